@@ -1,0 +1,46 @@
+# Each target sets up .venv by itself; PYTHON chooses the interpreter it is made with.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test test-long bench check docs clean
+
+demo: $(VENV)/.core
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto
+
+test-long: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto -m long
+
+check: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench:
+	@echo "Nothing to measure yet: benchmarks come with the compiled kernels."
+
+docs:
+	@echo "No site to build yet: read docs/*.md; their code runs in the tests."
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.core: $(VENV)/.created pyproject.toml
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.created pyproject.toml
+	$(BIN)/pip install --quiet --editable ".[test]"
+	touch $@ $(VENV)/.core
+
+$(VENV)/.check: $(VENV)/.created pyproject.toml
+	$(BIN)/pip install --quiet --editable ".[check]"
+	touch $@ $(VENV)/.core
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

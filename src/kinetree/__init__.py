@@ -1,0 +1,45 @@
+"""kinetree: kinematics, dynamics and control of articulated robots."""
+
+from kinetree.convert import convert
+from kinetree.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    KinetreeError,
+    ModelError,
+    ModelWarning,
+    SingularMassMatrixError,
+    UnknownNameError,
+)
+from kinetree.load import bundled_robots, load
+from kinetree.model import Finding, Limits, Mimic, Model, ModelBuilder, random_model
+from kinetree.robot import Frame, Robot
+from kinetree.spatial import Force, Inertia, Motion, Transform
+from kinetree.wrench import Wrench
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
+    "Finding",
+    "Force",
+    "Frame",
+    "Inertia",
+    "KinetreeError",
+    "Limits",
+    "Mimic",
+    "Model",
+    "ModelBuilder",
+    "ModelError",
+    "ModelWarning",
+    "Motion",
+    "Robot",
+    "SingularMassMatrixError",
+    "Transform",
+    "UnknownNameError",
+    "Wrench",
+    "bundled_robots",
+    "convert",
+    "load",
+    "random_model",
+]

@@ -1,0 +1,30 @@
+"""Configurations: neutral, random, and moving along and between them. Every joint handles its own part."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.model.tree import Model
+from kinetree.ops import Array
+
+
+def neutral(model: Model) -> Array:
+    """Every joint at zero, a free body at its parent's origin with no rotation, (nq,)."""
+    return np.concatenate([np.zeros(0), *(joint.neutral() for joint in model.owners)])
+
+
+def random(model: Model, rng: np.random.Generator) -> Array:
+    """Drawn uniformly between the limits, (nq,)."""
+    lower, upper = model.limits.lower, model.limits.upper
+    parts = (joint.random(rng, lower[joint.q_slice], upper[joint.q_slice]) for joint in model.owners)
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def integrate(model: Model, q: Array, dv: Array) -> Array:
+    """q ⊕ dv, (nq,): where a constant velocity v = dv leads in unit time."""
+    return np.concatenate([np.zeros(0), *(joint.integrate(q, dv) for joint in model.owners)])
+
+
+def difference(model: Model, q0: Array, q1: Array) -> Array:
+    """q1 ⊖ q0, (nv,): the dv with q0 ⊕ dv = q1."""
+    return np.concatenate([np.zeros(0), *(joint.difference(q0, q1) for joint in model.owners)])

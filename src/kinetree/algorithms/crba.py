@@ -1,0 +1,39 @@
+"""The mass matrix by the composite-rigid-body algorithm, in body coordinates.
+
+    I_i^c = I_i + Σ_{j ∈ μ(i)} ^iX*_j I_j^c ^jX_i           (16)
+    ^λ(j)F_i = ^λ(j)X*_j ^jF_i                              (17)
+    ^iF_i = I_i^c S_i                                       (18)
+    H_ji = S_jᵀ ^jF_i,  H_ij = H_jiᵀ   for i ∈ ν(j)         (19)
+
+Featherstone 2008, section 6.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.model.tree import Model
+from kinetree.ops import Array, mirrored, zeros
+from kinetree.spatial import Transform
+
+
+def mass_matrix(model: Model, q: Array) -> Array:
+    """H(q), symmetric, (nv, nv) [kg m², kg m, kg]."""
+    X: dict[int, Transform] = {}
+    for i, _ in model.root_to_tips():
+        X[i] = model.joints[i].transform(q) * model.placements[i]
+    S = {i: model.joints[i].motion_subspace(q) for i, _ in model.root_to_tips()}
+    Ic = dict(enumerate(model.inertias))
+    H = zeros((model.nv, model.nv), q)
+    for i, p in model.tips_to_root():
+        Ic[p] += X[i].transpose() * Ic[i]  # (16)
+        F = [Ic[i] * s for s in S[i]]  # (18)
+        at_i = model.joints[i].v_slice
+        for j in reversed(model.support(i)):
+            at_j = model.joints[j].v_slice
+            block = np.array([s.dot(f) for s in S[j] for f in F]).reshape(len(S[j]), len(F))
+            H[at_j, at_i] += block  # (19)
+            if j != i:
+                H[at_i, at_j] += block.T
+            F = [X[j].transpose() * f for f in F]  # (17)
+    return mirrored(H)

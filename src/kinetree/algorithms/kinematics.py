@@ -1,0 +1,87 @@
+"""Where every body is and how it moves.
+
+Positions:       ^i X_0 = ^i X_λ(i) ^λ(i) X_0
+Velocities:      v_i = ^i X_λ(i) v_λ(i) + S_i q̇_i
+Accelerations:   a_i = ^i X_λ(i) a_λ(i) + S_i q̈_i + S°_i q̇_i + v_i × S_i q̇_i
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.algorithms.references import AccelerationKind, Reference, expressed
+from kinetree.model.tree import FramePlacement, Model
+from kinetree.ops import Array, zeros
+from kinetree.spatial import Motion, Transform
+
+
+def world_transforms(model: Model, q: Array) -> dict[int, Transform]:
+    """^i X_0 of every body, from world to body coordinates."""
+    X = {0: Transform.identity()}
+    for i, p in model.root_to_tips():
+        X[i] = model.joints[i].transform(q) * model.placements[i] * X[p]
+    return X
+
+
+def velocities(model: Model, q: Array, v: Array) -> dict[int, Motion]:
+    """Spatial velocity of every body, in body coordinates [m/s, rad/s]."""
+    V = {0: Motion.zero()}
+    for i, p in model.root_to_tips():
+        joint = model.joints[i]
+        X = joint.transform(q) * model.placements[i]
+        V[i] = X * V[p] + joint.velocity(q, v)
+    return V
+
+
+def accelerations(model: Model, q: Array, v: Array, a: Array) -> dict[int, Motion]:
+    """Spatial acceleration of every body, in body coordinates, gravity not included [m/s², rad/s²]."""
+    V, A = velocities(model, q, v), {0: Motion.zero()}
+    for i, p in model.root_to_tips():
+        joint = model.joints[i]
+        X = joint.transform(q) * model.placements[i]
+        A[i] = X * A[p] + joint.acceleration(q, v, a) + V[i].cross(joint.velocity(q, v))
+    return A
+
+
+def poses(model: Model, q: Array) -> Array:
+    """Pose of every body in the world, (nbodies, 4, 4)."""
+    X = world_transforms(model, q)
+    T = zeros((model.n_bodies, 4, 4), q)
+    for i, _ in model.root_to_tips():
+        T[i - 1] = X[i].pose()
+    return T
+
+
+def frame_transform(model: Model, frame: FramePlacement, q: Array) -> Transform:
+    """^F X_0, from world to frame coordinates."""
+    return frame.X * world_transforms(model, q)[frame.body]
+
+
+def frame_pose(model: Model, frame: FramePlacement, q: Array) -> Array:
+    """Pose of a frame in the world, (4, 4)."""
+    return frame_transform(model, frame, q).pose()
+
+
+def frame_velocity(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference) -> Motion:
+    """Velocity of a frame, expressed in a reference."""
+    V = frame.X * velocities(model, q, v)[frame.body]
+    return expressed(V, frame_transform(model, frame, q), reference)
+
+
+def frame_acceleration(
+    model: Model, frame: FramePlacement, q: Array, v: Array, a: Array, reference: Reference, kind: AccelerationKind
+) -> Motion:
+    """Acceleration of a frame, gravity not included; classical adds ω × v to the spatial one."""
+    A = frame.X * accelerations(model, q, v, a)[frame.body]
+    A = expressed(A, frame_transform(model, frame, q), reference)
+    return A if kind == "spatial" else A.classical(frame_velocity(model, frame, q, v, reference))
+
+
+def frame_bias_acceleration(
+    model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference, kind: AccelerationKind
+) -> Motion:
+    """The acceleration a frame has at q̈ = 0.
+
+    J̇ q̇ of the world-aligned Jacobian is the classical one, J̇ q̇ of the local and of the world Jacobian the spatial one.
+    """
+    return frame_acceleration(model, frame, q, v, np.zeros(model.nv), reference, kind)

@@ -1,0 +1,60 @@
+"""Inverse dynamics by the recursive Newton-Euler algorithm, in body coordinates.
+
+    v_0 = 0                                                 (2)
+    a_0 = -g                                                (3)
+    v_Ji = S_i q̇_i                                          (4)
+    a_Ji = S_i q̈_i                                          (5)
+    v_i = ^iX_λ(i) v_λ(i) + v_Ji                            (6)
+    a_i = ^iX_λ(i) a_λ(i) + a_Ji + v_i × v_Ji               (7)
+    f_i^B = I_i a_i + v_i ×* I_i v_i - f_i^ext              (8)
+    f_i = f_i^B + Σ_{j ∈ μ(i)} ^iX*_j f_j                   (9)
+    τ_i = S_iᵀ f_i                                          (10)
+
+Featherstone 2008, section 5.3. With a_0 = -g instead of 0 every body is held against gravity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetree.model.tree import Model
+from kinetree.ops import Array, zeros
+from kinetree.spatial import Force, Motion, Transform
+
+NO_FORCES: Mapping[int, Force] = {}
+
+
+def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+    """τ = M q̈ + C q̇ + G - Σ Jᵀ f_ext, (nv,) [N m or N]; f_ext are forces on bodies, in body coordinates."""
+    V = {0: Motion.zero()}  # (2)
+    A = {0: Motion(-model.gravity, np.zeros(3))}  # (3)
+    F = {0: Force.zero()}
+    X: dict[int, Transform] = {}
+    for i, p in model.root_to_tips():
+        joint, I = model.joints[i], model.inertias[i]
+        X[i] = joint.transform(q) * model.placements[i]
+        vJ = joint.velocity(q, v)  # (4)
+        aJ = joint.acceleration(q, v, a)  # (5)
+        V[i] = X[i] * V[p] + vJ  # (6)
+        A[i] = X[i] * A[p] + aJ + V[i].cross(vJ)  # (7)
+        F[i] = I * A[i] + V[i].cross(I * V[i])  # (8)
+        if i in f_ext:
+            F[i] -= f_ext[i]
+    tau = zeros(model.nv, q, v, a)
+    for i, p in model.tips_to_root():
+        joint = model.joints[i]
+        tau[joint.v_slice] += joint.generalized_force(q, F[i])  # (10); += because a mimic joint adds to its leader's
+        F[p] += X[i].transpose() * F[i]  # (9)
+    return tau
+
+
+def bias_forces(model: Model, q: Array, v: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+    """C q̇ + G - Σ Jᵀ f_ext = ID(q, q̇, 0), eq (13), (nv,)."""
+    return inverse_dynamics(model, q, v, np.zeros(model.nv), f_ext)
+
+
+def gravity_forces(model: Model, q: Array) -> Array:
+    """G = ID(q, 0, 0), eq (14), (nv,)."""
+    return inverse_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv))

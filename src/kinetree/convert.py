@@ -1,0 +1,321 @@
+"""kt.convert: the same state, force or Jacobian in the coordinates of another library.
+
+Velocities of the two sides are related by v_peer = T(q) v, with T a permutation of the joints, a rotation of the base's
+velocity, and a row for every mimic joint, to which the peers give coordinates of their own. B is a left inverse of T
+(B T = 1). All else follows:
+
+    a_peer = T a + Ṫ v      τ = Tᵀ τ_peer      J = J_peer T      M = Tᵀ M_peer T
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.arguments import as_floats, check_quaternions
+from kinetree.errors import ArgumentError, one_of, unknown
+from kinetree.model.joints import AxisJoint, Continuous, Fixed, Free, Joint
+from kinetree.model.tree import Model
+from kinetree.ops import Array
+from kinetree.robot import Robot
+from kinetree.spatial.packing import SpatialOrder
+from kinetree.spatial.rotation import matrix_from_quaternion
+
+Kind: TypeAlias = Literal["q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench"]
+KINDS: tuple[Kind, ...] = ("q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench")
+CONSISTENT = 1e-6
+"""How far a mimic joint may be, relatively, from where its leader puts it."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What another library does differently."""
+
+    quaternion_first: Literal["x", "w"]
+    continuous_on_circle: bool
+    """A continuous joint has two positions, cos and sin."""
+    siblings_by_name: bool
+    """Joints of one link are ordered by name, not as the file has them."""
+    base_linear_in_world: bool
+    """The base's linear velocity is in world axes (its angular velocity in base axes)."""
+
+
+PEERS = {
+    "pinocchio": Peer("x", continuous_on_circle=True, siblings_by_name=True, base_linear_in_world=False),
+    "mujoco": Peer("w", continuous_on_circle=False, siblings_by_name=False, base_linear_in_world=True),
+}
+
+
+def convert(
+    robot: Robot,
+    kind: Kind,
+    value: ArrayLike,
+    *,
+    to: str | None = None,
+    source: str | None = None,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    joints: Sequence[str] | None = None,
+) -> Array:
+    """`value` of the given kind, to the conventions of a peer or from them: "pinocchio" or "mujoco".
+
+    kind    "q", "v", "a", "tau" (…, n), "jacobian" (…, k, n), "mass_matrix" (…, n, n) or "wrench" (…, 6)
+    q, v    of the state, in the conventions of `value`; needed only where the base's velocity has other axes
+    joints  the peer's joints in its order, world and floating base left out, if it is not the order it gives by itself
+            to the same URDF; mimic joints that are not in the list have no coordinates there
+
+    A mimic joint's position, velocity and acceleration must agree with its leader's; its effort is added to it.
+    """
+    one_of("kind", kind, KINDS)
+    if (to is None) == (source is None):
+        raise ArgumentError("give either to= or source=, the name of a peer")
+    name = one_of("source" if to is None else "to", to if source is None else source, PEERS)
+    sides = _Sides(robot.model, PEERS[name], joints)
+    return sides.to_peer(kind, value, q, v) if to is not None else sides.from_peer(kind, value, q, v)
+
+
+class _Sides:
+    """A model's coordinates and those of a peer, with the map between them."""
+
+    def __init__(self, model: Model, peer: Peer, joints: Sequence[str] | None) -> None:
+        self.model = model
+        self.peer = peer
+        self.joints = _peer_joints(model, peer, joints)
+        self.followers = any(not joint.owns_coordinates for joint in self.joints)
+        self.widths = [self._width(joint) for joint in self.joints]
+        self.iq = np.concatenate([[0], np.cumsum([nq for nq, _ in self.widths])]).astype(int)
+        self.iv = np.concatenate([[0], np.cumsum([nv for _, nv in self.widths])]).astype(int)
+
+    def _width(self, joint: Joint) -> tuple[int, int]:
+        on_circle = isinstance(joint, Continuous) and self.peer.continuous_on_circle
+        return (2 if on_circle else joint.nq), joint.nv
+
+    def to_peer(self, kind: Kind, value: ArrayLike, q: ArrayLike | None, v: ArrayLike | None) -> Array:
+        model = self.model
+        core = {"jacobian": (-1, model.nv), "mass_matrix": (model.nv, model.nv), "wrench": (6,), "q": (model.nq,)}
+        x = _read(kind, value, core.get(kind, (model.nv,)))
+        if kind == "q":
+            check_quaternions("q", x, model.quaternions)
+            return self._q_to_peer(x)
+        if kind == "wrench":
+            return _reordered(x, -1, model.spatial_order, "linear-first")
+        R = self._rotations(q, model.nq, [joint.iq + 3 for joint in model.owners if isinstance(joint, Free)], "x")
+        T, B = self._maps(R)
+        if kind == "v":
+            return _times(T, x)
+        if kind == "a":
+            return _times(T, x) + self._rate(R, T, B, v, model.nv, ours=True)
+        if kind == "tau":
+            return _times(np.swapaxes(B, -1, -2), x)
+        if self.followers:
+            raise ArgumentError(f"a {kind} cannot be spread over mimic joints; leave them out with joints=")
+        if kind == "jacobian":
+            return _rows(x @ B, model.spatial_order, "linear-first")
+        return np.swapaxes(B, -1, -2) @ x @ B
+
+    def from_peer(self, kind: Kind, value: ArrayLike, q: ArrayLike | None, v: ArrayLike | None) -> Array:
+        model, nq, nv = self.model, int(self.iq[-1]), int(self.iv[-1])
+        core = {"jacobian": (-1, nv), "mass_matrix": (nv, nv), "wrench": (6,), "q": (nq,)}
+        x = _read(kind, value, core.get(kind, (nv,)))
+        if kind == "q":
+            return self._q_from_peer(x)
+        if kind == "wrench":
+            return _reordered(x, -1, "linear-first", model.spatial_order)
+        starts = [int(i) + 3 for i, joint in zip(self.iq, self.joints, strict=False) if isinstance(joint, Free)]
+        R = self._rotations(q, nq, starts, self.peer.quaternion_first)
+        T, B = self._maps(R)
+        if kind == "v":
+            return self._consistent(kind, x, T, _times(B, x))
+        if kind == "a":
+            moving = x - self._rate(R, T, B, v, nv, ours=False)
+            return self._consistent(kind, moving, T, _times(B, moving))
+        if kind == "tau":
+            return _times(np.swapaxes(T, -1, -2), x)
+        if kind == "jacobian":
+            return _rows(x @ T, "linear-first", model.spatial_order)
+        return np.swapaxes(T, -1, -2) @ x @ T
+
+    # -- positions ---------------------------------------------------------------------------------------------
+
+    def _q_to_peer(self, q: Array) -> Array:
+        parts = []
+        for joint in self.joints:
+            own = q[..., joint.q_slice]
+            if isinstance(joint, Free):
+                p, xyzw = own[..., :3], own[..., 3:]
+                parts += [p, xyzw if self.peer.quaternion_first == "x" else np.roll(xyzw, 1, axis=-1)]
+            elif isinstance(joint, AxisJoint):
+                position = joint.ratio * own + joint.offset
+                on_circle = self._width(joint)[0] == 2
+                parts += [np.cos(position), np.sin(position)] if on_circle else [position]
+        return np.concatenate([q[..., :0], *parts], axis=-1)
+
+    def _q_from_peer(self, q: Array) -> Array:
+        ours = np.empty((*q.shape[:-1], self.model.nq))
+        positions: list[tuple[AxisJoint, Array]] = []
+        for joint, start, stop in zip(self.joints, self.iq, self.iq[1:], strict=False):
+            own = q[..., start:stop]
+            if isinstance(joint, Free):
+                xyzw = own[..., 3:] if self.peer.quaternion_first == "x" else np.roll(own[..., 3:], -1, axis=-1)
+                ours[..., joint.q_slice] = np.concatenate([own[..., :3], xyzw], axis=-1)
+            elif isinstance(joint, AxisJoint):
+                position = np.arctan2(own[..., 1:], own[..., :1]) if own.shape[-1] == 2 else own
+                positions.append((joint, position))
+                if joint.owns_coordinates:
+                    ours[..., joint.q_slice] = position
+        for joint, position in positions:
+            expected = joint.ratio * ours[..., joint.q_slice] + joint.offset
+            if not joint.owns_coordinates and self._width(joint)[0] == 1:
+                _check_follower("q", joint.name, position, expected)
+        return ours
+
+    # -- velocities --------------------------------------------------------------------------------------------
+
+    def _maps(self, R: Array | None) -> tuple[Array, Array]:
+        """T(q) and its left inverse B; R are the rotations of the free bodies, (…, n, 3, 3)."""
+        batch = () if R is None else R.shape[:-3]
+        T = np.zeros((*batch, int(self.iv[-1]), self.model.nv))
+        B = np.zeros((*batch, self.model.nv, int(self.iv[-1])))
+        n_free = 0
+        for joint, start, stop in zip(self.joints, self.iv, self.iv[1:], strict=False):
+            if isinstance(joint, Free):
+                block = self._base_block(joint, None if R is None else R[..., n_free, :, :])
+                T[..., start:stop, joint.v_slice] = block
+                B[..., joint.v_slice, start:stop] = np.swapaxes(block, -1, -2)  # orthogonal
+                n_free += 1
+            elif isinstance(joint, AxisJoint):
+                T[..., start, joint.iv] = joint.ratio
+                if joint.owns_coordinates:
+                    B[..., joint.iv, start] = 1.0
+        return T, B
+
+    def _needs_rotation(self, joint: Free) -> bool:
+        return joint.frame == "mixed" or self.peer.base_linear_in_world
+
+    def _base_block(self, joint: Free, R: Array | None) -> Array:
+        """The peer's base velocity, linear first, from ours: turn ours to base axes, then what the peer wants back."""
+        order = np.eye(6) if joint.order == "linear-first" else np.roll(np.eye(6), 3, axis=1)
+        if R is None:
+            return order
+        Rt = np.swapaxes(R, -1, -2)
+        to_body = Rt if joint.frame == "mixed" else np.broadcast_to(np.eye(3), R.shape)
+        block = np.zeros((*R.shape[:-2], 6, 6))
+        block[..., :3, :3] = R @ to_body if self.peer.base_linear_in_world else to_body
+        block[..., 3:, 3:] = to_body
+        return block @ order
+
+    def _rotations(self, q: ArrayLike | None, nq: int, starts: list[int], first: str) -> Array | None:
+        """The rotation matrix of every free body, where any is needed, from the configuration of the value's side."""
+        if not any(isinstance(joint, Free) and self._needs_rotation(joint) for joint in self.joints):
+            return None
+        if q is None:
+            raise ArgumentError("q is needed: the base's velocity has other axes there, and they turn with it")
+        array = as_floats("q", q, (nq,))
+        check_quaternions("q", array, [slice(start, start + 4) for start in starts])
+        stacked = []
+        for start in starts:
+            quaternion = array[..., start : start + 4]
+            stacked.append(_matrices(quaternion if first == "x" else np.roll(quaternion, -1, axis=-1)))
+        return np.stack(stacked, axis=-3)
+
+    def _rate(self, R: Array | None, T: Array, B: Array, v: ArrayLike | None, nv: int, ours: bool) -> Array | float:
+        """Ṫ v: nonzero only for the linear velocity of a base whose axes turn on one side and not on the other."""
+        turning = [
+            joint
+            for joint in self.joints
+            if isinstance(joint, Free) and (joint.frame == "mixed") != self.peer.base_linear_in_world
+        ]
+        if not turning:
+            return 0.0
+        if v is None:
+            raise ArgumentError("v is needed: the axes of the base's linear velocity turn on one side only")
+        given = as_floats("v", v, (nv,))
+        v_peer = _times(T, given) if ours else given
+        rate = np.zeros(np.broadcast_shapes(v_peer.shape, (*T.shape[:-2], v_peer.shape[-1])))
+        n_free = 0
+        for joint, start in zip(self.joints, self.iv, strict=False):
+            if not isinstance(joint, Free):
+                continue
+            linear, omega = v_peer[..., start : start + 3], v_peer[..., start + 3 : start + 6]  # ω in base axes
+            if joint in turning and R is not None:
+                R_n = R[..., n_free, :, :]
+                if self.peer.base_linear_in_world:  # ours turns: d/dt (R v) = R (a + ω × v)
+                    body = _times(np.swapaxes(R_n, -1, -2), linear)
+                    rate[..., start : start + 3] = _times(R_n, np.cross(omega, body))
+                else:  # the peer's turns: d/dt (Rᵀ ẋ) = Rᵀ ẍ - ω × v
+                    rate[..., start : start + 3] = -np.cross(omega, linear)
+            n_free += 1
+        return rate
+
+    def _consistent(self, kind: str, x: Array, T: Array, ours: Array) -> Array:
+        if self.followers:
+            back = _times(T, ours)
+            for joint, start in zip(self.joints, self.iv, strict=False):
+                if not joint.owns_coordinates:
+                    _check_follower(kind, joint.name, x[..., start], back[..., start])
+        return ours
+
+
+def _peer_joints(model: Model, peer: Peer, names: Sequence[str] | None) -> list[Joint]:
+    """The joints with coordinates on the peer's side, in its order; a floating base first."""
+    by_name = {joint.name: joint for joint in model.joints[1:] if not isinstance(joint, Fixed)}
+    edge_names = {edge.joint for edge in model.edges}
+    base = [joint for name, joint in by_name.items() if name not in edge_names]
+    if names is not None:
+        for name in names:
+            if name not in by_name:
+                raise unknown("joint", name, by_name)
+        missing = [joint.name for joint in model.owners if joint.name not in names and joint not in base]
+        if missing or len(set(names)) != len(names):
+            raise ArgumentError(f"joints lists {missing[0]!r} nowhere" if missing else "joints lists a joint twice")
+        return base + [by_name[name] for name in names]
+    children: dict[str, list[tuple[str, str]]] = {}
+    for edge in model.edges:
+        children.setdefault(edge.parent, []).append((edge.joint, edge.child))
+    ordered, waiting = base, [("", model.frames[0].name)]
+    while waiting:
+        name, link = waiting.pop()
+        if name in by_name:
+            ordered.append(by_name[name])
+        below = children.get(link, [])
+        waiting.extend(reversed(sorted(below) if peer.siblings_by_name else below))
+    return ordered
+
+
+def _read(kind: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
+    if core[0] != -1:
+        return as_floats(kind, value, core)
+    array = as_floats(kind, value, core[1:])
+    if array.ndim < 2:
+        raise ArgumentError(f"{kind} has shape {array.shape}; expected (…, k, {core[1]})")
+    return array
+
+
+def _times(A: Array, x: Array) -> Array:
+    return (A @ x[..., None])[..., 0]
+
+
+def _rows(J: Array, order: SpatialOrder, wanted: SpatialOrder) -> Array:
+    return _reordered(J, -2, order, wanted) if J.shape[-2] == 6 else J
+
+
+def _reordered(x: Array, axis: int, order: SpatialOrder, wanted: SpatialOrder) -> Array:
+    return x.copy() if order == wanted else np.roll(x, 3, axis=axis)
+
+
+def _matrices(xyzw: Array) -> Array:
+    """Rotation matrices of quaternions (…, 4)."""
+    R = matrix_from_quaternion(np.moveaxis(xyzw, -1, 0))
+    return np.moveaxis(R, (0, 1), (-2, -1))
+
+
+def _check_follower(kind: str, name: str, given: Array, expected: Array) -> None:
+    off = np.abs(given - expected)
+    if np.any(off > CONSISTENT * np.maximum(1.0, np.abs(expected))):
+        raise ArgumentError(
+            f"{kind} of mimic joint {name!r} is off by {float(off.max()):.3g} from where its leader puts it"
+        )

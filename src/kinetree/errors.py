@@ -1,0 +1,61 @@
+"""Every exception and warning the library raises.
+
+Each carries one sentence that names the argument or element, what came and what was expected.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class KinetreeError(Exception):
+    """Base of all errors of this library."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of the sentence
+        return str(self.args[0]) if self.args else ""
+
+
+class ModelError(KinetreeError, ValueError):
+    """A model file or a description in code that is not a robot."""
+
+
+class ArgumentError(KinetreeError, ValueError):
+    """An argument with the wrong shape or value."""
+
+
+class ArgumentTypeError(KinetreeError, TypeError):
+    """An argument of a type that cannot be read as what was asked for."""
+
+
+class UnknownNameError(ArgumentError, KeyError):
+    """A frame, joint, option or bundled robot that does not exist."""
+
+
+class SingularMassMatrixError(KinetreeError, ArithmeticError):
+    """Forward dynamics was asked of a robot that some joint moves without moving any mass."""
+
+
+class ModelWarning(UserWarning):
+    """A model that loads, with something in it that its author probably did not mean."""
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
+    """``frame 'tool' does not exist; did you mean 'tool0'?``"""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    if near:
+        hint = f"did you mean {near[0]!r}?"
+    elif len(names) > 12:
+        hint = f"there are {len(names)}, the first {names[0]!r}"
+    else:
+        hint = f"there are {', '.join(map(repr, names))}" if names else "there are none"
+    return UnknownNameError(f"{kind} {name!r} does not exist; {hint}")
+
+
+def one_of(argument: str, value: object, allowed: Iterable[str]) -> str:
+    """The value, if it is one of the allowed words; otherwise an error that lists them."""
+    words = list(allowed)
+    if isinstance(value, str) and value in words:
+        return value
+    raise ArgumentError(f"{argument} is {value!r}; expected {' or '.join(map(repr, words))}")

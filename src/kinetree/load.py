@@ -1,0 +1,66 @@
+"""kt.load: a robot from a file, a document in a string, or a bundled name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from kinetree.errors import ArgumentTypeError, ModelError, unknown
+from kinetree.model.builder import GRAVITY
+from kinetree.model.joints import BaseVelocity
+from kinetree.model.loaders.urdf import read_urdf
+from kinetree.robot import Robot
+from kinetree.spatial import SpatialOrder
+
+
+def load(
+    path_or_xml: str | os.PathLike[str],
+    base: str = "fixed",
+    *,
+    gravity: ArrayLike = GRAVITY,
+    spatial_order: SpatialOrder = "linear-first",
+    base_velocity: BaseVelocity = "body",
+    keep_fixed: Iterable[str] = (),
+) -> Robot:
+    """A robot from a .urdf file, a URDF document, or a bundled name such as "arm6".
+
+    base            "fixed" to the world, or "floating"
+    gravity         in the world [m/s²]
+    spatial_order   of all 6-vectors: "linear-first", or "angular-first" (Featherstone's)
+    base_velocity   of a free joint: in its own axes ("body"), or [ẋ, ω] in its parent's ("mixed")
+    keep_fixed      fixed joints to keep as joints, so that what they move is a body of its own
+    """
+    text, source = _document(path_or_xml)
+    model = read_urdf(text, source).build(
+        base, gravity=gravity, spatial_order=spatial_order, base_velocity=base_velocity, keep_fixed=keep_fixed
+    )
+    return Robot(model)
+
+
+def bundled_robots() -> list[str]:
+    """Names of the robots that come with the package."""
+    folder = resources.files("kinetree") / "robots"
+    return sorted(entry.name.removesuffix(".urdf") for entry in folder.iterdir() if entry.name.endswith(".urdf"))
+
+
+def _document(path_or_xml: str | os.PathLike[str]) -> tuple[bytes | str, str]:
+    """The text of a model and what to call it in errors."""
+    if not isinstance(path_or_xml, (str, os.PathLike)):
+        raise ArgumentTypeError(f"path_or_xml is {path_or_xml!r}; expected a path, a URDF document or a bundled name")
+    if isinstance(path_or_xml, str) and path_or_xml.lstrip().startswith("<"):
+        return path_or_xml, "the given URDF document"
+    path = Path(path_or_xml)
+    if path.is_dir():
+        raise ModelError(f"{path} is a folder; expected a model file")
+    if not path.exists() and path.name == str(path_or_xml) and not path.suffix:
+        if str(path_or_xml) not in bundled_robots():
+            raise unknown("bundled robot", str(path_or_xml), bundled_robots())
+        return (resources.files("kinetree") / "robots" / f"{path.name}.urdf").read_bytes(), path.name
+    try:
+        return path.read_bytes(), str(path)
+    except OSError as problem:
+        raise ModelError(f"{path} cannot be read: {problem.strerror or problem}") from None

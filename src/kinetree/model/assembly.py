@@ -1,0 +1,268 @@
+"""From a description by names to the numbered tree: order the bodies, merge what is fixed, resolve who mimics whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import one_of, unknown
+from kinetree.model.description import AXIS_JOINTS, Description, JointDescription, Mimic
+from kinetree.model.joints import AxisJoint, BaseVelocity, Fixed, Free, Joint
+from kinetree.model.joints.free import BASE_VELOCITIES
+from kinetree.model.tree import Edge, Finding, FramePlacement, Limits, Model
+from kinetree.ops import Array
+from kinetree.spatial import Inertia, SpatialOrder, Transform
+from kinetree.spatial.packing import SPATIAL_ORDERS
+from kinetree.spatial.rotation import matrix_about_axis
+
+FLOATING_BASE = "floating_base"
+"""Name of the joint that lets a floating base move."""
+UNBOUNDED = (-np.inf, np.inf, np.inf, np.inf)
+
+
+def assemble(
+    description: Description,
+    base: str,
+    gravity: Array,
+    spatial_order: SpatialOrder,
+    base_velocity: BaseVelocity,
+    keep_fixed: Iterable[str],
+) -> Model:
+    """The immutable model; bodies, joints and frames are numbered depth first, children in the order described."""
+    one_of("base", base, ("fixed", "floating"))
+    one_of("spatial_order", spatial_order, SPATIAL_ORDERS)
+    one_of("base_velocity", base_velocity, BASE_VELOCITIES)
+    kept = _kept_joints(description, keep_fixed)
+    children = _children(description)
+    root = _root(description, children)
+    tree = _Tree(description, _resolved_mimics(description), base_velocity, spatial_order)
+    if base == "floating":
+        tree.add_body(0, root, Free(name=FLOATING_BASE, frame=base_velocity, order=spatial_order))
+        tree.place_link(root, 1, Transform.identity())
+    else:
+        tree.place_link(root, 0, Transform.identity())
+    waiting = list(reversed(children[root]))
+    while waiting:
+        joint = waiting.pop()
+        tree.add_joint(joint, keep=joint.name in kept)
+        waiting.extend(reversed(children[joint.child]))
+    return tree.model(gravity)
+
+
+def _kept_joints(description: Description, keep_fixed: Iterable[str]) -> set[str]:
+    fixed = [joint.name for joint in description.joints.values() if joint.kind == "fixed"]
+    kept = {keep_fixed} if isinstance(keep_fixed, str) else set(keep_fixed)
+    for name in kept:
+        if name not in fixed:
+            raise unknown("fixed joint", name, fixed)
+    return kept
+
+
+def _children(description: Description) -> dict[str, list[JointDescription]]:
+    """The joints below each link, after checking that every link has at most one parent."""
+    children: dict[str, list[JointDescription]] = {name: [] for name in description.links}
+    above: dict[str, str] = {}
+    for joint in description.joints.values():
+        element = f"joint {joint.name!r}"
+        for role, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in description.links:
+                raise description.error(element, f"{role} {unknown('link', link, description.links)}", joint.line)
+        if joint.child in above:
+            message = f"link {joint.child!r} is already the child of joint {above[joint.child]!r}"
+            raise description.error(element, message, joint.line)
+        above[joint.child] = joint.name
+        children[joint.parent].append(joint)
+    return children
+
+
+def _root(description: Description, children: Mapping[str, list[JointDescription]]) -> str:
+    if not description.links:
+        raise description.error("robot", "it has no links")
+    below = {joint.child for joints in children.values() for joint in joints}
+    roots = [name for name in description.links if name not in below]
+    if len(roots) > 1:
+        raise description.error("robot", f"it has {len(roots)} root links, {roots[0]!r} and {roots[1]!r}; expected one")
+    reached, waiting = set(), roots[:]
+    while waiting:
+        link = waiting.pop()
+        reached.add(link)
+        waiting.extend(joint.child for joint in children[link])
+    if len(reached) < len(description.links):
+        stray = next(name for name in description.links if name not in reached)
+        raise description.error(f"link {stray!r}", "it is part of a closed loop of joints; expected a tree")
+    return roots[0]
+
+
+def _resolved_mimics(description: Description) -> dict[str, Mimic]:
+    """Each follower's leader, ratio and offset, chains of followers multiplied out."""
+    direct = {joint.name: joint.mimic for joint in description.joints.values() if _follows(description, joint)}
+    resolved: dict[str, Mimic] = {}
+    for name, mimic in direct.items():
+        element, line = f"joint {name!r}", description.joints[name].line
+        assert mimic is not None
+        leader, ratio, offset = mimic.joint, mimic.multiplier, mimic.offset
+        seen = {name}
+        while (further := direct.get(leader)) is not None:
+            if leader in seen:
+                raise description.error(element, f"it mimics {mimic.joint!r} in a circle", line)
+            seen.add(leader)
+            leader, ratio, offset = further.joint, ratio * further.multiplier, offset + ratio * further.offset
+        kind = description.joints[leader].kind
+        if kind == "free":
+            raise description.error(element, f"it mimics {leader!r}, a free joint; expected one coordinate", line)
+        if kind == "fixed":
+            description.note(element, f"it mimics {leader!r}, which is fixed, so it is fixed too", line)
+        resolved[name] = Mimic(leader, ratio, offset)
+    return resolved
+
+
+def _follows(description: Description, joint: JointDescription) -> bool:
+    """Whether the joint really mimics another; what keeps it from doing so is recorded."""
+    mimic, element = joint.mimic, f"joint {joint.name!r}"
+    if mimic is None:
+        return False
+    if joint.kind not in AXIS_JOINTS:
+        description.note(element, f"it is {joint.kind}, so its mimic tag was ignored", joint.line)
+        return False
+    if not np.isfinite([mimic.multiplier, mimic.offset]).all():
+        raise description.error(element, "the mimic multiplier or offset is not finite", joint.line)
+    if mimic.joint not in description.joints:
+        missing = unknown("joint", mimic.joint, description.joints)
+        description.warn(element, f"cannot mimic: {missing}; it keeps a coordinate of its own", joint.line)
+        return False
+    return True
+
+
+class _Tree:
+    """The lists of a Model while they grow."""
+
+    def __init__(
+        self, description: Description, mimics: dict[str, Mimic], base_velocity: BaseVelocity, order: SpatialOrder
+    ) -> None:
+        self.description = description
+        self.mimics = mimics
+        self.base_velocity: BaseVelocity = base_velocity
+        self.order: SpatialOrder = order
+        self.joints: list[Joint] = [Fixed(name="world")]
+        self.parents = [0]
+        self.placements = [Transform.identity()]
+        self.inertias = [Inertia.zero()]
+        self.names = ["world"]
+        self.bounds = [UNBOUNDED]
+        self.placed: dict[str, tuple[int, Transform]] = {}
+        self.edges: list[Edge] = []
+        self.nq = self.nv = 0
+
+    def add_body(
+        self,
+        parent: int,
+        link: str,
+        joint: Joint,
+        placement: Transform | None = None,
+        bounds: tuple[float, float, float, float] = UNBOUNDED,
+    ) -> int:
+        if joint.owns_coordinates:
+            joint = replace(joint, iq=self.nq, iv=self.nv)
+            self.nq += joint.nq
+            self.nv += joint.nv
+        self.joints.append(joint)
+        self.parents.append(parent)
+        self.placements.append(Transform.identity() if placement is None else placement)
+        self.inertias.append(Inertia.zero())
+        self.names.append(link)
+        self.bounds.append(bounds)
+        return len(self.joints) - 1
+
+    def place_link(self, link: str, body: int, X: Transform) -> None:
+        """Fix a link to a body, X = ^link X_body, and add its inertia to the body's."""
+        self.placed[link] = (body, X)
+        self.inertias[body] = self.inertias[body] + X.transpose() * self.description.links[link]
+
+    def add_joint(self, joint: JointDescription, keep: bool) -> None:
+        self.edges.append(Edge(joint.name, joint.parent, joint.child))
+        body, X = self.placed[joint.parent]
+        placement = joint.placement * X
+        mimic = self.mimics.get(joint.name)
+        if mimic is not None and self.description.joints[mimic.joint].kind == "fixed":
+            placement = _at_position(joint, mimic.offset) * placement
+        elif joint.kind != "fixed" or keep:
+            body = self.add_body(body, joint.child, self._joint(joint, mimic), placement, joint.bounds)
+            placement = Transform.identity()
+        self.place_link(joint.child, body, placement)
+
+    def _joint(self, joint: JointDescription, mimic: Mimic | None) -> Joint:
+        if joint.kind == "free":
+            return Free(name=joint.name, frame=self.base_velocity, order=self.order)
+        if joint.kind == "fixed":
+            return Fixed(name=joint.name)
+        options: dict[str, Any] = {}
+        if mimic is not None:
+            options = {"ratio": mimic.multiplier, "offset": mimic.offset, "leader": mimic.joint}
+        return AXIS_JOINTS[joint.kind](name=joint.name, axis=joint.axis, **options)
+
+    def model(self, gravity: Array) -> Model:
+        return Model(
+            name=self.description.name,
+            joints=self._joints_with_leaders(),
+            parents=tuple(self.parents),
+            placements=tuple(self.placements),
+            inertias=tuple(self.inertias),
+            names=tuple(self.names),
+            frames=self._frames(),
+            limits=self._limits(),
+            gravity=gravity,
+            edges=tuple(self.edges),
+            spatial_order=self.order,
+            findings=(*self.description.findings, *self._massless_bodies()),
+        )
+
+    def _joints_with_leaders(self) -> tuple[Joint, ...]:
+        """A follower may come before its leader in the tree, so it learns the leader's indices only here."""
+        owners = {joint.name: joint for joint in self.joints if joint.owns_coordinates}
+        joints = []
+        for joint in self.joints:
+            if isinstance(joint, AxisJoint) and joint.leader is not None:
+                leader = owners[joint.leader]
+                joint = replace(joint, iq=leader.iq, iv=leader.iv)
+            joints.append(joint)
+        return tuple(joints)
+
+    def _frames(self) -> tuple[FramePlacement, ...]:
+        frames = [FramePlacement(name, body, X) for name, (body, X) in self.placed.items()]
+        for name, (link, X) in self.description.sites.items():
+            if link not in self.placed:
+                raise self.description.error(f"frame {name!r}", str(unknown("link", link, self.placed)))
+            if name in self.placed:
+                raise self.description.error(f"frame {name!r}", "the name is taken by a link")
+            body, X_link = self.placed[link]
+            frames.append(FramePlacement(name, body, X * X_link))
+        return tuple(frames)
+
+    def _limits(self) -> Limits:
+        owners = [(joint, b) for joint, b in zip(self.joints, self.bounds, strict=True) if joint.owns_coordinates]
+        per_q = [b for joint, b in owners for _ in range(joint.nq)]
+        per_v = [b for joint, b in owners for _ in range(joint.nv)]
+        lower, upper = np.array(per_q, dtype=float).reshape(-1, 4).T[:2]
+        velocity, effort = np.array(per_v, dtype=float).reshape(-1, 4).T[2:]
+        return Limits(lower.copy(), upper.copy(), velocity.copy(), effort.copy())
+
+    def _massless_bodies(self) -> list[Finding]:
+        """Bodies that move no mass: the joint above them accelerates without effort."""
+        carried = [inertia.mass for inertia in self.inertias]
+        for i in reversed(range(1, len(self.parents))):
+            carried[self.parents[i]] += carried[i]
+        return [
+            Finding(f"joint {self.joints[i].name!r} moves nothing that has mass", f"link {self.names[i]!r}")
+            for i in range(1, len(self.parents))
+            if carried[i] == 0.0
+        ]
+
+
+def _at_position(joint: JointDescription, position: float) -> Transform:
+    """The constant transform of a joint that cannot move from `position`."""
+    if joint.kind == "prismatic":
+        return Transform(np.eye(3), joint.axis * position)
+    return Transform(matrix_about_axis(joint.axis, position).T, np.zeros(3))

@@ -1,0 +1,178 @@
+"""Build a robot in code, link by link; the loaders build theirs the same way.
+
+builder = kt.ModelBuilder("pendulum")
+builder.link("stand")
+builder.link("rod", kt.Inertia.from_com(mass=1.0, com=(0, 0, -0.5), rotational=np.diag([0.08, 0.08, 0.0])))
+builder.joint("hinge", "revolute", "stand", "rod", axis=(0, 1, 0), xyz=(0, 0, 1))
+robot = kt.Robot(builder.build())
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.errors import ModelError, ModelWarning
+from kinetree.model.assembly import assemble
+from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, JointDescription, Mimic
+from kinetree.model.joints import BaseVelocity
+from kinetree.model.plausibility import inertia_doubts, inertia_error
+from kinetree.model.tree import Finding, Model
+from kinetree.ops import Array
+from kinetree.spatial import Inertia, SpatialOrder, Transform
+from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_rpy
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+class ModelBuilder:
+    """Collects links, joints and frames in any order; `build` checks them and makes the immutable `Model`."""
+
+    def __init__(self, name: str = "robot", source: str = "") -> None:
+        self.name = name
+        self.source = source
+        self.links: dict[str, Inertia] = {}
+        self.joints: dict[str, JointDescription] = {}
+        self.sites: dict[str, tuple[str, Transform]] = {}
+        self._findings: list[Finding] = []
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(self._findings)
+
+    # -- describing --------------------------------------------------------------------------------------------
+
+    def link(self, name: str, inertia: Inertia | None = None, *, line: int | None = None) -> None:
+        """Add a link; without inertia it is massless."""
+        self._check_name("link", name, line)
+        element = f"link {name!r}"
+        if name in self.links:
+            raise self.error(element, "the name is taken by another link", line)
+        inertia = Inertia.zero() if inertia is None else inertia
+        if problem := inertia_error(inertia):
+            raise self.error(element, problem, line)
+        for doubt in inertia_doubts(inertia):
+            self.note(element, doubt, line)
+        self.links[name] = inertia
+
+    def joint(
+        self,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        *,
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        xyz: ArrayLike = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+        lower: float = -np.inf,
+        upper: float = np.inf,
+        velocity: float = np.inf,
+        effort: float = np.inf,
+        mimic: Mimic | None = None,
+        line: int | None = None,
+    ) -> None:
+        """Add a joint of kind 'revolute', 'continuous', 'prismatic', 'fixed' or 'free'.
+
+        The joint's frame, which is the child's frame at q = 0, sits in the parent at `xyz` [m], turned by `rpy` [rad]
+        or the matrix `rotation`; `axis` is in that frame. Limits in rad or m, rad/s or m/s, N m or N.
+        """
+        self._check_name("joint", name, line)
+        element = f"joint {name!r}"
+        if name in self.joints:
+            raise self.error(element, "the name is taken by another joint", line)
+        if kind not in JOINT_TYPES:
+            raise self.error(element, f"type is {kind!r}; expected one of {', '.join(map(repr, JOINT_TYPES))}", line)
+        direction = self._vector(element, "axis", axis, line)
+        length = float(np.linalg.norm(direction))
+        if kind in AXIS_JOINTS:
+            if length < 1e-9:
+                raise self.error(element, "axis is (0, 0, 0); expected a direction", line)
+            if abs(length - 1.0) > 1e-3:
+                self.note(element, f"axis has length {length:.6g}; it was normalized", line)
+            direction = direction / length
+        if np.isnan([lower, upper, velocity, effort]).any():
+            raise self.error(element, "a limit is NaN", line)
+        if lower > upper:
+            raise self.error(element, f"lower limit {lower:g} is above upper limit {upper:g}", line)
+        placement = Transform(self._rotation(element, rpy, rotation, line).T, self._vector(element, "xyz", xyz, line))
+        bounds = (float(lower), float(upper), float(velocity), float(effort))
+        self.joints[name] = JointDescription(name, kind, parent, child, direction, placement, bounds, mimic, line)
+
+    def frame(
+        self,
+        name: str,
+        link: str,
+        *,
+        xyz: ArrayLike = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+    ) -> None:
+        """Add a named frame (a site, a tool centre point) fixed to a link."""
+        element = f"frame {name!r}"
+        self._check_name("frame", name, None)
+        if name in self.sites:
+            raise self.error(element, "the name is taken by another frame")
+        R = self._rotation(element, rpy, rotation, None)
+        self.sites[name] = (link, Transform(R.T, self._vector(element, "xyz", xyz, None)))
+
+    def note(self, element: str, message: str, line: int | None = None) -> None:
+        """Record something suspicious, for `robot.check()`."""
+        finding = Finding(message, element, line)
+        if finding not in self._findings:  # building twice finds the same things twice
+            self._findings.append(finding)
+
+    def warn(self, element: str, message: str, line: int | None = None) -> None:
+        """Record it and warn at once: something in the file is not what its author meant."""
+        self.note(element, message, line)
+        warnings.warn(str(self.error(element, message, line)), ModelWarning, stacklevel=2)
+
+    def error(self, element: str, message: str, line: int | None = None) -> ModelError:
+        """A ModelError that says the file, the element and the line."""
+        where = self.source or f"model {self.name!r}"
+        return ModelError(f"{where}{f', line {line}' if line is not None else ''}: {element}: {message}")
+
+    # -- building ----------------------------------------------------------------------------------------------
+
+    def build(
+        self,
+        base: str = "fixed",
+        *,
+        gravity: ArrayLike = GRAVITY,
+        spatial_order: SpatialOrder = "linear-first",
+        base_velocity: BaseVelocity = "body",
+        keep_fixed: Iterable[str] = (),
+    ) -> Model:
+        """The immutable model. Links joined by fixed joints are merged, except by those named in `keep_fixed`."""
+        return assemble(
+            self, base, self._vector("model", "gravity", gravity, None), spatial_order, base_velocity, keep_fixed
+        )
+
+    # -- checks ------------------------------------------------------------------------------------------------
+
+    def _check_name(self, kind: str, name: object, line: int | None) -> None:
+        if not isinstance(name, str) or not name:
+            raise self.error(kind, f"name is {name!r}; expected a non-empty string", line)
+
+    def _vector(self, element: str, what: str, value: ArrayLike, line: int | None) -> Array:
+        try:
+            vector = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise self.error(element, f"{what} is {value!r}; expected three numbers", line) from None
+        if vector.shape != (3,) or not np.isfinite(vector).all():
+            raise self.error(element, f"{what} is {value!r}; expected three finite numbers", line)
+        return vector
+
+    def _rotation(self, element: str, rpy: ArrayLike | None, matrix: ArrayLike | None, line: int | None) -> Array:
+        if matrix is None:
+            return matrix_from_rpy(self._vector(element, "rpy", (0.0, 0.0, 0.0) if rpy is None else rpy, line))
+        if rpy is not None:
+            raise self.error(element, "both rpy and rotation are given; expected one of them", line)
+        R = np.array(matrix, dtype=float)
+        if R.shape != (3, 3) or not is_rotation_matrix(R):
+            raise self.error(element, f"rotation is {matrix!r}; expected a 3×3 rotation matrix", line)
+        return R

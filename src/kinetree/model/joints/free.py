@@ -1,0 +1,93 @@
+"""All six freedoms: the floating base, or a free body in the tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias, final
+
+import numpy as np
+
+from kinetree.model.joints.joint import Joint
+from kinetree.ops import Array, cross
+from kinetree.spatial import Motion, SpatialOrder, Transform
+from kinetree.spatial.exponential import exp_quaternion, exp_translation, log_quaternion, log_translation
+from kinetree.spatial.rotation import (
+    IDENTITY_XYZW,
+    matrix_from_quaternion,
+    normalized,
+    quaternion_inverse,
+    quaternion_product,
+    quaternion_rotate,
+    random_quaternion,
+)
+
+BaseVelocity: TypeAlias = Literal["body", "mixed"]
+BASE_VELOCITIES: tuple[BaseVelocity, ...] = ("body", "mixed")
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Free(Joint):
+    """q = [x y z | qx qy qz qw], the pose of the body in its parent [m, unit quaternion].
+
+    ``frame="body"``: v is the body's twist in its own axes, S = 1, and q moves by exp of SE(3).
+    ``frame="mixed"``: v is [ẋ, ω] in the parent's axes, S = diag(R, R) with R = ^i R_λ(i), and q moves
+    by p + dx, exp(dω) R.
+    """
+
+    frame: BaseVelocity = "body"
+    order: SpatialOrder = "linear-first"
+
+    nq: ClassVar[int] = 7
+    nv: ClassVar[int] = 6
+
+    def _pose(self, q: Array) -> tuple[Array, Array]:
+        """Position and quaternion of the body in its parent."""
+        own = q[self.q_slice]
+        return own[:3], own[3:]
+
+    def transform(self, q: Array) -> Transform:
+        p, xyzw = self._pose(q)
+        return Transform(matrix_from_quaternion(xyzw).T, p)
+
+    def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
+        units = tuple(Motion.from_vector(e, self.order) for e in np.eye(6))
+        if self.frame == "body":
+            return units
+        R = self.transform(q).R
+        return tuple(unit.rotated(R) for unit in units)
+
+    def motion_subspace_rate(self, q: Array, v: Array) -> tuple[Motion, ...]:
+        if self.frame == "body":
+            return super().motion_subspace_rate(q, v)
+        omega = self.velocity(q, v).angular  # Ṙ = -[ω]× R for R = ^i R_λ(i)
+        return tuple(Motion(-cross(omega, s.linear), -cross(omega, s.angular)) for s in self.motion_subspace(q))
+
+    def neutral(self) -> Array:
+        return np.concatenate([np.zeros(3), IDENTITY_XYZW])
+
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        return np.concatenate([rng.uniform(-1.0, 1.0, size=3), random_quaternion(rng)])
+
+    def integrate(self, q: Array, dv: Array) -> Array:
+        p, xyzw = self._pose(q)
+        step = Motion.from_vector(dv[self.v_slice], self.order)
+        turn = exp_quaternion(step.angular)
+        if self.frame == "body":
+            p = p + quaternion_rotate(xyzw, exp_translation(step.linear, step.angular))
+            xyzw = quaternion_product(xyzw, turn)
+        else:
+            p = p + step.linear
+            xyzw = quaternion_product(turn, xyzw)
+        return np.concatenate([p, normalized(xyzw)])
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        (p0, xyzw0), (p1, xyzw1) = self._pose(q0), self._pose(q1)
+        back = quaternion_inverse(xyzw0)
+        if self.frame == "body":
+            angular = log_quaternion(quaternion_product(back, xyzw1))
+            linear = log_translation(quaternion_rotate(back, p1 - p0), angular)
+        else:
+            angular = log_quaternion(quaternion_product(xyzw1, back))
+            linear = p1 - p0
+        return Motion(linear, angular).vector(self.order)

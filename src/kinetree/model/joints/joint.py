@@ -1,0 +1,99 @@
+"""What every joint knows: where its coordinates are, how it moves its body, how its coordinates move.
+
+A joint reads its own entries out of the whole configuration q and velocity v. Its transform is ^i X_J, from the joint's
+frame on the parent to the body's frame; its motion subspace S is given by columns, in body coordinates:
+
+    v_J = S q̇          a_J = S q̈ + S° q̇          τ = Sᵀ f
+
+S° is the rate of S seen from the body; it is zero unless S depends on q.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinetree.ops import Array
+from kinetree.spatial import Force, Motion, Transform
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Joint(ABC):
+    """A joint between a parent and the body it moves."""
+
+    name: str
+    iq: int = 0
+    """Index of its first entry in q."""
+    iv: int = 0
+    """Index of its first entry in v."""
+
+    nq: ClassVar[int]
+    nv: ClassVar[int]
+
+    @property
+    def owns_coordinates(self) -> bool:
+        """Whether its entries of q and v are its own (a mimic joint reads those of its leader)."""
+        return self.nv > 0
+
+    @property
+    def q_slice(self) -> slice:
+        return slice(self.iq, self.iq + self.nq)
+
+    @property
+    def v_slice(self) -> slice:
+        return slice(self.iv, self.iv + self.nv)
+
+    @abstractmethod
+    def transform(self, q: Array) -> Transform:
+        """^i X_J(q)."""
+
+    @abstractmethod
+    def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
+        """The columns of S(q)."""
+
+    def motion_subspace_rate(self, q: Array, v: Array) -> tuple[Motion, ...]:
+        """The columns of S°."""
+        return tuple(Motion.zero() for _ in range(self.nv))
+
+    def velocity(self, q: Array, v: Array) -> Motion:
+        """v_J = S q̇, eq (4)."""
+        return combination(self.motion_subspace(q), v[self.v_slice])
+
+    def acceleration(self, q: Array, v: Array, a: Array) -> Motion:
+        """a_J = S q̈, eq (5), and S° q̇ where S changes."""
+        return combination(self.motion_subspace(q), a[self.v_slice]) + self.bias(q, v)
+
+    def bias(self, q: Array, v: Array) -> Motion:
+        """S° q̇."""
+        return combination(self.motion_subspace_rate(q, v), v[self.v_slice])
+
+    def generalized_force(self, q: Array, f: Force) -> Array:
+        """τ = Sᵀ f, eq (10)."""
+        return np.array([s.dot(f) for s in self.motion_subspace(q)])
+
+    @abstractmethod
+    def neutral(self) -> Array:
+        """Its coordinates at rest, (nq,)."""
+
+    @abstractmethod
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        """Coordinates drawn between its limits, (nq,)."""
+
+    @abstractmethod
+    def integrate(self, q: Array, dv: Array) -> Array:
+        """Its part of q ⊕ dv, (nq,)."""
+
+    @abstractmethod
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """Its part of q1 ⊖ q0, (nv,)."""
+
+
+def combination(columns: tuple[Motion, ...], coefficients: Any) -> Motion:
+    """Σ S_k x_k."""
+    total = Motion.zero()
+    for column, x in zip(columns, coefficients, strict=True):
+        total = total + column * x
+    return total

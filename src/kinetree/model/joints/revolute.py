@@ -1,0 +1,32 @@
+"""Rotation about an axis: revolute, and continuous when it has no limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from kinetree.model.joints.axis import AxisJoint
+from kinetree.ops import Array
+from kinetree.spatial import Motion, Transform
+from kinetree.spatial.rotation import matrix_about_axis
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Revolute(AxisJoint):
+    """S = (0, axis); q is the angle [rad]."""
+
+    unlimited_range: ClassVar[float] = np.pi
+
+    def transform(self, q: Array) -> Transform:
+        return Transform(matrix_about_axis(self.axis, self.position(q)).T, np.zeros(3))
+
+    def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
+        return (Motion(np.zeros(3), self.axis * self.ratio),)
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Continuous(Revolute):
+    """A revolute joint that turns without end; its coordinate is still one angle [rad]."""

@@ -1,0 +1,1 @@
+"""Readers of model files; the only place that knows XML."""

@@ -1,0 +1,55 @@
+"""XML with line numbers, and with nothing in it but elements: entities and external references are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from kinetree.errors import ModelError
+
+
+@dataclass(eq=False)
+class Element:
+    """One XML element with the line it starts on."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Element] = field(default_factory=list)
+
+    def all(self, tag: str) -> Iterator[Element]:
+        return (child for child in self.children if child.tag == tag)
+
+    def first(self, tag: str) -> Element | None:
+        return next(self.all(tag), None)
+
+
+def parse(text: bytes | str, source: str) -> Element:
+    """The root element; `source` names the file in errors."""
+    parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
+    open_elements: list[Element] = []
+    roots: list[Element] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, parser.CurrentLineNumber)
+        (open_elements[-1].children if open_elements else roots).append(element)
+        open_elements.append(element)
+
+    def end(tag: str) -> None:
+        open_elements.pop()
+
+    def refuse(*_: object) -> None:
+        raise ModelError(f"{source}, line {parser.CurrentLineNumber}: entity declarations are not accepted")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as problem:
+        reason = expat.ErrorString(problem.code)
+        raise ModelError(f"{source}, line {problem.lineno}: not well-formed XML ({reason})") from None
+    except (LookupError, ValueError, UnicodeError) as problem:
+        raise ModelError(f"{source}: cannot be read as XML ({problem})") from None
+    return roots[0]

@@ -1,0 +1,80 @@
+"""Random trees, for tests of algorithms that must hold for every robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetree.errors import ArgumentError
+from kinetree.model.builder import GRAVITY, ModelBuilder
+from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, Mimic
+from kinetree.model.joints import BaseVelocity
+from kinetree.model.tree import Model
+from kinetree.spatial import Inertia, SpatialOrder
+from kinetree.spatial.rotation import matrix_from_quaternion, normalized, random_quaternion
+
+EVERY_JOINT = (*JOINT_TYPES, "mimic")
+
+
+def random_inertia(rng: np.random.Generator, scale: float = 1.0) -> Inertia:
+    """The inertia of a cloud of random point masses: physically consistent, in general position."""
+    points = rng.normal(size=(8, 3)) * 0.2 * scale + rng.uniform(-0.2, 0.2, size=3) * scale
+    masses = rng.uniform(0.1, 1.0, size=8) * scale
+    return Inertia(
+        float(masses.sum()),
+        masses @ points,
+        sum(m * ((r @ r) * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, points, strict=True)),
+    )
+
+
+def random_model(
+    rng: np.random.Generator | int,
+    bodies: int = 8,
+    joints: Sequence[str] = EVERY_JOINT,
+    *,
+    base: str = "fixed",
+    branching: float = 0.5,
+    gravity: tuple[float, float, float] = GRAVITY,
+    spatial_order: SpatialOrder = "linear-first",
+    base_velocity: BaseVelocity = "body",
+) -> Model:
+    """A tree of `bodies` links below the root, with joints drawn from `joints`, arbitrary axes and inertias.
+
+    `branching` is the chance that a link hangs on any earlier link instead of on the one before it. Joint kinds:
+    'revolute', 'continuous', 'prismatic', 'fixed', 'free', and 'mimic' (follows an earlier joint).
+    """
+    rng = np.random.default_rng(rng)
+    for kind in joints:
+        if kind not in EVERY_JOINT:
+            raise ArgumentError(f"joints has {kind!r}; expected {', '.join(map(repr, EVERY_JOINT))}")
+    builder = ModelBuilder("random tree")
+    builder.link("link0", random_inertia(rng))
+    leaders: list[str] = []
+    for i in range(1, bodies + 1):
+        parent = int(rng.integers(i)) if rng.random() < branching else i - 1
+        kind, mimic = str(rng.choice(list(joints))), None
+        if kind == "mimic":
+            kind = str(rng.choice(list(AXIS_JOINTS)))
+            if leaders:
+                mimic = Mimic(str(rng.choice(leaders)), rng.uniform(-2.0, 2.0), rng.uniform(-1.0, 1.0))
+        if kind in AXIS_JOINTS and mimic is None:
+            leaders.append(f"joint{i}")
+        limited = kind in ("revolute", "prismatic")
+        builder.link(f"link{i}", random_inertia(rng))
+        builder.joint(
+            f"joint{i}",
+            kind,
+            f"link{parent}",
+            f"link{i}",
+            axis=normalized(rng.normal(size=3)),
+            xyz=rng.uniform(-0.5, 0.5, size=3),
+            rotation=matrix_from_quaternion(random_quaternion(rng)),
+            lower=rng.uniform(-2.0, -0.5) if limited else -np.inf,
+            upper=rng.uniform(0.5, 2.0) if limited else np.inf,
+            velocity=rng.uniform(1.0, 5.0),
+            effort=rng.uniform(10.0, 100.0),
+            mimic=mimic,
+        )
+    builder.frame("tool", f"link{bodies}", xyz=rng.uniform(-0.5, 0.5, size=3), rpy=rng.uniform(-1.0, 1.0, size=3))
+    return builder.build(base, gravity=gravity, spatial_order=spatial_order, base_velocity=base_velocity)

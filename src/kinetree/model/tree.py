@@ -1,0 +1,210 @@
+"""The kinematic tree: bodies, joints, inertias and frames of one robot, immutable.
+
+Bodies are numbered from the root outward, 1 … n; body 0 is the world. Joint i moves body i relative to its parent λ(i):
+
+    ^i X_λ(i) = joints[i].transform(q) * placements[i]
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kinetree.errors import unknown
+from kinetree.model.joints import AxisJoint, Free, Joint
+from kinetree.ops import Array
+from kinetree.spatial import Inertia, SpatialOrder, Transform
+
+
+@dataclass(frozen=True, eq=False)
+class FramePlacement:
+    """A named frame fixed to a body: X = ^F X_body."""
+
+    name: str
+    body: int
+    X: Transform
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A joint between two links as the author wrote it, before fixed joints were merged."""
+
+    joint: str
+    parent: str
+    child: str
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Bounds of positions, (nq,), and of speeds and efforts, (nv,); infinite where there is none."""
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something suspicious in a model that loads."""
+
+    message: str
+    element: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = self.element + (f" (line {self.line})" if self.line is not None else "")
+        return f"{where}: {self.message}" if where else self.message
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One robot. Index 0 of every per-body tuple is the world; ``inertias[0]`` is what is bolted to it."""
+
+    name: str
+    joints: tuple[Joint, ...]
+    parents: tuple[int, ...]
+    placements: tuple[Transform, ...]
+    inertias: tuple[Inertia, ...]
+    names: tuple[str, ...]
+    """Names of the bodies, 'world' first."""
+    frames: tuple[FramePlacement, ...]
+    limits: Limits
+    gravity: Array
+    edges: tuple[Edge, ...] = ()
+    """All joints, fixed ones included, depth first; ``frames[0]`` is the root link."""
+    spatial_order: SpatialOrder = "linear-first"
+    findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        _freeze(self)
+
+    # -- the tree ----------------------------------------------------------------------------------------------
+
+    @property
+    def n_bodies(self) -> int:
+        """Moving bodies, the world not counted."""
+        return len(self.joints) - 1
+
+    def root_to_tips(self) -> Iterator[tuple[int, int]]:
+        """Every body i with its parent λ(i), parents before children."""
+        return ((i, self.parents[i]) for i in range(1, len(self.parents)))
+
+    def tips_to_root(self) -> Iterator[tuple[int, int]]:
+        """Every body i with its parent λ(i), children before parents."""
+        return ((i, self.parents[i]) for i in reversed(range(1, len(self.parents))))
+
+    def children(self, body: int) -> tuple[int, ...]:
+        """μ(i): the bodies whose parent is i."""
+        return tuple(i for i, p in self.root_to_tips() if p == body)
+
+    def support(self, body: int) -> tuple[int, ...]:
+        """κ(i): the bodies on the way from the root to i, i included."""
+        path = []
+        while body:
+            path.append(body)
+            body = self.parents[body]
+        return tuple(reversed(path))
+
+    def subtree(self, body: int) -> tuple[int, ...]:
+        """ν(i): the bodies supported by joint i, i included."""
+        inside = {body}
+        for i, p in self.root_to_tips():
+            if p in inside:
+                inside.add(i)
+        return tuple(sorted(inside - {0}))
+
+    # -- coordinates -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def owners(self) -> tuple[Joint, ...]:
+        """The joints that own coordinates, in the order of q and v, a floating base included."""
+        return tuple(joint for joint in self.joints if joint.owns_coordinates)
+
+    @cached_property
+    def nq(self) -> int:
+        return sum(joint.nq for joint in self.owners)
+
+    @cached_property
+    def nv(self) -> int:
+        return sum(joint.nv for joint in self.owners)
+
+    @cached_property
+    def has_mimics(self) -> bool:
+        return any(isinstance(joint, AxisJoint) and joint.leader is not None for joint in self.joints)
+
+    @cached_property
+    def quaternions(self) -> tuple[slice, ...]:
+        """Where q holds unit quaternions."""
+        return tuple(slice(joint.iq + 3, joint.iq + 7) for joint in self.owners if isinstance(joint, Free))
+
+    # -- bodies and frames -------------------------------------------------------------------------------------
+
+    @cached_property
+    def mass(self) -> float:
+        """Mass of everything that moves [kg]; what is bolted to the world does not count."""
+        return float(sum(inertia.mass for inertia in self.inertias[1:]))
+
+    @cached_property
+    def _frames_by_name(self) -> dict[str, FramePlacement]:
+        return {frame.name: frame for frame in self.frames}
+
+    def frame(self, name: str) -> FramePlacement:
+        found = self._frames_by_name.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise unknown("frame", name, self._frames_by_name)
+        return found
+
+    # -- identity ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all that determines the results: equal models have equal digests, in every process."""
+        state = hashlib.sha256()
+        for field in fields(self):
+            if field.name != "findings":
+                _feed(state.update, getattr(self, field.name))
+        return state.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        _freeze(self)  # arrays come out of a pickle writeable
+
+
+def _freeze(value: object) -> None:
+    """Makes every array inside read-only."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif isinstance(value, tuple):
+        for item in value:
+            _freeze(item)
+    elif is_dataclass(value):
+        for field in fields(value):
+            _freeze(getattr(value, field.name))
+
+
+def _feed(update: Callable[[bytes], None], value: object) -> None:
+    """Feeds a value made of dataclasses, tuples, arrays, strings and numbers to a hash, unambiguously."""
+    if is_dataclass(value):
+        update(type(value).__name__.encode() + b"(")
+        for field in fields(value):
+            _feed(update, getattr(value, field.name))
+        update(b")")
+    elif isinstance(value, tuple):
+        update(b"[%d:" % len(value))
+        for item in value:
+            _feed(update, item)
+    elif isinstance(value, np.ndarray):
+        update(repr(value.shape).encode() + np.ascontiguousarray(value, dtype=float).tobytes())
+    else:
+        update(repr(value).encode() + b";")

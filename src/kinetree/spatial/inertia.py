@@ -1,0 +1,60 @@
+"""The spatial inertia of a rigid body, (m, h, I): mass, first moment and rotational inertia about the origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.ops import Array, cross, skew
+from kinetree.spatial.force import Force
+from kinetree.spatial.motion import Motion
+from kinetree.spatial.packing import SpatialOrder
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inertia:
+    """Mass [kg], first moment h = m c [kg m] and rotational inertia about the *origin* [kg m²].
+
+    As a matrix that maps a motion to a momentum, linear first: ``[[m 1, -[h]×], [[h]×, I]]``.
+    """
+
+    mass: Any
+    h: Array
+    I: Array  # noqa: E741 - the textbook's name
+
+    @staticmethod
+    def zero() -> Inertia:
+        return Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+
+    @staticmethod
+    def from_com(mass: float, com: ArrayLike, rotational: ArrayLike) -> Inertia:
+        """From the rotational inertia about the centre of mass `com` (parallel-axis theorem)."""
+        c = np.asarray(com, dtype=float)
+        return Inertia(float(mass), mass * c, np.asarray(rotational, dtype=float) - mass * (skew(c) @ skew(c)))
+
+    @property
+    def com(self) -> Array:
+        """Centre of mass [m]; the origin for a massless body."""
+        return self.h / self.mass if self.mass else np.zeros(3)
+
+    @property
+    def about_com(self) -> Array:
+        """Rotational inertia about the centre of mass [kg m²]."""
+        c = skew(self.com)
+        return self.I + self.mass * (c @ c)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(self.mass + other.mass, self.h + other.h, self.I + other.I)
+
+    def __mul__(self, V: Motion) -> Force:
+        """The momentum of the body moving with V; the net force, for an acceleration."""
+        v, w = V.linear, V.angular
+        return Force(v * self.mass + cross(w, self.h), self.I @ w + cross(self.h, v))
+
+    def matrix(self, order: SpatialOrder = "linear-first") -> Array:
+        """The 6×6 matrix, (6, 6)."""
+        units = (Motion.from_vector(e, order) for e in np.eye(6))
+        return np.array([(self * unit).vector(order) for unit in units]).T

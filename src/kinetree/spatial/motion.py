@@ -1,0 +1,74 @@
+"""Spatial motions (twists and their rates): v_hat = (v, ω)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from kinetree.ops import Array, cross
+from kinetree.spatial.force import Force
+from kinetree.spatial.packing import SpatialOrder, pack, unpack
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """Velocity [m/s] of the body-fixed point at the origin and angular velocity [rad/s]; also an acceleration."""
+
+    linear: Array
+    angular: Array
+    __array_ufunc__ = None
+
+    @staticmethod
+    def zero() -> Motion:
+        return Motion(np.zeros(3), np.zeros(3))
+
+    @staticmethod
+    def from_vector(six: Array, order: SpatialOrder = "linear-first") -> Motion:
+        return Motion(*unpack(six, order))
+
+    def vector(self, order: SpatialOrder = "linear-first") -> Array:
+        return pack(self.linear, self.angular, order)
+
+    def __add__(self, other: Motion) -> Motion:
+        return Motion(self.linear + other.linear, self.angular + other.angular)
+
+    def __sub__(self, other: Motion) -> Motion:
+        return Motion(self.linear - other.linear, self.angular - other.angular)
+
+    def __neg__(self) -> Motion:
+        return Motion(-self.linear, -self.angular)
+
+    def __mul__(self, scale: Any) -> Motion:
+        return Motion(self.linear * scale, self.angular * scale)
+
+    __rmul__ = __mul__
+
+    @overload
+    def cross(self, other: Motion) -> Motion: ...
+    @overload
+    def cross(self, other: Force) -> Force: ...
+    def cross(self, other: Motion | Force) -> Motion | Force:
+        """V × for a motion, V ×* for a force: what a quantity fixed in a body moving with V changes by."""
+        v, w = self.linear, self.angular
+        if isinstance(other, Force):
+            f, n = other.force, other.moment
+            return Force(cross(w, f), cross(w, n) + cross(v, f))
+        return Motion(cross(w, other.linear) + cross(v, other.angular), cross(w, other.angular))
+
+    def dot(self, force: Force) -> Any:
+        """The power of a force on this motion [W]; the one product that is the same in all frames."""
+        return self.linear @ force.force + self.angular @ force.moment
+
+    def rotated(self, R: Array) -> Motion:
+        """The same motion about the same origin, in the axes that R leads to."""
+        return Motion(R @ self.linear, R @ self.angular)
+
+    def moved(self, r: Array) -> Motion:
+        """The same motion seen at a point displaced by r: v + ω × r."""
+        return Motion(self.linear + cross(self.angular, r), self.angular)
+
+    def classical(self, V: Motion) -> Motion:
+        """Of a spatial acceleration and the velocity V: what an accelerometer at the origin feels, v̇ + ω × v."""
+        return Motion(self.linear + cross(V.angular, V.linear), self.angular)

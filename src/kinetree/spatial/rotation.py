@@ -1,0 +1,112 @@
+"""Rotation matrices and unit quaternions (x, y, z, w).
+
+A rotation matrix R_AB and a quaternion q_AB take the coordinates of a vector in frame B to its coordinates in frame A.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.ops import Array, absolute, array, cos, cross, less, maximum, sin, skew, sqrt, where
+
+IDENTITY_XYZW = np.array([0.0, 0.0, 0.0, 1.0])
+RIGHT_ANGLE_TOLERANCE = 5e-12
+"""An angle in a file this close [rad] to a multiple of π/2 is taken as that multiple: 1.57079632679 means π/2."""
+
+
+def matrix_about_axis(axis: Array, angle: Any) -> Array:
+    """Rodrigues' formula R = a aᵀ + cos θ (1 - a aᵀ) + sin θ [a]×, for a unit axis a and θ [rad]."""
+    along = np.outer(axis, axis)
+    return along + (np.eye(3) - along) * cos(angle) + skew(axis) * sin(angle)
+
+
+def matrix_from_rpy(rpy: ArrayLike) -> Array:
+    """R = Rz(yaw) Ry(pitch) Rx(roll) from (roll, pitch, yaw) [rad], as URDF defines it; right angles are exact."""
+    R = np.eye(3)
+    for axis, angle in zip(np.eye(3), np.asarray(rpy, dtype=float), strict=True):
+        R = _about_axis_exact(axis, angle) @ R
+    return R
+
+
+def _about_axis_exact(axis: Array, angle: float) -> Array:
+    quarters = round(angle / (np.pi / 2))
+    if abs(angle - quarters * np.pi / 2) > RIGHT_ANGLE_TOLERANCE:
+        return matrix_about_axis(axis, angle)
+    R = np.eye(3)
+    for _ in range(quarters % 4):
+        R = (skew(axis) + np.outer(axis, axis)) @ R
+    return R
+
+
+def matrix_from_quaternion(xyzw: Array) -> Array:
+    """The rotation matrix of a unit quaternion."""
+    x, y, z, w = xyzw
+    return array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
+def quaternion_from_matrix(R: Array) -> Array:
+    """The unit quaternion with w ≥ 0 of a rotation matrix; accurate for every rotation, half turns included.
+
+    Four candidates are each the quaternion scaled by four times one of its components; the one scaled by the largest
+    component loses no digits (Shepperd 1978).
+    """
+    trace = R[0, 0] + R[1, 1] + R[2, 2]
+    a, b, c = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    d, e, f = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
+    squares = [1.0 + 2.0 * R[0, 0] - trace, 1.0 + 2.0 * R[1, 1] - trace, 1.0 + 2.0 * R[2, 2] - trace, 1.0 + trace]
+    candidates = [
+        array([squares[0], d, e, a]),
+        array([d, squares[1], f, b]),
+        array([e, f, squares[2], c]),
+        array([a, b, c, squares[3]]),
+    ]
+    best, largest = candidates[3], squares[3]
+    for candidate, square in zip(candidates[:3], squares[:3], strict=True):
+        better = less(largest, square)
+        best = where(better, candidate, best)
+        largest = maximum(largest, square)
+    return normalized(best * where(less(best[3], 0.0), -1.0, 1.0))
+
+
+def quaternion_product(p: Array, q: Array) -> Array:
+    """p ⊗ q, the rotation q followed by p."""
+    pv, pw, qv, qw = p[:3], p[3], q[:3], q[3]
+    vector = qv * pw + pv * qw + cross(pv, qv)
+    return array([*vector, pw * qw - pv @ qv])
+
+
+def quaternion_inverse(q: Array) -> Array:
+    """The inverse of a unit quaternion, its conjugate."""
+    x, y, z, w = q
+    return array([-x, -y, -z, w])
+
+
+def quaternion_rotate(q: Array, r: Array) -> Array:
+    """q ⊗ (r, 0) ⊗ q⁻¹ for a 3-vector r: r + 2 w (u × r) + 2 u × (u × r), u the vector part."""
+    t = 2.0 * cross(q[:3], r)
+    return r + t * q[3] + cross(q[:3], t)
+
+
+def normalized(x: Array) -> Array:
+    """x / ‖x‖."""
+    return x / sqrt(x @ x)
+
+
+def random_quaternion(rng: np.random.Generator) -> Array:
+    """A unit quaternion drawn uniformly over all rotations."""
+    return normalized(rng.normal(size=4))
+
+
+def is_rotation_matrix(R: Array, tolerance: float = 1e-6) -> bool:
+    """Whether RᵀR = 1 and det R = 1 within the tolerance."""
+    orthonormal = absolute(R.T @ R - np.eye(3)).max() <= tolerance
+    return bool(orthonormal) and bool(np.linalg.det(R) > 0)

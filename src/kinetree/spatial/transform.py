@@ -1,0 +1,102 @@
+"""Change of coordinates between two frames: X for motions, X* for forces, X* I X⁻¹ for inertias.
+
+``X * y`` expresses y, whatever its type, in the other frame; ``X.transpose() * y`` brings forces and inertias back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from kinetree.ops import Array, mirrored, skew, zeros
+from kinetree.spatial.articulated import ArticulatedInertia
+from kinetree.spatial.force import Force
+from kinetree.spatial.inertia import Inertia
+from kinetree.spatial.motion import Motion
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transform:
+    """^B X_A, from the coordinates of frame A to those of frame B: ``[[R, 0], [-R [p]×, R]]``, angular first.
+
+    R = ^B R_A turns vectors from A's axes to B's; p is the position of B's origin in A [m].
+    """
+
+    R: Array
+    p: Array
+
+    @staticmethod
+    def identity() -> Transform:
+        return Transform(np.eye(3), np.zeros(3))
+
+    @staticmethod
+    def from_pose(T_AB: Array) -> Transform:
+        """^B X_A from the pose of B in A, a 4×4 homogeneous matrix."""
+        return Transform(T_AB[:3, :3].T, T_AB[:3, 3])
+
+    def pose(self) -> Array:
+        """The pose of B in A, a 4×4 homogeneous matrix."""
+        T_AB = zeros((4, 4), self.R, self.p)
+        T_AB[:3, :3] = self.R.T
+        T_AB[:3, 3] = self.p
+        T_AB[3, 3] = 1.0
+        return T_AB
+
+    def inverse(self) -> Transform:
+        return Transform(self.R.T, -(self.R @ self.p))
+
+    def transpose(self) -> Transposed:
+        return Transposed(self)
+
+    @overload
+    def __mul__(self, other: Motion) -> Motion: ...
+    @overload
+    def __mul__(self, other: Force) -> Force: ...
+    @overload
+    def __mul__(self, other: Inertia) -> Inertia: ...
+    @overload
+    def __mul__(self, other: Transform) -> Transform: ...
+    def __mul__(self, other: Motion | Force | Inertia | Transform) -> Motion | Force | Inertia | Transform:
+        R, p = self.R, self.p
+        if isinstance(other, (Motion, Force)):
+            return other.moved(p).rotated(R)
+        if isinstance(other, Transform):
+            return Transform(R @ other.R, other.p + other.R.T @ p)
+        if isinstance(other, Inertia):
+            return self.inverse().transpose() * other
+        return NotImplemented
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transposed:
+    """(^B X_A)ᵀ = ^A X*_B, which brings forces and inertias from B back to A."""
+
+    X: Transform
+
+    @overload
+    def __mul__(self, other: Force) -> Force: ...
+    @overload
+    def __mul__(self, other: Inertia) -> Inertia: ...
+    @overload
+    def __mul__(self, other: ArticulatedInertia) -> ArticulatedInertia: ...
+    def __mul__(self, other: Force | Inertia | ArticulatedInertia) -> Force | Inertia | ArticulatedInertia:
+        """Xᵀ f of a force; Xᵀ I X of an inertia (which needs X on both sides, so one product does both)."""
+        R, p = self.X.R, self.X.p
+        if isinstance(other, Force):
+            return other.rotated(R.T).moved(-p)
+        if isinstance(other, Inertia):
+            m, h = other.mass, R.T @ other.h
+            P, hp = skew(p), np.outer(h, p)
+            # -[h]×[p]× - [p]×[h]× = 2(h·p) 1 - h pᵀ - p hᵀ, and the parallel-axis term -m [p]×[p]×
+            shifted = 2.0 * (h @ p) * np.eye(3) - hp - hp.T - m * (P @ P)
+            return Inertia(m, h + m * p, mirrored(R.T @ other.I @ R + shifted))
+        if isinstance(other, ArticulatedInertia):
+            M = mirrored(R.T @ other.M @ R)
+            H = R.T @ other.H @ R
+            P = skew(p)
+            PM = P @ M
+            HP = H @ P
+            return ArticulatedInertia(M, H + PM, mirrored(R.T @ other.I @ R - HP - HP.T - PM @ P))
+        return NotImplemented

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin

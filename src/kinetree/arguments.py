@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, ArgumentTypeError
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array
 
 
@@ -15,7 +16,7 @@ def as_floats(name: str, value: object, core: tuple[int, ...]) -> Array:
     """`value` as float64 of shape (…, *core)."""
     expected = f"an array of shape {_shape_words(core)}"
     if value is None or isinstance(value, (str, bytes, np.ma.MaskedArray)):
-        raise ArgumentTypeError(f"{name} is {_short(value)}; expected {expected}")
+        raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
     try:
         array = np.asarray(value)
     except ValueError:
@@ -30,13 +31,24 @@ def as_floats(name: str, value: object, core: tuple[int, ...]) -> Array:
 def as_output(out: object, shape: tuple[int, ...]) -> Array:
     """`out`, if results of this shape can be written to it."""
     if not isinstance(out, np.ndarray) or out.dtype != np.float64:
-        kind = f"an array of {out.dtype}" if isinstance(out, np.ndarray) else _short(out)
+        kind = f"an array of {out.dtype}" if isinstance(out, np.ndarray) else short(out)
         raise ArgumentTypeError(f"out is {kind}; expected an array of float64")
     if out.shape != shape:
         raise ArgumentError(f"out has shape {out.shape}; expected {shape}")
     if not out.flags.writeable:
         raise ArgumentError("out is read-only; expected a writeable array")
     return out
+
+
+def as_shape(name: str, value: object) -> tuple[int, ...]:
+    """An int or a sequence of ints as the shape of an array."""
+    try:
+        shape = tuple(map(operator.index, value if isinstance(value, Iterable) else (value,)))
+    except TypeError:
+        shape = (-1,)
+    if any(n < 0 for n in shape):
+        raise ArgumentError(f"{name} is {short(value)}; expected a count or a tuple of counts")
+    return shape
 
 
 def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple[int, ...]:
@@ -79,8 +91,3 @@ def _hint(array: Array, core: tuple[int, ...]) -> str:
     if len(core) == 1 and array.ndim == 2 and array.shape[0] == core[0]:
         return " (is it transposed?)"
     return ""
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}… ({type(value).__name__})"

@@ -75,7 +75,7 @@ def convert(
         raise ArgumentError("give either to= or source=, the name of a peer")
     name = one_of("source" if to is None else "to", to if source is None else source, PEERS)
     sides = _Sides(robot.model, PEERS[name], joints)
-    return sides.to_peer(kind, value, q, v) if to is not None else sides.from_peer(kind, value, q, v)
+    return sides.convert(kind, value, q, v, outward=to is not None)
 
 
 class _Sides:
@@ -94,54 +94,42 @@ class _Sides:
         on_circle = isinstance(joint, Continuous) and self.peer.continuous_on_circle
         return (2 if on_circle else joint.nq), joint.nv
 
-    def to_peer(self, kind: Kind, value: ArrayLike, q: ArrayLike | None, v: ArrayLike | None) -> Array:
+    def convert(self, kind: Kind, value: ArrayLike, q: ArrayLike | None, v: ArrayLike | None, outward: bool) -> Array:
+        """To the peer (outward) or from it; q and v are on the side of the value."""
         model = self.model
-        core = {"jacobian": (-1, model.nv), "mass_matrix": (model.nv, model.nv), "wrench": (6,), "q": (model.nq,)}
-        x = _read(kind, value, core.get(kind, (model.nv,)))
-        if kind == "q":
-            check_quaternions("q", x, model.quaternions)
-            return self._q_to_peer(x)
+        nq, nv = (model.nq, model.nv) if outward else (int(self.iq[-1]), int(self.iv[-1]))
+        orders: tuple[SpatialOrder, SpatialOrder] = (model.spatial_order, "linear-first")
+        if not outward:
+            orders = orders[::-1]
         if kind == "wrench":
-            return _reordered(x, -1, model.spatial_order, "linear-first")
-        R = self._rotations(q, model.nq, [joint.iq + 3 for joint in model.owners if isinstance(joint, Free)], "x")
+            return _reordered(as_floats(kind, value, (6,)), -1, *orders)
+        if kind == "q":
+            x = as_floats(kind, value, (nq,))
+            return self._q_to_peer(x) if outward else self._q_from_peer(x)
+        R = self._rotations(q, nq, outward)
         T, B = self._maps(R)
-        if kind == "v":
-            return _times(T, x)
-        if kind == "a":
-            return _times(T, x) + self._rate(R, T, B, v, model.nv, ours=True)
+        back = B if outward else T  # from the other side's velocities to those of the value's side
+        if kind in ("v", "a"):
+            x = as_floats(kind, value, (nv,))
+            rate = self._rate(R, T, v, nv, outward) if kind == "a" else 0.0  # Ṫ v
+            if outward:
+                return _times(T, x) + rate
+            return self._consistent(kind, x - rate, T, _times(B, x - rate))
         if kind == "tau":
-            return _times(np.swapaxes(B, -1, -2), x)
-        if self.followers:
+            return _times(np.swapaxes(back, -1, -2), as_floats(kind, value, (nv,)))
+        if outward and self.followers:
             raise ArgumentError(f"a {kind} cannot be spread over mimic joints; leave them out with joints=")
-        if kind == "jacobian":
-            return _rows(x @ B, model.spatial_order, "linear-first")
-        return np.swapaxes(B, -1, -2) @ x @ B
-
-    def from_peer(self, kind: Kind, value: ArrayLike, q: ArrayLike | None, v: ArrayLike | None) -> Array:
-        model, nq, nv = self.model, int(self.iq[-1]), int(self.iv[-1])
-        core = {"jacobian": (-1, nv), "mass_matrix": (nv, nv), "wrench": (6,), "q": (nq,)}
-        x = _read(kind, value, core.get(kind, (nv,)))
-        if kind == "q":
-            return self._q_from_peer(x)
-        if kind == "wrench":
-            return _reordered(x, -1, "linear-first", model.spatial_order)
-        starts = [int(i) + 3 for i, joint in zip(self.iq, self.joints, strict=False) if isinstance(joint, Free)]
-        R = self._rotations(q, nq, starts, self.peer.quaternion_first)
-        T, B = self._maps(R)
-        if kind == "v":
-            return self._consistent(kind, x, T, _times(B, x))
-        if kind == "a":
-            moving = x - self._rate(R, T, B, v, nv, ours=False)
-            return self._consistent(kind, moving, T, _times(B, moving))
-        if kind == "tau":
-            return _times(np.swapaxes(T, -1, -2), x)
-        if kind == "jacobian":
-            return _rows(x @ T, "linear-first", model.spatial_order)
-        return np.swapaxes(T, -1, -2) @ x @ T
+        if kind == "mass_matrix":
+            return np.swapaxes(back, -1, -2) @ as_floats(kind, value, (nv, nv)) @ back
+        J = as_floats(kind, value, (nv,))
+        if J.ndim < 2:
+            raise ArgumentError(f"{kind} has shape {J.shape}; expected (…, k, {nv})")
+        return _reordered(J @ back, -2, *orders) if J.shape[-2] == 6 else J @ back
 
     # -- positions ---------------------------------------------------------------------------------------------
 
     def _q_to_peer(self, q: Array) -> Array:
+        check_quaternions("q", q, self.model.quaternions)
         parts = []
         for joint in self.joints:
             own = q[..., joint.q_slice]
@@ -193,9 +181,6 @@ class _Sides:
                     B[..., joint.iv, start] = 1.0
         return T, B
 
-    def _needs_rotation(self, joint: Free) -> bool:
-        return joint.frame == "mixed" or self.peer.base_linear_in_world
-
     def _base_block(self, joint: Free, R: Array | None) -> Array:
         """The peer's base velocity, linear first, from ours: turn ours to base axes, then what the peer wants back."""
         order = np.eye(6) if joint.order == "linear-first" else np.roll(np.eye(6), 3, axis=1)
@@ -208,21 +193,20 @@ class _Sides:
         block[..., 3:, 3:] = to_body
         return block @ order
 
-    def _rotations(self, q: ArrayLike | None, nq: int, starts: list[int], first: str) -> Array | None:
+    def _rotations(self, q: ArrayLike | None, nq: int, outward: bool) -> Array | None:
         """The rotation matrix of every free body, where any is needed, from the configuration of the value's side."""
-        if not any(isinstance(joint, Free) and self._needs_rotation(joint) for joint in self.joints):
+        free = [(joint, int(at)) for joint, at in zip(self.joints, self.iq, strict=False) if isinstance(joint, Free)]
+        if not any(joint.frame == "mixed" or self.peer.base_linear_in_world for joint, _ in free):
             return None
         if q is None:
             raise ArgumentError("q is needed: the base's velocity has other axes there, and they turn with it")
         array = as_floats("q", q, (nq,))
-        check_quaternions("q", array, [slice(start, start + 4) for start in starts])
-        stacked = []
-        for start in starts:
-            quaternion = array[..., start : start + 4]
-            stacked.append(_matrices(quaternion if first == "x" else np.roll(quaternion, -1, axis=-1)))
-        return np.stack(stacked, axis=-3)
+        quaternions = [slice(start + 3, start + 7) for start in ((joint.iq if outward else at) for joint, at in free)]
+        check_quaternions("q", array, quaternions)
+        scalar_first = not outward and self.peer.quaternion_first == "w"
+        return np.stack([_matrices(np.roll(array[..., part], -scalar_first, axis=-1)) for part in quaternions], axis=-3)
 
-    def _rate(self, R: Array | None, T: Array, B: Array, v: ArrayLike | None, nv: int, ours: bool) -> Array | float:
+    def _rate(self, R: Array | None, T: Array, v: ArrayLike | None, nv: int, outward: bool) -> Array | float:
         """Ṫ v: nonzero only for the linear velocity of a base whose axes turn on one side and not on the other."""
         turning = [
             joint
@@ -234,7 +218,7 @@ class _Sides:
         if v is None:
             raise ArgumentError("v is needed: the axes of the base's linear velocity turn on one side only")
         given = as_floats("v", v, (nv,))
-        v_peer = _times(T, given) if ours else given
+        v_peer = _times(T, given) if outward else given
         rate = np.zeros(np.broadcast_shapes(v_peer.shape, (*T.shape[:-2], v_peer.shape[-1])))
         n_free = 0
         for joint, start in zip(self.joints, self.iv, strict=False):
@@ -262,9 +246,9 @@ class _Sides:
 
 def _peer_joints(model: Model, peer: Peer, names: Sequence[str] | None) -> list[Joint]:
     """The joints with coordinates on the peer's side, in its order; a floating base first."""
-    by_name = {joint.name: joint for joint in model.joints[1:] if not isinstance(joint, Fixed)}
-    edge_names = {edge.joint for edge in model.edges}
-    base = [joint for name, joint in by_name.items() if name not in edge_names]
+    base = [model.floating_base] if model.floating_base is not None else []
+    named = (joint for joint in model.joints if not isinstance(joint, Fixed) and joint not in base)
+    by_name = {joint.name: joint for joint in named}
     if names is not None:
         for name in names:
             if name not in by_name:
@@ -286,21 +270,8 @@ def _peer_joints(model: Model, peer: Peer, names: Sequence[str] | None) -> list[
     return ordered
 
 
-def _read(kind: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
-    if core[0] != -1:
-        return as_floats(kind, value, core)
-    array = as_floats(kind, value, core[1:])
-    if array.ndim < 2:
-        raise ArgumentError(f"{kind} has shape {array.shape}; expected (…, k, {core[1]})")
-    return array
-
-
 def _times(A: Array, x: Array) -> Array:
     return (A @ x[..., None])[..., 0]
-
-
-def _rows(J: Array, order: SpatialOrder, wanted: SpatialOrder) -> Array:
-    return _reordered(J, -2, order, wanted) if J.shape[-2] == 6 else J
 
 
 def _reordered(x: Array, axis: int, order: SpatialOrder, wanted: SpatialOrder) -> Array:

@@ -40,6 +40,12 @@ class ModelWarning(UserWarning):
     """A model that loads, with something in it that its author probably did not mean."""
 
 
+def short(value: object) -> str:
+    """A value as it may stand in a sentence: its repr on one line, cut where it gets long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}… ({type(value).__name__})"
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """``frame 'tool' does not exist; did you mean 'tool0'?``"""
     names = list(known)
@@ -58,4 +64,4 @@ def one_of(argument: str, value: object, allowed: Iterable[str]) -> str:
     words = list(allowed)
     if isinstance(value, str) and value in words:
         return value
-    raise ArgumentError(f"{argument} is {value!r}; expected {' or '.join(map(repr, words))}")
+    raise ArgumentError(f"{argument} is {short(value)}; expected {' or '.join(map(repr, words))}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentTypeError, ModelError, unknown
+from kinetree.errors import ArgumentTypeError, ModelError, short, unknown
 from kinetree.model.builder import GRAVITY
 from kinetree.model.joints import BaseVelocity
 from kinetree.model.loaders.urdf import read_urdf
@@ -50,7 +50,9 @@ def bundled_robots() -> list[str]:
 def _document(path_or_xml: str | os.PathLike[str]) -> tuple[bytes | str, str]:
     """The text of a model and what to call it in errors."""
     if not isinstance(path_or_xml, (str, os.PathLike)):
-        raise ArgumentTypeError(f"path_or_xml is {path_or_xml!r}; expected a path, a URDF document or a bundled name")
+        raise ArgumentTypeError(
+            f"path_or_xml is {short(path_or_xml)}; expected a path, a URDF document or a bundled name"
+        )
     if isinstance(path_or_xml, str) and path_or_xml.lstrip().startswith("<"):
         return path_or_xml, "the given URDF document"
     path = Path(path_or_xml)

@@ -23,7 +23,10 @@ _registered: dict[type, Any] = {}
 
 
 def register(scalar_type: type, operations: Any) -> None:
-    """Let `scalar_type` be an operand: `operations` has one attribute per primitive, named like it."""
+    """Let `scalar_type` be an operand: `operations` has one attribute per primitive, named like it.
+
+    The type's own arithmetic must return NotImplemented for an array, so that NumPy takes it element by element.
+    """
     missing = [name for name in PRIMITIVES if not hasattr(operations, name)]
     if missing:
         raise TypeError(f"operations of {scalar_type.__name__} lack {', '.join(missing)}")

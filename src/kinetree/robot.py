@@ -28,9 +28,8 @@ from kinetree.algorithms.references import (
     Reference,
 )
 from kinetree.algorithms.wrenches import external_forces
-from kinetree.arguments import as_floats, as_output, batch_shape, check_quaternions, map_rows
-from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrixError, one_of
-from kinetree.model.assembly import FLOATING_BASE
+from kinetree.arguments import as_floats, as_output, as_shape, batch_shape, check_quaternions, map_rows
+from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrixError, one_of, short
 from kinetree.model.tree import Finding, FramePlacement, Limits, Model
 from kinetree.ops import Array
 from kinetree.wrench import Wrench
@@ -77,7 +76,7 @@ class Robot:
     @property
     def joint_names(self) -> tuple[str, ...]:
         """The joints that own coordinates, in the order of q and v, a floating base not included."""
-        return tuple(joint.name for joint in self.model.owners if joint.name != FLOATING_BASE)
+        return tuple(joint.name for joint in self.model.owners if joint is not self.model.floating_base)
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -96,7 +95,7 @@ class Robot:
 
     def frame(self, name: str) -> Frame:
         """The kinematics of a named frame."""
-        return Frame(self, self.model.frame(name))
+        return Frame(self, self.model.frame(name).name)
 
     def check(self) -> tuple[Finding, ...]:
         """What is suspicious in the model: odd inertias, massless moving links, tags that were ignored."""
@@ -114,9 +113,9 @@ class Robot:
     def random(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> Array:
         """Configurations drawn uniformly between the limits, (*size, nq); unlimited angles over a full turn."""
         if not isinstance(rng, (np.random.Generator, int, np.integer)):
-            raise ArgumentTypeError(f"rng is {rng!r}; expected a numpy Generator or a seed")
+            raise ArgumentTypeError(f"rng is {short(rng)}; expected a numpy Generator or a seed")
         generator = np.random.default_rng(rng)
-        batch = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
+        batch = as_shape("size", size)
         draws = [configuration.random(self.model, generator) for _ in range(int(np.prod(batch)))]
         return np.array(draws).reshape((*batch, self.nq))
 
@@ -232,7 +231,7 @@ class Robot:
     ) -> Callable[..., Any]:
         """The function with one more argument per wrench, which are added to `inputs`."""
         if not isinstance(wrenches, Mapping):
-            raise ArgumentTypeError(f"wrenches is {wrenches!r}; expected a dict from frame names to wrenches")
+            raise ArgumentTypeError(f"wrenches is {short(wrenches)}; expected a dict from frame names to wrenches")
         n_state = len(inputs)
         places: list[tuple[FramePlacement, Reference]] = []
         for name, wrench in wrenches.items():
@@ -276,16 +275,12 @@ class Frame:
     """The kinematics of one frame of a robot; ``reference`` is 'world-aligned', 'local' or 'world'."""
 
     robot: Robot
-    placement: FramePlacement
-
-    @property
-    def name(self) -> str:
-        return self.placement.name
+    name: str
 
     @property
     def body(self) -> str:
         """The body it is fixed to ('world' if it does not move)."""
-        return self.robot.model.names[self.placement.body]
+        return self.robot.model.names[self.robot.model.frame(self.name).body]
 
     def __repr__(self) -> str:
         return f"<Frame {self.name!r} of {self.robot.name!r}>"
@@ -354,10 +349,10 @@ class Frame:
         *options: Any,
     ) -> Array:
         """The algorithm with this frame before the state and the options after it; motions come out as 6-vectors."""
-        order = self.robot.model.spatial_order
+        placement = self.robot.model.frame(self.name)
 
         def of_frame(model: Model, *state: Array) -> Array:
-            result = algorithm(model, self.placement, *state, *options)
-            return result if isinstance(result, np.ndarray) else result.vector(order)
+            result = algorithm(model, placement, *state, *options)
+            return result if isinstance(result, np.ndarray) else result.vector(model.spatial_order)
 
         return self.robot._call(of_frame, arguments, shape, out)

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ModelError, ModelWarning
+from kinetree.errors import ModelError, ModelWarning, short
 from kinetree.model.assembly import assemble
 from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, JointDescription, Mimic
 from kinetree.model.joints import BaseVelocity
@@ -52,6 +52,8 @@ class ModelBuilder:
         if name in self.links:
             raise self.error(element, "the name is taken by another link", line)
         inertia = Inertia.zero() if inertia is None else inertia
+        if not isinstance(inertia, Inertia):
+            raise self.error(element, f"inertia is {short(inertia)}; expected a kinetree.Inertia", line)
         if problem := inertia_error(inertia):
             raise self.error(element, problem, line)
         for doubt in inertia_doubts(inertia):
@@ -95,12 +97,10 @@ class ModelBuilder:
             if abs(length - 1.0) > 1e-3:
                 self.note(element, f"axis has length {length:.6g}; it was normalized", line)
             direction = direction / length
-        if np.isnan([lower, upper, velocity, effort]).any():
-            raise self.error(element, "a limit is NaN", line)
+        bounds = self._bounds(element, (lower, upper, velocity, effort), line)
         if lower > upper:
             raise self.error(element, f"lower limit {lower:g} is above upper limit {upper:g}", line)
         placement = Transform(self._rotation(element, rpy, rotation, line).T, self._vector(element, "xyz", xyz, line))
-        bounds = (float(lower), float(upper), float(velocity), float(effort))
         self.joints[name] = JointDescription(name, kind, parent, child, direction, placement, bounds, mimic, line)
 
     def frame(
@@ -162,17 +162,31 @@ class ModelBuilder:
         try:
             vector = np.array(value, dtype=float)
         except (TypeError, ValueError):
-            raise self.error(element, f"{what} is {value!r}; expected three numbers", line) from None
+            raise self.error(element, f"{what} is {short(value)}; expected three numbers", line) from None
         if vector.shape != (3,) or not np.isfinite(vector).all():
-            raise self.error(element, f"{what} is {value!r}; expected three finite numbers", line)
+            raise self.error(element, f"{what} is {short(value)}; expected three finite numbers", line)
         return vector
+
+    def _bounds(
+        self, element: str, values: tuple[float, float, float, float], line: int | None
+    ) -> tuple[float, float, float, float]:
+        try:
+            lower, upper, velocity, effort = map(float, values)
+        except (TypeError, ValueError):
+            raise self.error(element, f"a limit is not a number: {values!r}", line) from None
+        if np.isnan([lower, upper, velocity, effort]).any():
+            raise self.error(element, "a limit is NaN", line)
+        return lower, upper, velocity, effort
 
     def _rotation(self, element: str, rpy: ArrayLike | None, matrix: ArrayLike | None, line: int | None) -> Array:
         if matrix is None:
             return matrix_from_rpy(self._vector(element, "rpy", (0.0, 0.0, 0.0) if rpy is None else rpy, line))
         if rpy is not None:
             raise self.error(element, "both rpy and rotation are given; expected one of them", line)
-        R = np.array(matrix, dtype=float)
+        try:
+            R = np.array(matrix, dtype=float)
+        except (TypeError, ValueError):
+            R = np.zeros(0)
         if R.shape != (3, 3) or not is_rotation_matrix(R):
-            raise self.error(element, f"rotation is {matrix!r}; expected a 3×3 rotation matrix", line)
+            raise self.error(element, f"rotation is {short(matrix)}; expected a 3×3 rotation matrix", line)
         return R

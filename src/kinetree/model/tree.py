@@ -134,6 +134,11 @@ class Model:
         return sum(joint.nv for joint in self.owners)
 
     @cached_property
+    def floating_base(self) -> Joint | None:
+        """The joint between the world and the root link, if the base floats."""
+        return self.joints[1] if self.names[1:2] == (self.frames[0].name,) else None
+
+    @cached_property
     def has_mimics(self) -> bool:
         return any(isinstance(joint, AxisJoint) and joint.leader is not None for joint in self.joints)
 

@@ -1,0 +1,257 @@
+"""What the URDF reader takes, and the sentence it gives for what it does not."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from peers import close, urdf
+
+ARM = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper"><inertial><mass value="2"/><origin xyz="0 0 0.5"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="tip"/>
+  <joint name="hinge" type="revolute"><parent link="base"/><child link="upper"/>
+    <axis xyz="0 1 0"/><limit lower="-1" upper="2" effort="30" velocity="4"/></joint>
+  <joint name="mount" type="fixed"><parent link="upper"/><child link="tip"/>
+    <origin xyz="0 0 1" rpy="0 0 1.57079632679"/></joint>
+</robot>"""
+
+
+def test_what_a_file_says_is_what_the_robot_has():
+    robot = kt.load(ARM)
+    assert (robot.name, robot.nq, robot.nv, robot.mass) == ("arm", 1, 1, 2.0)
+    assert robot.joint_names == ("hinge",)
+    assert robot.body_names == ("upper",)
+    assert robot.frame_names == ("base", "upper", "tip")
+    assert robot.limits.lower == [-1.0] and robot.limits.upper == [2.0]
+    assert robot.limits.effort == [30.0] and robot.limits.velocity == [4.0]
+    close(robot.mass_matrix([0.3]), [[0.1 + 2 * 0.25]], 1e-14)
+    close(robot.frame("tip").pose([np.pi / 2])[:3, 3], [1.0, 0.0, 0.0], 1e-14)
+    assert robot.check() == ()
+
+
+def test_paths_documents_and_bundled_names(tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(ARM)
+    assert kt.load(file) == kt.load(str(file)) == kt.load(ARM)
+    assert hash(kt.load(file)) == hash(kt.load(ARM))
+    assert kt.load("arm6").name == "arm6"
+    assert "arm6" in kt.bundled_robots()
+
+
+def test_encodings(tmp_path):
+    file = tmp_path / "arm.urdf"
+    named = ARM.replace("tip", "Spitze_ä")
+    for encoding in ("utf-8", "utf-16", "iso-8859-1"):
+        file.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{named}'.encode(encoding))
+        assert "Spitze_ä" in kt.load(file).frame_names
+    assert "Spitze_ä" in kt.load(f'<?xml version="1.0" encoding="iso-8859-1"?>{named}').frame_names
+
+
+def test_keeping_a_fixed_joint():
+    robot = kt.load(ARM, keep_fixed=["mount"])
+    assert robot.body_names == ("upper", "tip")
+    assert robot.nv == 1
+    plain = kt.load(ARM)
+    close(robot.inverse_dynamics([0.3], [1.0], [2.0]), plain.inverse_dynamics([0.3], [1.0], [2.0]), 1e-14)
+    close(robot.poses([0.3])[1], plain.frame("tip").pose([0.3]), 1e-14)
+    close(robot.forward_dynamics([0.3], [1.0], [2.0]), plain.forward_dynamics([0.3], [1.0], [2.0]), 1e-12)
+    with pytest.raises(kt.UnknownNameError, match="fixed joint 'mont' does not exist; did you mean 'mount'"):
+        kt.load(ARM, keep_fixed=["mont"])
+
+
+def test_floating_joint_in_the_tree():
+    text = ARM.replace('name="hinge" type="revolute"', 'name="loose" type="floating"')
+    robot = kt.load(text)
+    assert (robot.nq, robot.nv, robot.joint_names) == (7, 6, ("loose",))
+    same = kt.load(
+        '<robot name="a">' + ARM[ARM.index('<link name="upper">') : ARM.index('<link name="tip"')] + "</robot>",
+        "floating",
+    )
+    q, v = robot.random(1), np.arange(6.0)
+    close(robot.inverse_dynamics(q, v, v), same.inverse_dynamics(q, v, v), 1e-12)
+
+
+def test_order_is_depth_first_in_file_order():
+    joints = [("z", "root", "a"), ("m", "a", "b"), ("y", "root", "c"), ("b", "a", "d")]
+    text = "<robot name='t'><link name='root'/>" + "".join(f"<link name='{c}'/>" for _, _, c in joints)
+    for name, parent, child in joints:
+        text += f"<joint name='{name}' type='continuous'><parent link='{parent}'/><child link='{child}'/></joint>"
+    robot = kt.load(text + "</robot>")
+    assert robot.joint_names == ("z", "m", "b", "y")
+    assert robot.body_names == ("a", "b", "d", "c")
+    assert [tuple(robot.model.support(i)) for i in (1, 3, 4)] == [(1,), (1, 3), (4,)]
+    assert robot.model.subtree(1) == (1, 2, 3) and robot.model.children(0) == (1, 4)
+
+
+def test_chain_of_mimics_and_a_fixed_leader():
+    def joint(i, extra, kind="revolute"):
+        return (
+            f"<link name='l{i}'><inertial><mass value='1'/><origin xyz='0.1 0 0'/><inertia ixx='1' iyy='1' izz='1'"
+            f" ixy='0' ixz='0' iyz='0'/></inertial></link><joint name='j{i}' type='{kind}'><parent link='l{i - 1}'/>"
+            f"<child link='l{i}'/><axis xyz='0 0 1'/><limit lower='-1' upper='1'/>{extra}</joint>"
+        )
+
+    text = "<robot name='t'><link name='l0'/>" + joint(1, "<mimic joint='j2' multiplier='2' offset='0.5'/>")
+    text += joint(2, "<mimic joint='j3' multiplier='-3' offset='0.1'/>") + joint(3, "")
+    text += joint(4, "", "fixed") + joint(5, "<mimic joint='j4' offset='0.7'/>") + "</robot>"
+    robot = kt.load(text)
+    assert robot.joint_names == ("j3",)
+    assert robot.body_names == ("l1", "l2", "l3")
+    first = robot.model.joints[1]
+    assert (first.ratio, first.offset) == (-6.0, pytest.approx(0.7))
+    total = -6 * 0.2 + 0.7 + -3 * 0.2 + 0.1 + 0.2 + 0.7  # all axes are parallel, so the angles add up
+    close(robot.frame("l5").pose([0.2])[:2, 0], [np.cos(total), np.sin(total)], 1e-13)
+    assert any("which is fixed, so it is fixed too" in str(finding) for finding in robot.check())
+
+
+def test_a_mimic_of_a_missing_joint_warns_and_stays_free():
+    with pytest.warns(kt.ModelWarning, match=r"line \d+: joint 'Left_index_q2': cannot mimic: joint 'index_q1'"):
+        robot = kt.load(urdf("alex_psyonic_hands.urdf"))
+    assert "Left_index_q2" in robot.joint_names
+    assert any("cannot mimic" in finding.message for finding in robot.check())
+
+
+def test_check_lists_what_is_odd():
+    text = ARM.replace('ixx="0.1"', 'ixx="0.001"').replace('<link name="base"/>', '<link name="base"/><gazebo/>')
+    text = text.replace("<limit", '<dynamics damping="1"/><limit').replace('xyz="0 1 0"', 'xyz="0 2 0"')
+    text = text.replace('"mount" type="fixed"', '"mount" type="prismatic"')
+    found = "\n".join(map(str, kt.load(text).check()))
+    assert "link 'upper' (line 3): principal moments 0.001, 0.02, 0.1 kg m² break the triangle inequality" in found
+    assert "<gazebo> (line 2): 1 element was ignored" in found
+    assert "<joint/dynamics> (line 7): 1 element was ignored" in found
+    assert "axis has length 2; it was normalized" in found
+    assert "joint 'mount' moves nothing that has mass" in found
+    assert "a prismatic joint without <limit>; it is unlimited" in found
+
+
+def test_negative_principal_moments_are_reported():
+    found = [str(finding) for finding in kt.load(urdf("romeo_laas_small.urdf")).check()]
+    assert any("link 'body'" in line and "is negative" in line for line in found)
+
+
+BROKEN = {
+    "": "the file is empty|no element found|not well-formed",
+    "<robot": "line 1: not well-formed XML",
+    "<a/>": "<a>: the root element is not <robot>",
+    '<robot name="r"/>': "robot: it has no links",
+    '<robot name="r"><link/></robot>': "line 1: link: it has no name",
+    '<robot name="r"><link name="a"/><link name="a"/></robot>': "link 'a': the name is taken by another link",
+    '<robot name="r"><link name="a"/><link name="b"/></robot>': "2 root links, 'a' and 'b'",
+    '<!DOCTYPE r [<!ENTITY a "b">]><robot name="r"/>': "entity declarations are not accepted",
+    '<robot name="r" xmlns:xacro="x"><xacro:macro/></robot>': "this is a xacro file",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
+def test_broken_documents(text, tmp_path):
+    file = tmp_path / "broken.urdf"
+    file.write_text(text)
+    with pytest.raises(kt.ModelError, match=BROKEN[text]) as caught:
+        kt.load(file)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+CHANGES = [
+    (
+        'parent link="base"',
+        'parent link="bse"',
+        "line 6: joint 'hinge': parent link 'bse' does not exist; did you mean 'base'?",
+    ),
+    ('child link="tip"', 'child link="upper"', "joint 'mount': link 'upper' is already the child of joint 'hinge'"),
+    ('type="revolute"', 'type="hinge"', "type is 'hinge'; expected one of 'revolute'"),
+    ('type="revolute"', "", "joint 'hinge': it has no type"),
+    ('xyz="0 1 0"', 'xyz="0 0 0"', r"axis is \(0, 0, 0\); expected a direction"),
+    ('xyz="0 1 0"', 'xyz="0 1"', "<axis> xyz is '0 1'; expected 3 numbers"),
+    ('xyz="0 1 0"', 'xyz="0 one 0"', "<axis> xyz is '0 one 0'; expected 3 numbers"),
+    ('xyz="0 0 1"', 'xyz="0 0 nan"', "line 9: joint 'mount': <origin> xyz is '0 0 nan'"),
+    ('xyz="0 0 1"', 'xyz="0 0 inf"', "joint 'mount': xyz is .* expected three finite numbers"),
+    ('mass value="2"', 'mass value="-2"', "link 'upper': mass is -2 kg; expected a mass of zero or more"),
+    ('mass value="2"', 'mass value="two"', "<mass> value is 'two'; expected a number"),
+    ('mass value="2"', "mass", "<mass> has no value"),
+    ('<mass value="2"/>', "", "<inertial> has no <mass>"),
+    ('ixx="0.1"', "", "<inertia> has no ixx"),
+    ('lower="-1"', 'lower="3"', "lower limit 3 is above upper limit 2"),
+    ('<parent link="base"/>', "", "line 6: joint 'hinge': it has no <parent>"),
+    ('<parent link="base"/>', '<parent link="base"/><parent link="tip"/>', "it has 2 <parent> elements; expected one"),
+    ('name="mount"', 'name="hinge"', "joint 'hinge': the name is taken by another joint"),
+    ('parent link="base"', 'parent link="tip"', "closed loop of joints"),
+    ("<limit", '<mimic joint="hinge"/><limit', "joint 'hinge': it mimics 'hinge' in a circle"),
+    ("<limit", '<mimic joint="mount" multiplier="inf"/><limit', "mimic multiplier or offset is not finite"),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    CHANGES,
+    ids=[re.sub(r"\W+", "-", new) or str(k) for k, (_, new, _) in enumerate(CHANGES)],
+)
+def test_broken_elements(old, new, sentence, tmp_path):
+    assert old in ARM
+    file = tmp_path / "broken.urdf"
+    file.write_text(ARM.replace(old, new, 1))
+    with pytest.raises(kt.ModelError, match=sentence) as caught:
+        kt.load(file)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_empty_robot_of_the_data_set():
+    with pytest.raises(kt.ModelError, match=r"ur3\.urdf: robot: it has no links"):
+        kt.load(urdf("ur_description/ur3.urdf"))
+
+
+@pytest.mark.parametrize("bad", [None, 3, ["arm6"]])
+def test_not_a_model_at_all(bad):
+    with pytest.raises(kt.ArgumentTypeError, match="expected a path, a URDF document or a bundled name"):
+        kt.load(bad)
+
+
+def test_missing_files_and_names(tmp_path):
+    with pytest.raises(kt.ModelError, match=r"nowhere\.urdf cannot be read: No such file"):
+        kt.load(tmp_path / "nowhere.urdf")
+    with pytest.raises(kt.ModelError, match="is a folder"):
+        kt.load(tmp_path)
+    with pytest.raises(kt.UnknownNameError, match="bundled robot 'arm66' does not exist; did you mean 'arm6'"):
+        kt.load("arm66")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("base", "free", "base is 'free'; expected 'fixed' or 'floating'"),
+        ("spatial_order", "linear", "spatial_order is 'linear'; expected 'linear-first' or 'angular-first'"),
+        ("base_velocity", None, "base_velocity is None; expected 'body' or 'mixed'"),
+        ("gravity", 9.81, "gravity is 9.81; expected three finite numbers"),
+        ("gravity", "down", "gravity is 'down'; expected three numbers"),
+    ],
+)
+def test_wrong_options(option, value, sentence):
+    with pytest.raises((kt.ArgumentError, kt.ModelError), match=sentence):
+        kt.load("arm6", **{option: value})
+
+
+def test_binary_noise_and_deep_chains(tmp_path):
+    file = tmp_path / "noise.urdf"
+    file.write_bytes(np.random.default_rng(0).bytes(5000))
+    with pytest.raises(kt.ModelError, match=r"noise\.urdf"):
+        kt.load(file)
+    n = 1500  # deeper than Python's recursion limit
+    text = "<robot name='t'>" + "".join(f"<link name='l{i}'/>" for i in range(n + 1))
+    text += "".join(
+        f"<joint name='j{i}' type='fixed'><parent link='l{i}'/><child link='l{i + 1}'/>"
+        "<origin xyz='0.001 0 0'/></joint>"
+        for i in range(n)
+    )
+    close(kt.load(text + "</robot>").frame(f"l{n}").pose([])[0, 3], 1.5, 1e-12)
+
+
+def test_real_files_load_without_a_warning_of_numpy():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kt.load(urdf("talos_full_v2.urdf"), "floating")

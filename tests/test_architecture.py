@@ -1,0 +1,92 @@
+"""Which module may import which: two columns that meet in robot.py, and one place for each foreign library."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kinetree
+
+SOURCE = Path(kinetree.__file__).parent
+
+# A part may import itself and what is listed; everything may import errors and ops.
+ALLOWED = {
+    "errors": set(),
+    "ops": set(),
+    "linalg": set(),
+    "arguments": set(),
+    "spatial": set(),
+    "model": {"spatial"},
+    "algorithms": {"model", "spatial", "linalg"},
+    "compiler": {"arguments"},
+    "wrench": {"algorithms"},
+    "robot": {"algorithms", "model", "arguments", "wrench", "compiler", "spatial"},
+    "load": {"robot", "model", "spatial"},
+    "convert": {"robot", "model", "arguments", "spatial"},
+    "__init__": {"load", "convert", "robot", "model", "spatial", "wrench"},
+}
+ONE_PLACE = {
+    "llvmlite": "compiler",
+    "jax": "backends/jax.py",
+    "torch": "backends/torch.py",
+    "casadi": "backends/casadi.py",
+    "sympy": "backends/sympy.py",
+    "xml": "model/loaders",
+}
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def imported(path: Path) -> list[str]:
+    """Dotted names of all modules a file imports, wherever in the file it does."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} imports relatively"
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_follow_the_arrows(path):
+    part = part_of(path)
+    assert part in ALLOWED, f"the design does not know {part}"
+    for name in imported(path):
+        first, *rest = name.split(".")
+        if first == "kinetree":
+            assert rest[0] in ALLOWED[part] | {part, "errors", "ops"}, f"{part} may not import {name}"
+        if first in ONE_PLACE:
+            assert str(path.relative_to(SOURCE)).startswith(ONE_PLACE[first]), f"{first} belongs in {ONE_PLACE[first]}"
+
+
+def test_the_walk_sees_what_it_should():
+    assert "kinetree.algorithms.rnea" in imported(SOURCE / "robot.py")
+    assert len(MODULES) > 40
+
+
+def test_package_files_hold_names_only():
+    for path in SOURCE.rglob("__init__.py"):
+        for node in ast.parse(path.read_text()).body:
+            assert isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr)), f"{path} has logic"
+
+
+def test_no_file_is_a_drawer():
+    assert not [path for path in MODULES if path.stem in ("utils", "helpers", "common", "misc")]
+
+
+def test_the_core_needs_only_numpy():
+
+    heavy = {"llvmlite", "jax", "torch", "casadi", "sympy", "mujoco", "pinocchio", "scipy", "matplotlib"}
+    code = "import sys, kinetree; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    assert "numpy" in loaded
+    assert not loaded & heavy

@@ -1,0 +1,37 @@
+"""The examples run, and so does every block of Python in the documents."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_example_runs(path, tmp_path):
+    run = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, env={**os.environ})
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip(), "an example shows something"
+    assert not run.stderr
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_document_runs(path, capsys):
+    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert blocks, f"{path.name} has no code"
+    exec(compile("\n".join(blocks), str(path), "exec"), {})
+    printed = capsys.readouterr().out
+    for promised in re.findall(r"print\(.*\) +# (.*)", path.read_text()):
+        assert promised.rstrip("… ") in printed, f"{path.name} promises {promised!r}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        assert "://" in target or (path.parent / target).exists(), target

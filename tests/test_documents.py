@@ -1,6 +1,5 @@
 """The examples run, and so does every block of Python in the documents."""
 
-import os
 import re
 import subprocess
 import sys
@@ -15,7 +14,7 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_example_runs(path, tmp_path):
-    run = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, env={**os.environ})
+    run = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip(), "an example shows something"
     assert not run.stderr

@@ -20,12 +20,14 @@ ALLOWED = {
     "spatial": set(),
     "model": {"spatial"},
     "algorithms": {"model", "spatial", "linalg"},
-    "compiler": {"arguments"},
+    "compiler": set(),
     "wrench": {"algorithms"},
-    "robot": {"algorithms", "model", "arguments", "wrench", "compiler", "spatial"},
+    "quantities": {"algorithms", "model"},
+    "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg"},
+    "robot": {"algorithms", "model", "arguments", "wrench", "engine", "quantities"},
     "load": {"robot", "model", "spatial"},
     "convert": {"robot", "model", "arguments", "spatial"},
-    "__init__": {"load", "convert", "robot", "model", "spatial", "wrench"},
+    "__init__": {"compiler", "load", "convert", "robot", "model", "spatial", "wrench"},
 }
 ONE_PLACE = {
     "llvmlite": "compiler",

@@ -1,5 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
+from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.convert import convert
 from kinetree.errors import (
     ArgumentError,
@@ -40,6 +41,8 @@ __all__ = [
     "Wrench",
     "bundled_robots",
     "convert",
+    "get_num_threads",
     "load",
     "random_model",
+    "set_num_threads",
 ]

@@ -2,50 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms import (
-    aba,
-    center_of_mass,
-    configuration,
-    crba,
-    energy,
-    factorization,
-    jacobian,
-    kinematics,
-    rnea,
-)
-from kinetree.algorithms.references import (
-    ACCELERATION_KINDS,
-    REFERENCES,
-    AccelerationKind,
-    Reference,
-)
-from kinetree.algorithms.wrenches import external_forces
-from kinetree.arguments import as_floats, as_output, as_shape, batch_shape, check_quaternions, map_rows
-from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrixError, one_of, short
-from kinetree.model.tree import Finding, FramePlacement, Limits, Model
+from kinetree.algorithms import configuration
+from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, AccelerationKind, Reference
+from kinetree.arguments import as_shape
+from kinetree.engine import Engine, Place, Request
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.model.tree import Finding, Limits, Model
 from kinetree.ops import Array
+from kinetree.quantities import OF_FRAME, OF_ROBOT
 from kinetree.wrench import Wrench
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
-
-SINGULAR_PIVOT = 1e-10
-"""A pivot of the mass matrix this small, relative to its diagonal, means that the matrix is singular."""
 
 
 @final
 @dataclass(frozen=True)
 class Robot:
-    """A robot's kinematics and dynamics. Immutable, hashable, picklable."""
+    """A robot's kinematics and dynamics. Immutable, hashable, picklable.
+
+    Each quantity is compiled for this robot when it is first asked for; with `textbook` it is computed by the algorithm
+    as it is written, much slower.
+    """
 
     model: Model
+    textbook: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, Model):
+            hint = "; call .build() on a ModelBuilder" if hasattr(self.model, "build") else ""
+            raise ArgumentTypeError(f"model is {short(self.model)}; expected a kinetree.Model{hint}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Robot, (self.model, self.textbook)
+
+    @property
+    def eager(self) -> Robot:
+        """The same robot by the textbook path, for debugging and comparison."""
+        return Robot(self.model, textbook=True)
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return Engine(self.model, eager=self.textbook)
 
     # -- what it is --------------------------------------------------------------------------------------------
 
@@ -121,11 +126,11 @@ class Robot:
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """q ⊕ dv, (…, nq): the configuration reached with constant velocity dv in unit time."""
-        return self._call(configuration.integrate, {"q": q, "dv": dv}, (self.nq,), out)
+        return self._call("integrate", (q, dv), out)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, (…, nv): the dv with integrate(q0, dv) = q1."""
-        return self._call(configuration.difference, {"q0": q0, "q1": q1}, (self.nv,), out)
+        return self._call("difference", (q0, q1), out)
 
     # -- dynamics ----------------------------------------------------------------------------------------------
 
@@ -133,136 +138,92 @@ class Robot:
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
         """τ = M q̈ + C q̇ + G - Σ Jᵀ w, (…, nv) [N m or N], by RNEA."""
-        return self._call(rnea.inverse_dynamics, {"q": q, "v": v, "a": a}, (self.nv,), out, wrenches)
+        return self._call("inverse_dynamics", (q, v, a), out, wrenches)
 
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
         """q̈ with M q̈ + C q̇ + G = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²], by the articulated-body algorithm."""
-        algorithm = factorization.forward_dynamics if self.model.has_mimics else aba.forward_dynamics
-        return self._call(self._regular(algorithm), {"q": q, "v": v, "tau": tau}, (self.nv,), out, wrenches)
+        return self._call("forward_dynamics", (q, v, tau), out, wrenches)
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """M(q), (…, nv, nv), by CRBA."""
-        return self._call(crba.mass_matrix, {"q": q}, (self.nv, self.nv), out)
+        return self._call("mass_matrix", (q,), out)
 
     def inverse_mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """M(q)⁻¹, (…, nv, nv)."""
-        return self._call(self._regular(factorization.inverse_mass_matrix), {"q": q}, (self.nv, self.nv), out)
+        return self._call("inverse_mass_matrix", (q,), out)
 
     def bias_forces(
         self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
         """C q̇ + G - Σ Jᵀ w, (…, nv) [N m or N]."""
-        return self._call(rnea.bias_forces, {"q": q, "v": v}, (self.nv,), out, wrenches)
+        return self._call("bias_forces", (q, v), out, wrenches)
 
     def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """G(q), (…, nv) [N m or N]."""
-        return self._call(rnea.gravity_forces, {"q": q}, (self.nv,), out)
+        return self._call("gravity_forces", (q,), out)
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """½ q̇ᵀ M q̇, (…) [J]."""
-        return self._call(energy.kinetic_energy, {"q": q, "v": v}, (), out)
+        return self._call("kinetic_energy", (q, v), out)
 
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """-Σ m gᵀ c, (…) [J], zero at the height of the world's origin."""
-        return self._call(energy.potential_energy, {"q": q}, (), out)
+        return self._call("potential_energy", (q,), out)
 
     # -- kinematics of the whole -------------------------------------------------------------------------------
 
     def poses(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Pose of every body in the world, (…, nbodies, 4, 4), in the order of `body_names`."""
-        return self._call(kinematics.poses, {"q": q}, (len(self.body_names), 4, 4), out)
+        return self._call("poses", (q,), out)
 
     def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Centre of mass of all that moves, in the world, (…, 3) [m]."""
         self._require_mass()
-        return self._call(center_of_mass.center_of_mass, {"q": q}, (3,), out)
+        return self._call("center_of_mass", (q,), out)
 
     def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """(…, 3) [m/s]."""
         self._require_mass()
-        return self._call(center_of_mass.center_of_mass_velocity, {"q": q, "v": v}, (3,), out)
+        return self._call("center_of_mass_velocity", (q, v), out)
 
     def center_of_mass_acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
     ) -> Array:
         """(…, 3) [m/s²], gravity not included."""
         self._require_mass()
-        return self._call(center_of_mass.center_of_mass_acceleration, {"q": q, "v": v, "a": a}, (3,), out)
+        return self._call("center_of_mass_acceleration", (q, v, a), out)
 
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """J with ċ = J q̇, (…, 3, nv)."""
         self._require_mass()
-        return self._call(center_of_mass.center_of_mass_jacobian, {"q": q}, (3, self.nv), out)
+        return self._call("center_of_mass_jacobian", (q,), out)
 
-    # -- from arguments to algorithms --------------------------------------------------------------------------
+    # -- ahead of time -----------------------------------------------------------------------------------------
 
-    def _call(
-        self,
-        algorithm: Callable[..., Any],
-        arguments: Mapping[str, ArrayLike],
-        shape: tuple[int, ...],
-        out: Array | None,
-        wrenches: Wrenches | None = None,
-    ) -> Array:
-        """`algorithm(model, *state)` for every state of the batch, as an array (*batch, *shape)."""
-        model = self.model
-        inputs: dict[str, tuple[Array, tuple[int, ...]]] = {}
-        for name, value in arguments.items():
-            is_position = name.startswith("q")
-            core = (model.nq if is_position else model.nv,)
-            array = as_floats(name, value, core)
-            if is_position:
-                check_quaternions(name, array, model.quaternions)
-            inputs[name] = (array, core)
-        function: Callable[..., Any] = partial(algorithm, model)
-        if wrenches:
-            function = self._with_wrenches(function, wrenches, inputs)
-        batch = batch_shape(inputs)
-        target = np.empty(batch + shape) if out is None else as_output(out, batch + shape)
-        with np.errstate(all="ignore"):  # NaN and infinity are results, not accidents
-            rows = map_rows(function, inputs)
-        target[...] = np.array(rows, dtype=np.float64).reshape(batch + shape)
-        return target if batch + shape or out is not None else target[()]
+    def prepare(self, *quantities: str, wrenches: Iterable[str | Place] = (), batch: bool = False) -> None:
+        """Compile quantities before they are first asked for, for one state or for batches.
 
-    def _with_wrenches(
-        self, function: Callable[..., Any], wrenches: Wrenches, inputs: dict[str, tuple[Array, tuple[int, ...]]]
-    ) -> Callable[..., Any]:
-        """The function with one more argument per wrench, which are added to `inputs`."""
-        if not isinstance(wrenches, Mapping):
-            raise ArgumentTypeError(f"wrenches is {short(wrenches)}; expected a dict from frame names to wrenches")
-        n_state = len(inputs)
-        places: list[tuple[FramePlacement, Reference]] = []
-        for name, wrench in wrenches.items():
-            wrench = wrench if isinstance(wrench, Wrench) else Wrench(wrench)
-            places.append((self.model.frame(name), wrench.reference))
-            inputs[f"wrenches[{name!r}]"] = (as_floats(f"wrenches[{name!r}]", wrench.value, (6,)), (6,))
+        `wrenches` names the frames where wrenches may act, or (frame, reference) pairs; calls with wrenches at some of
+        them then run the same code with zeros in the other places.
+        """
+        places = tuple(sorted(self._place(item) for item in wrenches))
+        for name in quantities:
+            quantity = OF_ROBOT.get(name)
+            if quantity is None:
+                raise unknown("quantity", name, OF_ROBOT)
+            if places and not quantity.takes_wrenches:
+                raise ArgumentError(f"{name} takes no wrenches")
+            self._engine.prepare(Request(quantity, places=places), batch)
 
-        def with_forces(*values: Array) -> Any:
-            state, sixes = values[:n_state], values[n_state:]
-            at_frames = [(frame, reference, six) for (frame, reference), six in zip(places, sixes, strict=True)]
-            return function(*state, external_forces(self.model, state[0], at_frames))
+    def _place(self, item: str | Place) -> Place:
+        name, reference = (item, "world-aligned") if isinstance(item, str) else item
+        one_of("reference", reference, REFERENCES)
+        return self.model.frame(name).name, reference  # type: ignore[return-value]
 
-        return with_forces
-
-    def _regular(self, algorithm: Callable[..., tuple[Array, Array]]) -> Callable[..., Array]:
-        """The algorithm's first result, after its second, the pivots of M(q), showed that M is not singular."""
-
-        def checked(model: Model, q: Array, *others: Any) -> Array:
-            result, pivots = algorithm(model, q, *others)
-            diagonal = crba.mass_matrix(model, q).diagonal()
-            singular = np.flatnonzero(pivots <= SINGULAR_PIVOT * diagonal)
-            if len(singular):
-                index = singular[-1]  # elimination runs from the tips: the last is the cause, the others follow
-                joint = next(owner for owner in model.owners if index < owner.iv + owner.nv)
-                raise SingularMassMatrixError(
-                    f"the mass matrix of {model.name!r} is singular at this q: "
-                    f"joint {joint.name!r} can move without moving any mass"
-                )
-            return result
-
-        return checked
+    def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
+        return self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
 
     def _require_mass(self) -> None:
         if self.mass == 0.0:
@@ -287,14 +248,14 @@ class Frame:
 
     def pose(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Pose in the world, (…, 4, 4)."""
-        return self._call(kinematics.frame_pose, {"q": q}, (4, 4), out)
+        return self._call("pose", (q,), out)
 
     def velocity(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
         """Linear and angular velocity, (…, 6) [m/s, rad/s]."""
         one_of("reference", reference, REFERENCES)
-        return self._call(kinematics.frame_velocity, {"q": q, "v": v}, (6,), out, reference)
+        return self._call("velocity", (q, v), out, reference)
 
     def acceleration(
         self,
@@ -312,7 +273,7 @@ class Frame:
         """
         one_of("reference", reference, REFERENCES)
         one_of("kind", kind, ACCELERATION_KINDS)
-        return self._call(kinematics.frame_acceleration, {"q": q, "v": v, "a": a}, (6,), out, reference, kind)
+        return self._call("acceleration", (q, v, a), out, reference, kind)
 
     def bias_acceleration(
         self,
@@ -326,33 +287,36 @@ class Frame:
         """The acceleration at q̈ = 0, (…, 6); J̇ q̇ for world-aligned classical, and for local or world spatial."""
         one_of("reference", reference, REFERENCES)
         one_of("kind", kind, ACCELERATION_KINDS)
-        return self._call(kinematics.frame_bias_acceleration, {"q": q, "v": v}, (6,), out, reference, kind)
+        return self._call("bias_acceleration", (q, v), out, reference, kind)
 
     def jacobian(self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None) -> Array:
         """J with velocity = J q̇ in the same reference, (…, 6, nv)."""
         one_of("reference", reference, REFERENCES)
-        return self._call(jacobian.frame_jacobian, {"q": q}, (6, self.robot.nv), out, reference)
+        return self._call("jacobian", (q,), out, reference)
 
     def jacobian_rate(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
         """J̇, the time derivative of the Jacobian along q̇, (…, 6, nv)."""
         one_of("reference", reference, REFERENCES)
-        return self._call(jacobian.frame_jacobian_rate, {"q": q, "v": v}, (6, self.robot.nv), out, reference)
+        return self._call("jacobian_rate", (q, v), out, reference)
 
-    def _call(
+    def prepare(
         self,
-        algorithm: Callable[..., Any],
-        arguments: Mapping[str, ArrayLike],
-        shape: tuple[int, ...],
-        out: Array | None,
-        *options: Any,
-    ) -> Array:
-        """The algorithm with this frame before the state and the options after it; motions come out as 6-vectors."""
-        placement = self.robot.model.frame(self.name)
+        *quantities: str,
+        reference: Reference = "world-aligned",
+        kind: AccelerationKind = "classical",
+        batch: bool = False,
+    ) -> None:
+        """Compile quantities of this frame before they are first asked for."""
+        one_of("reference", reference, REFERENCES)
+        one_of("kind", kind, ACCELERATION_KINDS)
+        options = {"pose": (), "acceleration": (reference, kind), "bias_acceleration": (reference, kind)}
+        for name in quantities:
+            if name not in OF_FRAME:
+                raise unknown("quantity", name, OF_FRAME)
+            request = Request(OF_FRAME[name], self.name, options.get(name, (reference,)))
+            self.robot._engine.prepare(request, batch)
 
-        def of_frame(model: Model, *state: Array) -> Array:
-            result = algorithm(model, placement, *state, *options)
-            return result if isinstance(result, np.ndarray) else result.vector(model.spatial_order)
-
-        return self.robot._call(of_frame, arguments, shape, out)
+    def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
+        return self.robot._engine.evaluate(OF_FRAME[name], values, out, frame=self.name, options=options)

@@ -1,0 +1,134 @@
+"""Arrays in, arrays out: a program's machine code behind checked pointers.
+
+One state runs the scalar kernel. A batch runs the vector kernel in blocks of lanes, on several threads if it is large.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.emit.batch import BATCH
+from kinetree.compiler.jit import LoadedCode, compile_object
+from kinetree.compiler.program import SINGLE, Program
+from kinetree.compiler.threads import get_num_threads, run_ranges
+from kinetree.ops import Array
+
+NANOSECONDS = 0.4
+"""Roughly what one operation on one block takes."""
+WORTH_A_THREAD = 200_000.0
+"""Nanoseconds of work below which a batch stays on the calling thread."""
+PIECES = 4
+"""Runs per thread, so that one that is held up does not hold up all."""
+
+_Function = Callable[..., None]
+
+
+class Kernel:
+    """A compiled function; machine code is made on the first call for one state, and on the first for a batch."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._sizes_in = program.layout.inputs
+        self._sizes_out = program.layout.outputs
+        self._lock = threading.Lock()
+        self._single: tuple[_Function, LoadedCode] | None = None
+        self._batch: tuple[_Function, LoadedCode] | None = None
+        self._local = threading.local()
+
+    # -- machine code ------------------------------------------------------------------------------------------
+
+    def prepare(self, batch: bool) -> None:
+        """Compile now what the first call would compile."""
+        self._batch_function() if batch else self._single_function()
+
+    def _single_function(self) -> _Function:
+        if self._single is None:
+            with self._lock:
+                if self._single is None:
+                    count = len(self._sizes_in) + len(self._sizes_out) + 1
+                    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)
+                    self._single = self._load(self.program.single_assembly(), SINGLE, kind)
+        return self._single[0]
+
+    def _batch_function(self) -> _Function:
+        if self._batch is None:
+            with self._lock:
+                if self._batch is None:
+                    kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+                    self._batch = self._load(self.program.batch_assembly(), BATCH, kind)
+        return self._batch[0]
+
+    def _load(self, assembly: str, name: str, kind: Any) -> tuple[_Function, LoadedCode]:
+        code = LoadedCode(compile_object(assembly, self.program.target), self.program.target)
+        return kind(code.address(name)), code
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    def single(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """One state: float64 inputs of the program's shapes, C-contiguous outputs to write to."""
+        function = self._single_function()
+        inputs = [_contiguous(array) for array in inputs]
+        pointers = [_address(array) for array in (*inputs, *outputs)]
+        function(*pointers, self._workspace(self.program.single_workspace()))
+
+    def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
+        function = self._batch_function()
+        descriptor: list[int] = []
+        held = []  # arrays that must stay until the kernel is done
+        for array in inputs:
+            array, row, column = _strided(array)
+            held.append(array)
+            descriptor += [_address(array), row, column]
+        for array, size in zip(outputs, self._sizes_out, strict=True):
+            descriptor += [_address(array), size]
+        block = np.array(descriptor, dtype=np.int64)
+        at = _address(block)
+        states, lanes = len(outputs[0]), self.program.target.lanes
+        scratch = self.program.batch_workspace()
+
+        def work(start: int, stop: int) -> None:
+            function(start, stop, at, self._workspace(scratch))
+
+        threads = get_num_threads()
+        nanoseconds = self.program.operations * NANOSECONDS * (states / lanes)
+        pieces = min(threads * PIECES, int(nanoseconds / WORTH_A_THREAD)) if threads > 1 else 1
+        run_ranges(work, states, lanes, max(1, pieces))
+
+    def _workspace(self, size: int) -> int:
+        """The address of this thread's scratch memory, 64-byte aligned."""
+        held = getattr(self._local, "memory", None)
+        if held is None or held[1] < size:
+            memory = np.empty(size + 64, dtype=np.uint8)
+            held = self._local.memory = (memory, size, -(-_address(memory) // 64) * 64)
+        return int(held[2])
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _contiguous(array: Array) -> Array:
+    ready = array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
+    return array if ready else np.array(array, dtype=np.float64, order="C")
+
+
+def _strided(array: Array) -> tuple[Array, int, int]:
+    """The array (N, n), or a copy where its memory does not suit, and its strides in numbers."""
+    rows, columns = array.strides
+    if rows % 8 or columns % 8 or not array.flags.aligned or not array.dtype.isnative:
+        array = np.array(array, dtype=np.float64, order="C")
+        rows, columns = array.strides
+    return array, rows // 8, columns // 8
+
+
+def flat_rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
+    """(…, *core) broadcast to (*batch, *core), as (N, n); a view where memory allows."""
+    wide = np.broadcast_to(array, batch + core)
+    return wide.reshape(prod(batch), prod(core))

@@ -1,0 +1,267 @@
+"""The loop over a batch: rows of many states to lanes side by side, the vector kernel, and back.
+
+A batch arrives as rows of any stride. Where the states of one coordinate lie side by side in memory (F order), the
+kernel reads them as they are; otherwise W rows are transposed into the workspace, tile by tile. The last, incomplete
+block repeats its last state in the lanes that are left over and drops their results.
+"""
+
+from __future__ import annotations
+
+from kinetree.compiler.emit.ir import Width
+from kinetree.compiler.emit.kernel import Layout
+
+BATCH = "kinetree_batch"
+KERNEL = "kinetree_vector"
+
+
+def workspace_bytes(layout: Layout, slots: int, width: Width) -> int:
+    """What the loop needs: slots of the kernel, packed inputs and outputs."""
+    return width.bytes * (slots + sum(layout.inputs) + sum(layout.outputs))
+
+
+def emit_batch(layout: Layout, slots: int, width: Width) -> str:
+    """void kinetree_batch(start, stop, descriptor, workspace): the states from start to stop.
+
+    The descriptor holds, as i64: address, stride from state to state and stride from number to number of every input,
+    then address and stride from state to state of every output, all strides in numbers.
+    """
+    W = width.lanes
+    lines = [f"define void @{BATCH}(i64 %start, i64 %stop, ptr %descriptor, ptr %work) nounwind {{", "entry:"]
+    field = 0
+
+    def fields(names: list[str]) -> None:
+        nonlocal field
+        for name in names:
+            lines.append(f"  %{name}.at = getelementptr i64, ptr %descriptor, i64 {field}")
+            kind = "ptr" if name.startswith(("in", "out")) else "i64"
+            lines.append(f"  %{name} = load {kind}, ptr %{name}.at, align 8")
+            field += 1
+
+    for j in range(len(layout.inputs)):
+        fields([f"in{j}", f"row{j}", f"column{j}"])
+    for j in range(len(layout.outputs)):
+        fields([f"out{j}", f"back{j}"])
+    offset = slots
+    for kind, sizes in (("packed", layout.inputs), ("result", layout.outputs)):
+        for j, size in enumerate(sizes):
+            lines.append(f"  %{kind}{j} = getelementptr i8, ptr %work, i64 {offset * width.bytes}")
+            offset += size
+    lines += [
+        "  br label %head",
+        "head:",
+        "  %i = phi i64 [%start, %entry], [%next, %tail]",
+        "  %more = icmp slt i64 %i, %stop",
+        "  br i1 %more, label %body, label %end",
+        "body:",
+        "  %left = sub i64 %stop, %i",
+        f"  %short = icmp slt i64 %left, {W}",
+        f"  %count = select i1 %short, i64 %left, i64 {W}",
+    ]
+    for j, size in enumerate(layout.inputs):
+        lines += [
+            f"  %offset{j} = mul i64 %i, %row{j}",
+            f"  %rows{j} = getelementptr double, ptr %in{j}, i64 %offset{j}",
+            f"  %aside{j} = icmp eq i64 %row{j}, 1",
+            f"  %whole{j} = icmp eq i64 %count, {W}",
+            f"  %direct{j} = and i1 %aside{j}, %whole{j}",
+            f"  br i1 %direct{j}, label %ready{j}, label %pack{j}",
+            f"pack{j}:",
+            f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %rows{j}, i64 %row{j}, i64 %column{j}, "
+            "i64 %count)",
+            f"  br label %ready{j}",
+            f"ready{j}:",
+            f"  %from{j} = phi ptr [%rows{j}, %{'body' if j == 0 else f'ready{j - 1}'}], [%packed{j}, %pack{j}]",
+            f"  %stride{j} = phi i64 [%column{j}, %{'body' if j == 0 else f'ready{j - 1}'}], [{W}, %pack{j}]",
+        ]
+    arguments = [f"ptr %from{j}" for j in range(len(layout.inputs))]
+    arguments += [f"i64 %stride{j}" for j in range(len(layout.inputs))]
+    arguments += [f"ptr %result{j}" for j in range(len(layout.outputs))]
+    lines.append(f"  call void @{KERNEL}({', '.join([*arguments, 'ptr %work'])})")
+    for j, size in enumerate(layout.outputs):
+        lines += [
+            f"  %to{j}.offset = mul i64 %i, %back{j}",
+            f"  %to{j} = getelementptr double, ptr %out{j}, i64 %to{j}.offset",
+            f"  call fastcc void @kinetree.unpack.{size}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)",
+        ]
+    lines += [
+        "  br label %tail",
+        "tail:",
+        f"  %next = add i64 %i, {W}",
+        "  br label %head",
+        "end:",
+        "  ret void",
+        "}",
+    ]
+    texts = ["\n".join(lines)]
+    texts += [_pack(size, width) for size in dict.fromkeys(layout.inputs)]
+    texts += [_unpack(size, width) for size in dict.fromkeys(layout.outputs)]
+    return "\n\n".join(texts)
+
+
+def _loop(name: str, start: str, step: int, limit: str, body: list[str], after: str) -> list[str]:
+    """for (k = start; k < limit; k += step) body; then go to `after`. The body uses %{name}."""
+    return [
+        f"  br label %{name}.head",
+        f"{name}.head:",
+        f"  %{name} = phi i64 [{start}, %{name}.enter], [%{name}.next, %{name}.body]",
+        f"  %{name}.more = icmp slt i64 %{name}, {limit}",
+        f"  br i1 %{name}.more, label %{name}.body, label %{after}",
+        f"{name}.body:",
+        *body,
+        f"  %{name}.next = add i64 %{name}, {step}",
+        f"  br label %{name}.head",
+    ]
+
+
+def _pack(n: int, width: Width) -> str:
+    """n columns of up to W rows, transposed so that the W values of a column lie side by side."""
+    W = width.lanes
+    whole = n - n % W
+    lines = [
+        f"define internal fastcc void @kinetree.pack.{n}(ptr %dst, ptr %src, i64 %row, i64 %column, i64 %count) "
+        "nounwind noinline {",
+        "  %contiguous = icmp eq i64 %column, 1",
+        f"  %full = icmp eq i64 %count, {W}",
+        "  %tiled = and i1 %contiguous, %full",
+        "  br i1 %tiled, label %tile.enter, label %one.enter",
+        "tile.enter:",
+    ]
+    lines += _loop("tile", "0", W, str(whole), _pack_tile("a", "%tile", W, W, width), "rest")
+    lines.append("rest:")
+    if n % W:
+        lines += _pack_tile("b", str(whole), W, n % W, width)
+    lines += ["  ret void", "one.enter:"]
+    body = ["  %one.column = mul i64 %one, %column", f"  %one.to = mul i64 %one, {W}"]
+    for lane in range(W):
+        body += [
+            f"  %c{lane} = icmp sgt i64 %count, {lane}",
+            f"  %last{lane} = sub i64 %count, 1",
+            f"  %r{lane} = select i1 %c{lane}, i64 {lane}, i64 %last{lane}",
+            f"  %ro{lane} = mul i64 %r{lane}, %row",
+            f"  %so{lane} = add i64 %ro{lane}, %one.column",
+            f"  %sp{lane} = getelementptr double, ptr %src, i64 %so{lane}",
+            f"  %v{lane} = load double, ptr %sp{lane}, align 8",
+            f"  %do{lane} = add i64 %one.to, {lane}",
+            f"  %dp{lane} = getelementptr double, ptr %dst, i64 %do{lane}",
+            f"  store double %v{lane}, ptr %dp{lane}, align 8",
+        ]
+    lines += _loop("one", "0", 1, str(n), body, "end")
+    lines += ["end:", "  ret void", "}"]
+    return "\n".join(lines)
+
+
+def _unpack(n: int, width: Width) -> str:
+    """The reverse: n values of each of the first `count` lanes as rows."""
+    W = width.lanes
+    whole = n - n % W
+    lines = [
+        f"define internal fastcc void @kinetree.unpack.{n}(ptr %dst, ptr %src, i64 %row, i64 %count) "
+        "nounwind noinline {",
+        f"  %full = icmp eq i64 %count, {W}",
+        "  br i1 %full, label %tile.enter, label %lane.enter",
+        "tile.enter:",
+    ]
+    lines += _loop("tile", "0", W, str(whole), _unpack_tile("a", "%tile", W, width), "rest")
+    lines.append("rest:")
+    if n % W:
+        lines += _unpack_tile("b", str(whole), n % W, width)
+    lines += ["  ret void", "lane.enter:", "  %total = mul i64 %count, " + str(n)]
+    body = [
+        f"  %l = udiv i64 %lane, {max(n, 1)}",
+        f"  %k = urem i64 %lane, {max(n, 1)}",
+        f"  %kw = mul i64 %k, {W}",
+        "  %so = add i64 %kw, %l",
+        "  %sp = getelementptr double, ptr %src, i64 %so",
+        "  %v = load double, ptr %sp, align 8",
+        "  %lr = mul i64 %l, %row",
+        "  %do = add i64 %lr, %k",
+        "  %dp = getelementptr double, ptr %dst, i64 %do",
+        "  store double %v, ptr %dp, align 8",
+    ]
+    lines += _loop("lane", "0", 1, "%total", body, "end")
+    lines += ["end:", "  ret void", "}"]
+    return "\n".join(lines)
+
+
+def _mask(columns: int, W: int) -> str:
+    return f"<{W} x i1> <{', '.join(f'i1 {int(k < columns)}' for k in range(W))}>"
+
+
+def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[str]:
+    """W rows by `columns` columns from column `start` on."""
+    real, lines = width.real, []
+    for row in range(W):
+        lines += [
+            f"  %{p}r{row} = mul i64 %row, {row}",
+            f"  %{p}o{row} = add i64 %{p}r{row}, {start}",
+            f"  %{p}s{row} = getelementptr double, ptr %src, i64 %{p}o{row}",
+        ]
+        if columns == W:
+            lines.append(f"  %{p}v{row} = load {real}, ptr %{p}s{row}, align 8")
+        else:
+            lines.append(
+                f"  %{p}v{row} = call {real} @llvm.masked.load.{width.suffix}.p0(ptr align 8 %{p}s{row}, "
+                f"{_mask(columns, W)}, {real} zeroinitializer)"
+            )
+    names = _transpose(p, [f"%{p}v{row}" for row in range(W)], width, lines)
+    for column in range(columns):
+        lines += [
+            f"  %{p}k{column} = add i64 {start}, {column}",
+            f"  %{p}w{column} = mul i64 %{p}k{column}, {W}",
+            f"  %{p}d{column} = getelementptr double, ptr %dst, i64 %{p}w{column}",
+            f"  store {real} {names[column]}, ptr %{p}d{column}, align 8",
+        ]
+    return lines
+
+
+def _unpack_tile(p: str, start: str, columns: int, width: Width) -> list[str]:
+    W, real, lines = width.lanes, width.real, []
+    names = []
+    for column in range(W):
+        if column >= columns:
+            names.append("zeroinitializer")
+            continue
+        lines += [
+            f"  %{p}k{column} = add i64 {start}, {column}",
+            f"  %{p}w{column} = mul i64 %{p}k{column}, {W}",
+            f"  %{p}s{column} = getelementptr double, ptr %src, i64 %{p}w{column}",
+            f"  %{p}v{column} = load {real}, ptr %{p}s{column}, align 8",
+        ]
+        names.append(f"%{p}v{column}")
+    names = _transpose(p, names, width, lines)
+    for row in range(W):
+        lines += [
+            f"  %{p}r{row} = mul i64 %row, {row}",
+            f"  %{p}o{row} = add i64 %{p}r{row}, {start}",
+            f"  %{p}d{row} = getelementptr double, ptr %dst, i64 %{p}o{row}",
+        ]
+        if columns == W:
+            lines.append(f"  store {real} {names[row]}, ptr %{p}d{row}, align 8")
+        else:
+            lines.append(
+                f"  call void @llvm.masked.store.{width.suffix}.p0({real} {names[row]}, ptr align 8 %{p}d{row}, "
+                f"{_mask(columns, W)})"
+            )
+    return lines
+
+
+def _transpose(p: str, rows: list[str], width: Width, lines: list[str]) -> list[str]:
+    """W vectors of W lanes, transposed by swapping ever larger blocks."""
+    W, real = width.lanes, width.real
+    distance = 1
+    while distance < W:
+        new = list(rows)
+        for i in range(W):
+            if i & distance:
+                continue
+            a, b = rows[i], rows[i + distance]
+            low = [j if not j & distance else W + j - distance for j in range(W)]
+            high = [j + distance if not j & distance else W + j for j in range(W)]
+            for k, mask in ((i, low), (i + distance, high)):
+                name = f"%{p}x{distance}.{k}"
+                listed = ", ".join(f"i32 {m}" for m in mask)
+                lines.append(f"  {name} = shufflevector {real} {a}, {real} {b}, <{W} x i32> <{listed}>")
+                new[k] = name
+        rows = new
+        distance *= 2
+    return rows

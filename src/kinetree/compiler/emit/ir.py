@@ -1,0 +1,79 @@
+"""LLVM assembly, line by line: types of a given width, literals, fresh names."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Width:
+    """One value (1) or as many states side by side as there are lanes."""
+
+    lanes: int
+
+    def vector(self, element: str) -> str:
+        return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
+
+    @property
+    def real(self) -> str:
+        return self.vector("double")
+
+    @property
+    def suffix(self) -> str:
+        """How intrinsics of this width are called: llvm.fma.v8f64."""
+        return "f64" if self.lanes == 1 else f"v{self.lanes}f64"
+
+    @property
+    def bytes(self) -> int:
+        return 8 * self.lanes
+
+    def number(self, value: float) -> str:
+        """A literal, exact to the bit, in all lanes."""
+        bits = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+        return bits if self.lanes == 1 else f"splat (double {bits})"
+
+    def integer(self, value: int) -> str:
+        return str(value) if self.lanes == 1 else f"splat (i64 {value})"
+
+
+class Lines:
+    """The body of one function as it grows."""
+
+    def __init__(self, width: Width) -> None:
+        self.width = width
+        self.text: list[str] = []
+        self._names = 0
+
+    def name(self) -> str:
+        self._names += 1
+        return f"%t{self._names}"
+
+    def add(self, line: str) -> None:
+        self.text.append(f"  {line}")
+
+    def let(self, expression: str) -> str:
+        """A fresh name for the value of an instruction."""
+        name = self.name()
+        self.add(f"{name} = {expression}")
+        return name
+
+    def label(self, name: str) -> None:
+        self.text.append(f"{name}:")
+
+    def real(self, instruction: str, *operands: str) -> str:
+        """An instruction on reals of this width: real("fadd", a, b)."""
+        return self.let(f"{instruction} {self.width.real} {', '.join(operands)}")
+
+    def intrinsic(self, name: str, *operands: str) -> str:
+        """A call of an LLVM intrinsic on reals of this width: intrinsic("fma", a, b, c)."""
+        real = self.width.real
+        listed = ", ".join(f"{real} {operand}" for operand in operands)
+        return self.let(f"call {real} @llvm.{name}.{self.width.suffix}({listed})")
+
+    def compare(self, condition: str, a: str, b: str) -> str:
+        return self.let(f"fcmp {condition} {self.width.real} {a}, {b}")
+
+    def select(self, condition: str, a: str, b: str) -> str:
+        truth, real = self.width.vector("i1"), self.width.real
+        return self.let(f"select {truth} {condition}, {real} {a}, {real} {b}")

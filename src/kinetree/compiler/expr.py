@@ -1,0 +1,274 @@
+"""One scalar node type. Nodes are hash-consed: the same operation on the same operands is the same object.
+
+A node is made through `make`, which folds constants, applies the rules of `passes/fold.py` and looks the result up in
+the table of the current trace. So zeros, ones and repeated terms never enter a graph.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import numpy as np
+
+REAL, BOOLEAN = "real", "boolean"
+
+SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
+    "const": ((), REAL),
+    "true": ((), BOOLEAN),
+    "false": ((), BOOLEAN),
+    "input": ((), REAL),
+    **dict.fromkeys(("neg", "sqrt", "sin", "cos", "tan", "exp", "log", "tanh", "absolute"), ((REAL,), REAL)),
+    **dict.fromkeys(("add", "sub", "mul", "div", "atan2", "minimum", "maximum"), ((REAL, REAL), REAL)),
+    **dict.fromkeys(("fma", "fms", "fnma", "fnms"), ((REAL, REAL, REAL), REAL)),
+    **dict.fromkeys(("less", "less_equal", "equal"), ((REAL, REAL), BOOLEAN)),
+    **dict.fromkeys(("logical_and", "logical_or"), ((BOOLEAN, BOOLEAN), BOOLEAN)),
+    "logical_not": ((BOOLEAN,), BOOLEAN),
+    "where": ((BOOLEAN, REAL, REAL), REAL),
+}
+"""Kinds of operands and of the result of every operation."""
+
+COMMUTATIVE = frozenset(("add", "mul", "equal", "logical_and", "logical_or"))
+
+
+def _divide(x: float, y: float) -> float:
+    return float(np.float64(x) / np.float64(y))
+
+
+NUMERIC: dict[str, Callable[..., Any]] = {
+    "neg": lambda x: -x,
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": _divide,
+    "fma": lambda x, y, z: x * y + z,
+    "fms": lambda x, y, z: x * y - z,
+    "fnma": lambda x, y, z: z - x * y,
+    "fnms": lambda x, y, z: -(x * y) - z,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "exp": np.exp,
+    "log": np.log,
+    "tanh": np.tanh,
+    "atan2": np.arctan2,
+    "absolute": abs,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+    "less": lambda x, y: x < y,
+    "less_equal": lambda x, y: x <= y,
+    "equal": lambda x, y: x == y,
+    "logical_and": lambda x, y: x and y,
+    "logical_or": lambda x, y: x or y,
+    "logical_not": lambda x: not x,
+    "where": lambda c, x, y: x if c else y,
+}
+"""What every operation means on numbers."""
+
+_NEVER_RAISES = frozenset(("add", "sub", "mul", "neg"))
+
+Rules = dict[str, Callable[..., "Node | None"]]
+
+
+class Node:
+    """An operation on other nodes; `value` is the number of a constant or the position of an input."""
+
+    __slots__ = ("args", "op", "order", "value")
+    op: str
+    args: tuple[Node, ...]
+    value: float | int
+    order: int
+    """Count of its making: operands come before what uses them."""
+
+    def __init__(self, op: str, args: tuple[Node, ...], value: float | int, order: int) -> None:
+        self.op = op
+        self.args = args
+        self.value = value
+        self.order = order
+
+    def __add__(self, other: Any) -> Any:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _binary("add", self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return _binary("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _reflected("sub", self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return _binary("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _binary("mul", self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _binary("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _reflected("div", self, other)
+
+    def __neg__(self) -> Node:
+        return make("neg", self)
+
+    def __pos__(self) -> Node:
+        return self
+
+    def __abs__(self) -> Node:
+        return make("absolute", self)
+
+    def __pow__(self, exponent: Any) -> Any:
+        if not isinstance(exponent, int) or exponent < 0:
+            raise TypeError("a traced value can be raised to a whole number from 0 up; use kt.exp and kt.log otherwise")
+        power: Any = constant(1.0)
+        for _ in range(exponent):
+            power = power * self
+        return power
+
+    def __lt__(self, other: Any) -> Any:
+        return _binary("less", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _binary("less_equal", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _reflected("less", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _reflected("less_equal", self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return _binary("logical_and", self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return _binary("logical_or", self, other)
+
+    def __invert__(self) -> Node:
+        return make("logical_not", self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a traced value has no truth yet: use kt.where(condition, a, b) instead of if, and, or, not")
+
+    def __float__(self) -> NoReturn:
+        raise TypeError(
+            "a traced value is not a number yet: use kt.sin, kt.sqrt, kt.where, … instead of math or float()"
+        )
+
+    __int__ = __index__ = __float__
+
+    def __repr__(self) -> str:
+        if self.op == "const":
+            return repr(self.value)
+        if self.op == "input":
+            return f"x{self.value}"
+        return f"{self.op}({', '.join(map(repr, self.args))})"
+
+
+class _Table(threading.local):
+    """The nodes of the trace this thread is in."""
+
+    nodes: dict[Any, Node] | None = None
+    count = 0
+
+
+_current = _Table()
+FOLDING: Rules = {}
+"""Filled by passes/fold.py: for each operation, a function of its operands that returns something simpler, or None."""
+
+
+@contextmanager
+def new_table() -> Iterator[None]:
+    """Nodes made inside belong together; a table inside a table leaves the outer one alone."""
+    before = _current.nodes, _current.count
+    _current.nodes, _current.count = {}, 0
+    try:
+        yield
+    finally:
+        _current.nodes, _current.count = before
+
+
+def _interned(op: str, args: tuple[Node, ...], value: float | int | str) -> Node:
+    nodes = _current.nodes
+    if nodes is None:
+        raise RuntimeError("a traced value is used outside the trace it belongs to")
+    key = (op, args, value)
+    node = nodes.get(key)
+    if node is None:
+        _current.count += 1
+        node = nodes[key] = Node(op, args, value, _current.count)  # type: ignore[arg-type]
+    return node
+
+
+def constant(value: Any) -> Node:
+    """The node of a number; -0.0 is 0.0, and every NaN the same."""
+    number = float(value) + 0.0
+    nodes = _current.nodes
+    if nodes is None:
+        raise RuntimeError("a traced value is used outside the trace it belongs to")
+    key = "nan" if math.isnan(number) else number
+    node = nodes.get(key)
+    if node is None:
+        _current.count += 1
+        node = nodes[key] = Node("const", (), number, _current.count)
+    return node
+
+
+def boolean(value: bool) -> Node:
+    """The node of a truth value."""
+    return _interned("true" if value else "false", (), 0)
+
+
+def symbol(position: int) -> Node:
+    """The input at a position of the concatenated inputs."""
+    return _interned("input", (), position)
+
+
+def make(op: str, *args: Node) -> Node:
+    """The simplest known node for this operation."""
+    for arg in args:
+        if arg.args or arg.op == "input":
+            break
+    else:
+        return _folded(op, args)
+    simpler = FOLDING.get(op)
+    if simpler is not None:
+        found = simpler(*args)
+        if found is not None:
+            return found
+    if op in COMMUTATIVE and args[0].order > args[1].order:
+        args = (args[1], args[0])
+    return _interned(op, args, 0)
+
+
+def _folded(op: str, args: tuple[Node, ...]) -> Node:
+    """The constant that an operation on constants gives."""
+    if op in _NEVER_RAISES:
+        return constant(NUMERIC[op](*[arg.value for arg in args]))
+    with np.errstate(all="ignore"):
+        result = NUMERIC[op](*(arg.value if arg.op == "const" else arg.op == "true" for arg in args))
+    return boolean(bool(result)) if SIGNATURES[op][1] == BOOLEAN else constant(result)
+
+
+def as_node(value: Any) -> Node:
+    """A node, or the node of a number or of a truth value."""
+    if type(value) is Node:
+        return value
+    return boolean(bool(value)) if isinstance(value, (bool, np.bool_)) else constant(value)
+
+
+def _binary(op: str, x: Node, y: Any) -> Any:
+    if type(y) is Node:
+        return make(op, x, y)
+    return NotImplemented if isinstance(y, np.ndarray) else make(op, x, as_node(y))
+
+
+def _reflected(op: str, x: Node, y: Any) -> Any:
+    if type(y) is Node:
+        return make(op, y, x)
+    return NotImplemented if isinstance(y, np.ndarray) else make(op, as_node(y), x)

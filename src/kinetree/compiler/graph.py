@@ -1,0 +1,85 @@
+"""A traced function: its outputs as nodes over numbered inputs, and ways to walk and count them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from kinetree.compiler.expr import NUMERIC, Node, make
+
+FREE = frozenset(("const", "true", "false", "input", "neg"))
+"""Operations that cost nothing: a sign is absorbed by the instruction that uses it."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Outputs, in order, of a function of `n_inputs` numbers."""
+
+    n_inputs: int
+    outputs: tuple[Node, ...]
+
+    def nodes(self) -> list[Node]:
+        """All nodes that the outputs need, operands before what uses them."""
+        return self._nodes
+
+    @cached_property
+    def _nodes(self) -> list[Node]:
+        return reachable(self.outputs)
+
+    def counts(self) -> Counter[str]:
+        """How many operations of each kind it takes."""
+        return Counter(node.op for node in self.nodes() if node.op not in FREE)
+
+    def operations(self) -> int:
+        """How many operations it takes."""
+        return self.counts().total()
+
+    def evaluate(self, inputs: Iterable[float]) -> list[float]:
+        """The outputs for given inputs, node by node in Python: slow, for tests."""
+        values = list(inputs)
+        results: dict[Node, float] = {}
+        for node in self.nodes():
+            if node.op == "const":
+                results[node] = node.value
+            elif node.op == "input":
+                results[node] = values[int(node.value)]
+            elif node.op in ("true", "false"):
+                results[node] = node.op == "true"
+            else:
+                results[node] = NUMERIC[node.op](*(results[arg] for arg in node.args))
+        return [results[node] for node in self.outputs]
+
+    def mapped(self, change: Callable[[Node, tuple[Node, ...]], Node]) -> Graph:
+        """The graph rebuilt from the inputs up: `change(node, new operands)` gives each node's replacement."""
+        new: dict[Node, Node] = {}
+        for node in self.nodes():
+            new[node] = change(node, tuple(new[arg] for arg in node.args))
+        return Graph(self.n_inputs, tuple(new[node] for node in self.outputs))
+
+
+def reachable(roots: Iterable[Node]) -> list[Node]:
+    """The nodes that the roots depend on, themselves included, in the order they were made."""
+    found: set[Node] = set()
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting.extend(node.args)
+    return sorted(found, key=lambda node: node.order)
+
+
+def uses(graph: Graph) -> Counter[Node]:
+    """How often each node is an operand or an output."""
+    counted = Counter(arg for node in graph.nodes() for arg in node.args)
+    counted.update(graph.outputs)
+    return counted
+
+
+def rebuilt(node: Node, args: tuple[Node, ...]) -> Node:
+    """The same operation on other operands, simplified again."""
+    if not node.args or args == node.args:
+        return node
+    return make(node.op, *args)

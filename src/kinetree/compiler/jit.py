@@ -1,0 +1,98 @@
+"""LLVM assembly to machine code for this CPU, and into memory. The only place that imports llvmlite."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import threading
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from kinetree.compiler.emit.elementary import LIBRARY
+from kinetree.compiler.emit.ir import Width
+
+lock = threading.RLock()
+"""llvmlite does one thing at a time."""
+
+_LANES = (("avx512f", 8), ("avx", 4), ("neon", 2), ("sse2", 2))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A CPU: how many states its vector instructions take at once, and whether they multiply and add at once."""
+
+    cpu: str
+    features: str
+    lanes: int
+    fuses: bool
+
+    @property
+    def width(self) -> Width:
+        return Width(self.lanes)
+
+
+@cache
+def host(without: frozenset[str] = frozenset()) -> Target:
+    """This machine; `without` some of its features, to test code for lesser ones."""
+    with lock:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features()
+    for name in features:
+        if any(name.startswith(word) for word in without):
+            features[name] = False
+    lanes = next((lanes for name, lanes in _LANES if features.get(name)), 2)
+    fuses = bool(features.get("fma") or features.get("neon"))
+    return Target(cpu if not without else "x86-64", features.flatten(), lanes, fuses)
+
+
+@cache
+def _machine(target: Target) -> Any:
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="jitdefault"
+    )
+
+
+@cache
+def _bind_library() -> None:
+    """Make the C library's functions known by name to code that is loaded later."""
+    library = ctypes.CDLL(ctypes.util.find_library("m") or ctypes.util.find_library("c"))
+    for name in (*LIBRARY, "fma"):  # CPUs without the instruction call it, too
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvm.add_symbol(name, address)
+
+
+def compile_object(assembly: str, target: Target) -> bytes:
+    """Machine code of a module, as an object file in memory."""
+    with lock:
+        module = llvm.parse_assembly(assembly)
+        return bytes(_machine(target).emit_object(module))
+
+
+def assembly_of(text: str, target: Target) -> str:
+    """The same as assembly for people."""
+    with lock:
+        return str(_machine(target).emit_assembly(llvm.parse_assembly(text)))
+
+
+class LoadedCode:
+    """An object file in executable memory, for as long as this lives."""
+
+    def __init__(self, object_file: bytes, target: Target) -> None:
+        with lock:
+            _bind_library()
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine_for_loading(target))
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
+            self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        with lock:
+            return int(self._engine.get_function_address(name))
+
+
+def _machine_for_loading(target: Target) -> Any:
+    # an execution engine takes ownership of its target machine, so each gets one of its own
+    return llvm.Target.from_default_triple().create_target_machine(cpu=target.cpu, features=target.features, opt=2)

@@ -1,0 +1,1 @@
+"""Changes to a graph, each a table of rules or one idea."""

@@ -1,0 +1,53 @@
+"""Cut a long schedule into parts that become functions of their own.
+
+LLVM takes more than linear time for long functions. Values that one part computes and another needs go through a
+workspace; a slot of it is used again when its value is no longer needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kinetree.compiler.expr import Node
+
+PART = 3000
+"""Operations in one function, at most."""
+
+
+@dataclass
+class Part:
+    """Operations of one function, with the values it takes from the workspace and leaves there, by slot."""
+
+    nodes: list[Node]
+    loads: dict[Node, int] = field(default_factory=dict)
+    stores: dict[Node, int] = field(default_factory=dict)
+
+
+def split(order: list[Node], size: int = PART) -> tuple[list[Part], int]:
+    """The parts and how many slots the workspace needs."""
+    parts = [Part(order[start : start + size]) for start in range(0, len(order), size)]
+    home = {node: k for k, part in enumerate(parts) for node in part.nodes}
+    last: dict[Node, int] = {}
+    for k, part in enumerate(parts):
+        for node in part.nodes:
+            for arg in node.args:
+                if arg in home and home[arg] < k:
+                    last[arg] = k
+    free: list[int] = []
+    slots = 0
+    slot: dict[Node, int] = {}
+    for k, part in enumerate(parts):
+        for node in part.nodes:
+            for arg in node.args:
+                if arg in home and home[arg] < k:
+                    part.loads[arg] = slot[arg]
+        for node in part.nodes:
+            if node in last:
+                if free:
+                    slot[node] = free.pop()
+                else:
+                    slot[node], slots = slots, slots + 1
+                part.stores[node] = slot[node]
+        # a slot read in this part may be written only by the next: this part stores as it goes
+        free.extend(slot[node] for node in part.loads if last[node] == k)
+    return parts, slots

@@ -1,0 +1,85 @@
+"""One traced function, simplified, and its assembly for one state and for a batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from kinetree.compiler.emit.batch import KERNEL, emit_batch, workspace_bytes
+from kinetree.compiler.emit.ir import Width
+from kinetree.compiler.emit.kernel import Layout, elementary_functions, emit_kernel
+from kinetree.compiler.expr import Node, new_table
+from kinetree.compiler.graph import Graph
+from kinetree.compiler.jit import Target
+from kinetree.compiler.passes.factor import factor
+from kinetree.compiler.passes.fuse import fuse
+from kinetree.compiler.passes.schedule import schedule
+from kinetree.compiler.passes.spec import check
+from kinetree.compiler.passes.split import Part, split
+from kinetree.compiler.trace import trace
+
+SINGLE = "kinetree_single"
+ONE = Width(1)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is left of a function: operations in order, cut into parts, with its inputs and outputs."""
+
+    target: Target
+    parts: tuple[Part, ...]
+    outputs: tuple[Node, ...]
+    slots: int
+    input_shapes: tuple[tuple[int, ...], ...]
+    output_shapes: tuple[tuple[int, ...], ...]
+    counts: Counter[str]
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(tuple(map(prod, self.input_shapes)), tuple(map(prod, self.output_shapes)))
+
+    @property
+    def operations(self) -> int:
+        return self.counts.total()
+
+    def single_assembly(self) -> str:
+        """void kinetree_single(in0, in1, …, out0, …, workspace)."""
+        wide = self.target.width
+        kernel = emit_kernel(SINGLE, self.parts, self.outputs, self.layout, ONE, wide)
+        public = kernel.replace(f"define internal void @{SINGLE}(", f"define void @{SINGLE}(")
+        return f"{elementary_functions(self.parts, (ONE, wide))}\n\n{public}\n"
+
+    def batch_assembly(self) -> str:
+        """void kinetree_batch(start, stop, descriptor, workspace)."""
+        width = self.target.width
+        kernel = emit_kernel(KERNEL, self.parts, self.outputs, self.layout, width, width)
+        loop = emit_batch(self.layout, self.slots, width)
+        return f"{elementary_functions(self.parts, (width,))}\n\n{kernel}\n\n{loop}\n"
+
+    def single_workspace(self) -> int:
+        """Bytes that kinetree_single needs."""
+        return ONE.bytes * self.slots
+
+    def batch_workspace(self) -> int:
+        """Bytes that kinetree_batch needs."""
+        return workspace_bytes(self.layout, self.slots, self.target.width)
+
+
+def build(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], target: Target) -> Program:
+    """Trace a function of arrays with these shapes and simplify what it leaves."""
+    with new_table():
+        graph, output_shapes = trace(function, shapes)
+        graph = simplified(graph, target.fuses)
+        parts, slots = split(schedule(graph))
+    return Program(target, tuple(parts), graph.outputs, slots, tuple(shapes), tuple(output_shapes), graph.counts())
+
+
+def simplified(graph: Graph, fuses: bool) -> Graph:
+    """The cheaper of the graph and its factored form, fused where the CPU can."""
+    candidates = [check(graph, fused=False), check(factor(graph), fused=False)]
+    if fuses:
+        candidates = [check(fuse(candidate), fused=True) for candidate in candidates]
+    return min(candidates, key=Graph.operations)

@@ -1,0 +1,62 @@
+"""Run a function on symbols: any function written over `ops` leaves the graph of its scalar operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.compiler import expr
+from kinetree.compiler.expr import Node, as_node, make, symbol
+from kinetree.compiler.graph import Graph
+from kinetree.compiler.passes import fold  # noqa: F401 - fills the table of folding rules
+from kinetree.ops import Array
+
+
+def _operation(name: str) -> Callable[..., Node]:
+    return lambda *operands: make(name, *map(as_node, operands))
+
+
+ops.register(Node, SimpleNamespace(**{name: _operation(name) for name in ops.PRIMITIVES}))
+
+
+def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Graph, list[tuple[int, ...]]]:
+    """The graph of `function` on arrays of symbols, and the shapes of the arrays it returned.
+
+    Must run inside `expr.new_table()`; inputs are numbered through all arrays in C order.
+    """
+    arrays, position = [], 0
+    for shape in shapes:
+        array = np.empty(shape, dtype=object)
+        for index in np.ndindex(*shape):
+            array[index] = symbol(position)
+            position += 1
+        arrays.append(array)
+    result = function(*arrays)
+    outputs: list[Node] = []
+    output_shapes = []
+    for value in result if isinstance(result, tuple) else (result,):
+        array = as_array(value)
+        outputs += [_real(element) for element in array.ravel()]
+        output_shapes.append(array.shape)
+    return Graph(position, tuple(outputs)), output_shapes
+
+
+def as_array(value: Any) -> Array:
+    """A result as an array of scalars; a single node is an array without axes."""
+    if isinstance(value, Node):
+        array = np.empty((), dtype=object)
+        array[()] = value
+        return array
+    return np.asarray(value)
+
+
+def _real(element: Any) -> Node:
+    """An output as a number: a truth value counts 1 or 0."""
+    node = as_node(element)
+    if expr.SIGNATURES[node.op][1] == expr.BOOLEAN:
+        return make("where", node, as_node(1.0), as_node(0.0))
+    return node

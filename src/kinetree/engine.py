@@ -1,0 +1,244 @@
+"""Where the two columns meet: one quantity of one model, by the textbook or by machine code."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.algorithms import configuration, crba
+from kinetree.algorithms.references import Reference
+from kinetree.algorithms.wrenches import external_forces
+from kinetree.arguments import as_floats, as_output, batch_shape, check_quaternions, map_rows
+from kinetree.errors import ArgumentTypeError, SingularMassMatrixError, short
+from kinetree.linalg import ltdl
+from kinetree.model.tree import FramePlacement, Model
+from kinetree.ops import Array
+from kinetree.quantities import Quantity
+from kinetree.wrench import Wrench
+
+EAGER = "KINETREE_EAGER"
+"""Environment variable: set to 1, every quantity is computed by the textbook path."""
+SINGULAR_PIVOT = 1e-10
+"""A pivot of the mass matrix this small, relative to its diagonal, means that the matrix is singular."""
+SUSPICIOUS_PIVOT = 1e-9
+"""Relative to the largest diagonal seen at a few configurations: small enough to look closer."""
+
+Place = tuple[str, Reference]
+"""Where a wrench acts: a frame and a reference."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A quantity with all that decides its machine code: options, frame, and where wrenches act."""
+
+    quantity: Quantity
+    frame: str | None = None
+    options: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+class Engine:
+    """Evaluates quantities of one model; compiles each on first use and keeps the code."""
+
+    def __init__(self, model: Model, eager: bool) -> None:
+        self.model = model
+        self.eager = eager or os.environ.get(EAGER, "") not in ("", "0")
+        self._kernels: dict[Request, Any] = {}
+        self._lock = threading.RLock()
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    def evaluate(
+        self,
+        quantity: Quantity,
+        values: Sequence[Any],
+        out: Array | None = None,
+        *,
+        wrenches: Mapping[str, Any] | None = None,
+        frame: str | None = None,
+        options: tuple[str, ...] = (),
+    ) -> Array:
+        """The quantity for one state or every state of a batch, (*batch, *shape)."""
+        arguments = self._arguments(quantity, values)
+        request = Request(quantity, frame, options)
+        if wrenches is not None:
+            request = self._add_wrenches(request, wrenches, arguments)
+        batch = batch_shape(arguments)
+        shape = batch + quantity.shape(self.model)
+        target = np.empty(shape) if out is None else as_output(out, shape)
+        if self.eager:
+            self._by_textbook(request, arguments, target)
+        else:
+            self._by_machine(request, arguments, batch, target)
+        return target if shape or out is not None else target[()]
+
+    def prepare(self, request: Request, batch: bool) -> None:
+        """Compile ahead what calls with this request will need."""
+        if not self.eager:
+            self._kernel(request).prepare(batch)
+
+    def _arguments(self, quantity: Quantity, values: Sequence[Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:
+        model = self.model
+        arguments: dict[str, tuple[Array, tuple[int, ...]]] = {}
+        for name, value in zip(quantity.inputs, values, strict=True):
+            core = (quantity.size(name, model),)
+            array = as_floats(name, value, core)
+            if name.startswith("q"):
+                check_quaternions(name, array, model.quaternions)
+            arguments[name] = (array, core)
+        return arguments
+
+    def _add_wrenches(
+        self, request: Request, wrenches: Mapping[str, Any], arguments: dict[str, tuple[Array, tuple[int, ...]]]
+    ) -> Request:
+        """The request with a place for every wrench, which are added to the arguments; zero ones where the code that is
+        there has more places than needed."""
+        if not isinstance(wrenches, Mapping):
+            raise ArgumentTypeError(f"wrenches is {short(wrenches)}; expected a dict from frame names to wrenches")
+        given: dict[Place, Array] = {}
+        for name, value in wrenches.items():
+            wrench = value if isinstance(value, Wrench) else Wrench(value)
+            place = (self.model.frame(name).name, wrench.reference)
+            given[place] = as_floats(f"wrenches[{name!r}]", wrench.value, (6,))
+        request = self._fitting(Request(request.quantity, request.frame, request.options, tuple(sorted(given))))
+        for place in request.places:
+            arguments[f"wrenches[{place[0]!r}]"] = (given.get(place, np.zeros(6)), (6,))
+        return request
+
+    def _fitting(self, request: Request) -> Request:
+        """A prepared request that covers this one with zero wrenches, or the request itself."""
+        wanted = set(request.places)
+        if request in self._kernels or not wanted:
+            return request
+        for known in self._kernels:
+            same = (known.quantity, known.frame, known.options) == (request.quantity, request.frame, request.options)
+            if same and wanted <= set(known.places):
+                return known
+        return request
+
+    # -- the textbook ------------------------------------------------------------------------------------------
+
+    def function(self, request: Request) -> Callable[..., tuple[Any, ...]]:
+        """The request as a function of plain arrays of one state: a tuple of its result and, for quantities that divide
+        by the mass matrix, whether that looks singular."""
+        model, quantity = self.model, request.quantity
+        n_state = len(quantity.inputs)
+        frame: tuple[FramePlacement, ...] = () if request.frame is None else (model.frame(request.frame),)
+        places = [(model.frame(name), reference) for name, reference in request.places]
+
+        def run(*values: Array) -> tuple[Any, ...]:
+            state, sixes = values[:n_state], values[n_state:]
+            extra: tuple[Any, ...] = request.options
+            if places:
+                at_frames = [(placement, ref, six) for (placement, ref), six in zip(places, sixes, strict=True)]
+                extra = (*extra, external_forces(model, state[0], at_frames))
+            result = quantity.algorithm(model)(model, *frame, *state, *extra)
+            if quantity.divides_by_mass:
+                result, pivots = result
+                return result, self._suspicious(pivots)
+            return (_packed(result, model),)
+
+        return run
+
+    def _by_textbook(self, request: Request, arguments: Mapping[str, Any], target: Array) -> None:
+        with np.errstate(all="ignore"):  # NaN and infinity are results, not accidents
+            rows = map_rows(self.function(request), arguments)
+        results = np.array([row[0] for row in rows], dtype=np.float64).reshape(target.shape)
+        if request.quantity.divides_by_mass:
+            batch = batch_shape(arguments)
+            flags = np.array([bool(row[1]) for row in rows], dtype=bool).reshape(batch)
+            self._refuse_singular(arguments, batch, flags)
+        target[...] = results
+
+    # -- machine code ------------------------------------------------------------------------------------------
+
+    def _kernel(self, request: Request) -> Any:
+        kernel = self._kernels.get(request)
+        if kernel is None:
+            from kinetree.compiler.call import Kernel  # noqa: PLC0415 - LLVM is loaded when it is needed
+            from kinetree.compiler.jit import host  # noqa: PLC0415
+            from kinetree.compiler.program import build  # noqa: PLC0415
+
+            with self._lock:
+                kernel = self._kernels.get(request)
+                if kernel is None:
+                    sizes = [request.quantity.size(name, self.model) for name in request.quantity.inputs]
+                    shapes = [(size,) for size in sizes] + [(6,)] * len(request.places)
+                    kernel = self._kernels[request] = Kernel(build(self.function(request), shapes, host()))
+        return kernel
+
+    def _by_machine(
+        self, request: Request, arguments: Mapping[str, Any], batch: tuple[int, ...], target: Array
+    ) -> None:
+        from kinetree.compiler.call import flat_rows  # noqa: PLC0415
+
+        kernel = self._kernel(request)
+        count = int(np.prod(batch))
+        if count == 0 or target.size == 0:
+            return
+        arrays = [array for array, _ in arguments.values()]
+        direct = target.flags.c_contiguous and target.flags.aligned
+        direct = direct and not any(np.may_share_memory(target, array) for array in arrays)
+        result = target if direct else np.empty(target.shape)
+        flags = np.zeros(batch) if request.quantity.divides_by_mass else None
+        outputs = [result.reshape(count, -1)] + ([] if flags is None else [flags.reshape(count, 1)])
+        if batch == ():
+            kernel.single(arrays, outputs)
+        else:
+            kernel.batch([flat_rows(array, batch, core) for array, core in arguments.values()], outputs)
+        if flags is not None and flags.any():
+            self._refuse_singular(arguments, batch, flags != 0.0)
+        if not direct:
+            target[...] = result
+
+    # -- singular mass matrices --------------------------------------------------------------------------------
+
+    @cached_property
+    def _diagonal_scale(self) -> Array:
+        """The largest diagonal of the mass matrix at a few configurations, (nv,)."""
+        rng = np.random.default_rng(0)
+        states = [configuration.neutral(self.model), *(configuration.random(self.model, rng) for _ in range(3))]
+        return np.max([np.abs(crba.mass_matrix(self.model, q).diagonal()) for q in states], axis=0)
+
+    def _suspicious(self, pivots: Array) -> Any:
+        """Whether any pivot of the mass matrix is small enough to look closer."""
+        found: Any = False
+        for pivot, scale in zip(pivots, self._diagonal_scale, strict=True):
+            found = ops.logical_or(found, ops.less_equal(pivot, SUSPICIOUS_PIVOT * float(scale)))
+        return found
+
+    def _refuse_singular(self, arguments: Mapping[str, Any], batch: tuple[int, ...], flags: Array) -> None:
+        """Raises for the first state, of those flagged, whose mass matrix really cannot be divided by."""
+        q, core = arguments["q"]
+        states = np.broadcast_to(q, batch + core)
+        for index in np.argwhere(flags):
+            self._refuse_singular_state(states[tuple(index)], tuple(map(int, index)))
+
+    def _refuse_singular_state(self, q: Array, index: tuple[int, ...]) -> None:
+        model = self.model
+        with np.errstate(all="ignore"):
+            M = crba.mass_matrix(model, q)
+            pivots = ltdl(M)[1]
+        small = np.flatnonzero(pivots <= SINGULAR_PIVOT * np.abs(M.diagonal()))
+        if not len(small):
+            return
+        worst = small[-1]  # elimination runs from the tips: the last is the cause, the others follow
+        joint = next(owner for owner in model.owners if worst < owner.iv + owner.nv)
+        where = f"q[{', '.join(map(str, index))}]" if index else "this q"
+        if pivots[worst] < -SINGULAR_PIVOT * abs(M[worst, worst]):
+            reason = f"not positive definite at {where}: joint {joint.name!r} has negative inertia; see robot.check()"
+        else:
+            reason = f"singular at {where}: joint {joint.name!r} can move without moving any mass"
+        raise SingularMassMatrixError(f"the mass matrix of {model.name!r} is {reason}")
+
+
+def _packed(result: Any, model: Model) -> Any:
+    """A motion as a 6-vector; anything else as it is."""
+    return result.vector(model.spatial_order) if hasattr(result, "vector") else result

@@ -1,0 +1,109 @@
+"""The table of quantities: which algorithm computes each, from which inputs, of which shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kinetree.algorithms import (
+    aba,
+    center_of_mass,
+    configuration,
+    crba,
+    energy,
+    factorization,
+    jacobian,
+    kinematics,
+    rnea,
+)
+from kinetree.model.tree import Model
+
+Algorithm: TypeAlias = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """One quantity of a robot or of a frame."""
+
+    name: str
+    compute: Algorithm
+    inputs: tuple[str, ...]
+    shape: Callable[[Model], tuple[int, ...]]
+    takes_wrenches: bool = False
+    divides_by_mass: bool = False
+    """The algorithm also returns the pivots of the mass matrix, which must not vanish."""
+    with_mimics: Algorithm | None = None
+    """Another algorithm, for models with mimic joints."""
+
+    def algorithm(self, model: Model) -> Algorithm:
+        return self.with_mimics if self.with_mimics is not None and model.has_mimics else self.compute
+
+    @staticmethod
+    def size(name: str, model: Model) -> int:
+        """How many numbers an input has: positions are called q, q0 or q1, all others are velocities or forces."""
+        return model.nq if name.startswith("q") else model.nv
+
+
+def _scalar(model: Model) -> tuple[int, ...]:
+    return ()
+
+
+def _positions(model: Model) -> tuple[int, ...]:
+    return (model.nq,)
+
+
+def _velocities(model: Model) -> tuple[int, ...]:
+    return (model.nv,)
+
+
+def _square(model: Model) -> tuple[int, ...]:
+    return (model.nv, model.nv)
+
+
+def _point(model: Model) -> tuple[int, ...]:
+    return (3,)
+
+
+def _six(model: Model) -> tuple[int, ...]:
+    return (6,)
+
+
+def _table(*quantities: Quantity) -> dict[str, Quantity]:
+    return {quantity.name: quantity for quantity in quantities}
+
+
+OF_ROBOT = _table(
+    Quantity("integrate", configuration.integrate, ("q", "dv"), _positions),
+    Quantity("difference", configuration.difference, ("q0", "q1"), _velocities),
+    Quantity("inverse_dynamics", rnea.inverse_dynamics, ("q", "v", "a"), _velocities, takes_wrenches=True),
+    Quantity(
+        "forward_dynamics",
+        aba.forward_dynamics,
+        ("q", "v", "tau"),
+        _velocities,
+        takes_wrenches=True,
+        divides_by_mass=True,
+        with_mimics=factorization.forward_dynamics,
+    ),
+    Quantity("mass_matrix", crba.mass_matrix, ("q",), _square),
+    Quantity("inverse_mass_matrix", factorization.inverse_mass_matrix, ("q",), _square, divides_by_mass=True),
+    Quantity("bias_forces", rnea.bias_forces, ("q", "v"), _velocities, takes_wrenches=True),
+    Quantity("gravity_forces", rnea.gravity_forces, ("q",), _velocities),
+    Quantity("kinetic_energy", energy.kinetic_energy, ("q", "v"), _scalar),
+    Quantity("potential_energy", energy.potential_energy, ("q",), _scalar),
+    Quantity("poses", kinematics.poses, ("q",), lambda model: (model.n_bodies, 4, 4)),
+    Quantity("center_of_mass", center_of_mass.center_of_mass, ("q",), _point),
+    Quantity("center_of_mass_velocity", center_of_mass.center_of_mass_velocity, ("q", "v"), _point),
+    Quantity("center_of_mass_acceleration", center_of_mass.center_of_mass_acceleration, ("q", "v", "a"), _point),
+    Quantity("center_of_mass_jacobian", center_of_mass.center_of_mass_jacobian, ("q",), lambda model: (3, model.nv)),
+)
+
+OF_FRAME = _table(
+    Quantity("pose", kinematics.frame_pose, ("q",), lambda model: (4, 4)),
+    Quantity("velocity", kinematics.frame_velocity, ("q", "v"), _six),
+    Quantity("acceleration", kinematics.frame_acceleration, ("q", "v", "a"), _six),
+    Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
+    Quantity("jacobian", jacobian.frame_jacobian, ("q",), lambda model: (6, model.nv)),
+    Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), lambda model: (6, model.nv)),
+)

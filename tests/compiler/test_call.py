@@ -1,0 +1,172 @@
+"""Batches of every size and layout, threads, and the targets this CPU can stand in for."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree import ops
+from kinetree.compiler import call
+from kinetree.compiler.call import Kernel, flat_rows
+from kinetree.compiler.jit import host
+from kinetree.compiler.program import build
+from kinetree.compiler.threads import run_ranges
+
+LANES = host().lanes
+
+
+def function(x, y):
+    """Outputs of several shapes, one wider than a tile."""
+    s = ops.sin(x[0]) * y[1] + x[2] / y[0]
+    return np.outer(x, y) * s, s, np.array([x @ x, 1.0, 0.0, y[0]])
+
+
+SHAPES = ((3, 7), (), (4,))
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return Kernel(build(function, [(3,), (7,)], host()))
+
+
+def outputs(n):
+    return [np.full((n, int(np.prod(shape))), np.nan) for shape in SHAPES]
+
+
+def expected(x, y):
+    rows = [function(a, b) for a, b in zip(x, y, strict=True)]
+    return [np.array([np.ravel(row[k]) for row in rows]).reshape(len(rows), -1) for k in range(3)]
+
+
+def states(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 3)), rng.normal(size=(n, 7)) + 3
+
+
+@pytest.mark.parametrize("n", [1, LANES - 1, LANES, LANES + 1, 3 * LANES, 1000])
+def test_sizes_and_tails(compiled, n):
+    x, y = states(n)
+    out = outputs(n)
+    compiled.batch([x, y], out)
+    for got, right in zip(out, expected(x, y), strict=True):
+        np.testing.assert_allclose(got, right, rtol=1e-13, atol=1e-13)
+    for k in {0, n // 2, n - 1}:
+        one = outputs(1)
+        compiled.single([x[k], y[k]], one)
+        assert all(np.array_equal(a[0], b[k]) for a, b in zip(one, out, strict=True))
+
+
+@pytest.mark.parametrize("n", [5, 2 * LANES, 100])
+def test_layouts(compiled, n):
+    x, y = states(n)
+    right = outputs(n)
+    compiled.batch([x, y], right)
+    wide_x, wide_y = np.zeros((2 * n, 9)), np.zeros((n, 20))
+    wide_x[::2, 1:7:2], wide_y[:, 18:4:-2] = x, y
+    layouts = {
+        "F": (np.asfortranarray(x), np.asfortranarray(y)),
+        "mixed": (np.asfortranarray(x), y),
+        "strided": (wide_x[::2, 1:7:2], wide_y[:, 18:4:-2]),
+        "reversed": (x[::-1].copy()[::-1], y[::-1].copy()[::-1]),
+        "misaligned": (misaligned(x), y),
+        "big-endian": (x.astype(">f8"), y),
+    }
+    for name, (a, b) in layouts.items():
+        out = outputs(n)
+        compiled.batch([a, b], out)
+        assert all(np.array_equal(got, wanted) for got, wanted in zip(out, right, strict=True)), name
+
+
+def misaligned(x):
+    raw = np.zeros(x.nbytes + 1, dtype=np.uint8)
+    view = raw[1:].view(np.float64).reshape(x.shape)
+    view[...] = x
+    return view
+
+
+def test_a_broadcast_input_is_read_once_per_state(compiled):
+    x, y = states(50)
+    repeated = np.broadcast_to(x[0], x.shape)
+    assert repeated.strides[0] == 0
+    out, right = outputs(50), outputs(50)
+    compiled.batch([repeated, y], out)
+    compiled.batch([repeated.copy(), y], right)
+    assert all(np.array_equal(got, wanted) for got, wanted in zip(out, right, strict=True))
+
+
+def test_nothing_beyond_the_outputs_is_written(compiled):
+    n = LANES + 3
+    x, y = states(n)
+    out = [np.full((n + 4, int(np.prod(shape))), 7.0) for shape in SHAPES]
+    compiled.batch([x, y], [array[2 : n + 2] for array in out])
+    for array in out:
+        assert np.all(array[:2] == 7.0) and np.all(array[n + 2 :] == 7.0)
+        assert not np.any(array[2 : n + 2] == 7.0)
+
+
+@pytest.mark.parametrize("without", [frozenset({"avx512"}), frozenset({"avx", "fma"})], ids=["avx2", "sse2"])
+def test_lesser_targets(without):
+    target = host(without)
+    assert target.lanes < 8
+    lesser = Kernel(build(function, [(3,), (7,)], target))
+    x, y = states(37)
+    out = outputs(37)
+    lesser.batch([x, y], out)
+    for got, right in zip(out, expected(x, y), strict=True):
+        np.testing.assert_allclose(got, right, rtol=1e-13, atol=1e-13)
+    one = outputs(1)
+    lesser.single([x[36], y[36]], one)
+    assert all(np.array_equal(a[0], b[36]) for a, b in zip(one, out, strict=True))
+
+
+def test_threads_give_the_same_bits(compiled, monkeypatch):
+    monkeypatch.setattr(call, "WORTH_A_THREAD", 1.0)
+    x, y = states(1003)
+    results = []
+    before = kt.get_num_threads()
+    try:
+        for threads in (1, 2, 3, 8):
+            kt.set_num_threads(threads)
+            assert kt.get_num_threads() == threads
+            out = outputs(1003)
+            compiled.batch([x, y], out)
+            results.append(out)
+    finally:
+        kt.set_num_threads(before)
+    for out in results[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(out, results[0], strict=True))
+
+
+def test_ranges_cover_everything_once_and_errors_come_through():
+    for size, block, pieces in [(1, 8, 4), (100, 8, 3), (1000, 4, 7), (16, 8, 2)]:
+        seen = np.zeros(size, dtype=int)
+
+        def work(start, stop, seen=seen, block=block, size=size):
+            assert start % block == 0 and (stop % block == 0 or stop == size)
+            seen[start:stop] += 1
+
+        run_ranges(work, size, block, pieces)
+        assert np.all(seen == 1)
+
+    def fail(start, stop):
+        raise ValueError("no")
+
+    before = kt.get_num_threads()
+    kt.set_num_threads(2)
+    try:
+        with pytest.raises(ValueError, match="no"):
+            run_ranges(fail, 100, 1, 2)
+    finally:
+        kt.set_num_threads(before)
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "two", None, True])
+def test_a_wrong_number_of_threads(count):
+    with pytest.raises(kt.ArgumentError, match="count is .*; expected a whole number from 1 up"):
+        kt.set_num_threads(count)
+
+
+def test_flat_rows_is_a_view_where_it_can_be():
+    x = np.arange(24.0).reshape(2, 3, 4)
+    assert np.shares_memory(flat_rows(x, (2, 3), (4,)), x)
+    assert flat_rows(x[0, 0], (5, 2), (4,)).shape == (10, 4)
+    assert np.array_equal(flat_rows(x[:, :1], (2, 3), (4,))[4], x[1, 0])

@@ -1,0 +1,125 @@
+"""Nodes: the same operation is the same object, and what cannot be traced says so."""
+
+import math
+
+import numpy as np
+import pytest
+
+from kinetree import ops
+from kinetree.compiler.expr import Node, constant, make, new_table, symbol
+from kinetree.compiler.graph import Graph
+from kinetree.compiler.trace import trace
+
+
+@pytest.fixture(autouse=True)
+def table():
+    with new_table():
+        yield
+
+
+def test_equal_terms_are_one_node():
+    x, y = symbol(0), symbol(1)
+    assert x * y is y * x
+    assert (x + y) * 2 is (y + x) * 2.0
+    assert x - y is not y - x
+    assert -(x - y) is y - x
+    assert constant(0.0) is constant(-0.0)
+    assert constant(math.nan) is constant(math.nan)
+
+
+def test_zeros_ones_and_signs_vanish():
+    x, y = symbol(0), symbol(1)
+    assert x * 0 is constant(0) and x * 1 is x and x + 0 is x and 0 - x is -x
+    assert (-x) * y is -(x * y) and x + (-y) is x - y and x - (-y) is x + y
+    assert 2 * (3 * x) is 6 * x and 2 * x + 3 * x is 5 * x and x - x is constant(0)
+    assert ops.where(True, x, y) is x
+    assert abs(-x) is abs(x) and x**2 is x * x and +x is x and x**0 is constant(1)
+
+
+def test_numpy_arrays_of_nodes():
+    v = np.array([symbol(0), symbol(1), symbol(2)])
+    R = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    turned = R @ v
+    assert turned[0] is v[0] and turned[1] is -v[2] and turned[2] is v[1]
+    assert (2.0 * v)[0] is v[0] * 2 and (v * np.float64(2.0))[0] is v[0] * 2
+    assert (v[0] * np.ones(3))[1] is v[0]
+    assert (np.float64(3.0) - v[0]) is 3.0 - v[0] and (1.0 / v[0]).op == "div"
+
+
+def test_comparisons_and_logic():
+    x, y = symbol(0), symbol(1)
+    assert (x > y) is (y < x) and (x >= y) is (y <= x)
+    assert ~~(x < y) is (x < y) and ((x < y) | False) is (x < y) and ((x < y) & False).op == "false"
+
+
+@pytest.mark.parametrize("use", [bool, float, int, math.sin, lambda x: 1 if x > 0 else 2, lambda x: x and 1, range])
+def test_python_cannot_look_into_a_traced_value(use):
+    with pytest.raises(TypeError, match=r"kt\."):
+        use(symbol(0))
+
+
+def test_powers_that_are_not_whole():
+    for exponent in (0.5, -1, symbol(1)):
+        with pytest.raises(TypeError, match="whole number"):
+            symbol(0) ** exponent
+
+
+def test_a_node_outside_its_trace_is_refused():
+    x = symbol(0)
+    with new_table():
+        y = symbol(0)
+    assert y is not x
+    assert x + 1 is x + 1
+
+
+def test_no_trace_at_all():
+    import threading
+
+    found = []
+
+    def elsewhere():
+        try:
+            constant(1.0)
+        except RuntimeError as error:
+            found.append(str(error))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert found == ["a traced value is used outside the trace it belongs to"]
+
+
+def test_trace_numbers_inputs_and_keeps_shapes():
+    def function(a, b):
+        return a @ b, a[0, 0] < b[0], 3.0
+
+    graph, shapes = trace(function, [(2, 3), (3,)])
+    assert graph.n_inputs == 9 and shapes == [(2,), (), ()]
+    x = np.arange(9.0)
+    expected = [*(x[:6].reshape(2, 3) @ x[6:]), 1.0, 3.0]
+    assert graph.evaluate(x) == expected
+
+
+def test_every_primitive_traces():
+    real = {"sin", "cos", "tan", "sqrt", "exp", "log", "tanh", "absolute"}
+
+    def function(x):
+        singles = [getattr(ops, name)(x[0]) for name in sorted(real)]
+        pairs = [ops.atan2(x[0], x[1]), ops.minimum(x[0], x[1]), ops.maximum(x[0], x[1])]
+        tests = [ops.less(x[0], x[1]), ops.less_equal(x[0], x[1]), ops.equal(x[0], x[1])]
+        both = ops.logical_and(tests[0], ops.logical_not(tests[2]))
+        either = ops.logical_or(tests[1], tests[2])
+        return np.array([*singles, *pairs, ops.where(both, 1.0, x[0]), ops.where(either, x[1], 2.0)])
+
+    graph, _ = trace(function, [(2,)])
+    used = {node.op for node in graph.nodes()}
+    assert used >= (set(ops.PRIMITIVES) - {"tan"}) | {"div"}
+    for x in ([0.3, 0.7], [0.7, 0.3], [0.5, 0.5]):
+        np.testing.assert_allclose(graph.evaluate(x), function(np.array(x)), rtol=1e-15)
+
+
+def test_a_graph_counts_what_costs():
+    x, y = symbol(0), symbol(1)
+    graph = Graph(2, (-(x * y) + 3, make("sqrt", x)))
+    assert graph.counts() == {"sub": 1, "mul": 1, "sqrt": 1}
+    assert isinstance(graph.outputs[0], Node)

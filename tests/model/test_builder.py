@@ -150,3 +150,29 @@ def test_a_joint_may_be_called_like_the_floating_base():
     assert robot.joint_names == ("hinge", "floating_base")
     assert kt.convert(robot, "q", robot.random(0), to="pinocchio").shape == (9,)
     assert kt.Robot(builder.build()).joint_names == ("hinge", "floating_base")
+
+
+def bolted_pedestal():
+    builder = kt.ModelBuilder("pedestal")
+    builder.link("base")
+    builder.link("pedestal", kt.Inertia.from_com(50.0, (0.3, 0, 0.5), np.eye(3)))
+    builder.link("plate")
+    builder.link("arm", kt.Inertia.from_com(2.0, (0, 0, 0.4), np.eye(3) * 0.1))
+    builder.joint("bolt", "fixed", "base", "pedestal")
+    builder.joint("weld", "fixed", "base", "plate", xyz=(1, 0, 0))
+    builder.joint("hinge", "revolute", "pedestal", "arm", axis=(0, 1, 0), xyz=(0, 0, 1))
+    return builder
+
+
+def test_a_kept_joint_on_the_world_moves_nothing():
+    merged = kt.Robot(bolted_pedestal().build())
+    kept = kt.Robot(bolted_pedestal().build(keep_fixed=["bolt", "weld"]))
+    assert kept.body_names == ("pedestal", "arm", "plate")
+    assert [kept.model.names[i] for i in kept.model.moving] == ["arm"]
+    assert kept.mass == merged.mass == 2.0
+    q, v, a = [0.3], [1.2], [-0.7]
+    for quantity in ("center_of_mass", "center_of_mass_jacobian", "potential_energy"):
+        close(getattr(kept, quantity)(q), getattr(merged, quantity)(q), 1e-14)
+    close(kept.center_of_mass_velocity(q, v), merged.center_of_mass_velocity(q, v), 1e-14)
+    close(kept.center_of_mass_acceleration(q, v, a), merged.center_of_mass_acceleration(q, v, a), 1e-14)
+    assert kept.check() == ()

@@ -16,7 +16,7 @@ def first_moment(model: Model, q: Array) -> Array:
     """Σ m_i c_i in the world, (3,) [kg m]."""
     X = world_transforms(model, q)
     moment = zeros(3, q)
-    for i, _ in model.root_to_tips():
+    for i in model.moving:
         I = model.inertias[i]
         moment = moment + X[i].p * I.mass + X[i].R.T @ I.h
     return moment
@@ -31,7 +31,7 @@ def center_of_mass_velocity(model: Model, q: Array, v: Array) -> Array:
     """ċ in the world, (3,) [m/s]."""
     X, V = world_transforms(model, q), velocities(model, q, v)
     momentum = zeros(3, q, v)
-    for i, _ in model.root_to_tips():
+    for i in model.moving:
         momentum = momentum + X[i].R.T @ (model.inertias[i] * V[i]).force
     return momentum / model.mass
 
@@ -40,7 +40,7 @@ def center_of_mass_acceleration(model: Model, q: Array, v: Array, a: Array) -> A
     """c̈ in the world, gravity not included, (3,) [m/s²]."""
     X, V, A = world_transforms(model, q), velocities(model, q, v), accelerations(model, q, v, a)
     rate = zeros(3, q, v, a)
-    for i, _ in model.root_to_tips():
+    for i in model.moving:
         I = model.inertias[i]
         rate = rate + X[i].R.T @ (I * A[i] + V[i].cross(I * V[i])).force
     return rate / model.mass

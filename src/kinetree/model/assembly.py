@@ -257,7 +257,7 @@ class _Tree:
         return [
             Finding(f"joint {self.joints[i].name!r} moves nothing that has mass", f"link {self.names[i]!r}")
             for i in range(1, len(self.parents))
-            if carried[i] == 0.0
+            if carried[i] == 0.0 and self.joints[i].nv > 0
         ]
 
 

@@ -150,9 +150,18 @@ class Model:
     # -- bodies and frames -------------------------------------------------------------------------------------
 
     @cached_property
+    def moving(self) -> tuple[int, ...]:
+        """The bodies with a joint that can move on the way to the root; a kept fixed joint alone moves nothing."""
+        found: set[int] = set()
+        for i, p in self.root_to_tips():
+            if p in found or self.joints[i].nv > 0:
+                found.add(i)
+        return tuple(sorted(found))
+
+    @cached_property
     def mass(self) -> float:
         """Mass of everything that moves [kg]; what is bolted to the world does not count."""
-        return float(sum(inertia.mass for inertia in self.inertias[1:]))
+        return float(sum(self.inertias[i].mass for i in self.moving))
 
     @cached_property
     def _frames_by_name(self) -> dict[str, FramePlacement]:

@@ -1,6 +1,7 @@
 """Robots built in code, and the identity of models."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -176,3 +177,23 @@ def test_a_kept_joint_on_the_world_moves_nothing():
     close(kept.center_of_mass_velocity(q, v), merged.center_of_mass_velocity(q, v), 1e-14)
     close(kept.center_of_mass_acceleration(q, v, a), merged.center_of_mass_acceleration(q, v, a), 1e-14)
     assert kept.check() == ()
+
+
+def test_models_do_not_depend_on_the_type_of_a_number():
+    def pair(one):
+        builder = two_links()
+        builder.link("tip", kt.Inertia(one, np.zeros(3), np.eye(3) * one))
+        builder.joint("turn", "revolute", "rod", "tip", mimic=kt.Mimic("hinge", one, one), lower=-one, upper=one)
+        return builder.build(gravity=(0, 0, -one))
+
+    models = [pair(one) for one in (1, 1.0, np.float64(1), np.float32(1), np.int64(1))]
+    assert len(set(models)) == 1
+    by_hand = replace(models[0], inertias=(*models[0].inertias[:-1], kt.Inertia(1, np.zeros(3), np.eye(3))))
+    assert by_hand == models[0]
+    assert len({one.digest for one in models}) == 1
+
+
+@pytest.mark.parametrize("arguments", [("k", "2"), ("k", 1.0, None), ("k", True), (["k"],), (3,)])
+def test_a_mimic_of_what_is_no_joint_or_number(arguments):
+    with pytest.raises(kt.ArgumentTypeError, match="expected (a number|its name)"):
+        kt.Mimic(*arguments)

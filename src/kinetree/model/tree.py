@@ -8,6 +8,7 @@ Bodies are numbered from the root outward, 1 … n; body 0 is the world. Joint i
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
@@ -220,5 +221,7 @@ def _feed(update: Callable[[bytes], None], value: object) -> None:
             _feed(update, item)
     elif isinstance(value, np.ndarray):
         update(repr(value.shape).encode() + np.ascontiguousarray(value, dtype=float).tobytes())
+    elif isinstance(value, (int, float, np.number)):
+        update(b"d" + struct.pack("<d", value))  # 1, 1.0 and np.float64(1) are the same number
     else:
         update(repr(value).encode() + b";")

@@ -195,5 +195,5 @@ def test_models_do_not_depend_on_the_type_of_a_number():
 
 @pytest.mark.parametrize("arguments", [("k", "2"), ("k", 1.0, None), ("k", True), (["k"],), (3,)])
 def test_a_mimic_of_what_is_no_joint_or_number(arguments):
-    with pytest.raises(kt.ArgumentTypeError, match="expected (a number|its name)"):
+    with pytest.raises(kt.ArgumentTypeError, match=r"expected (a number|its name)"):
         kt.Mimic(*arguments)

@@ -16,7 +16,6 @@ from kinetree.model.tree import Edge, Finding, FramePlacement, Limits, Model
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
 from kinetree.spatial.packing import SPATIAL_ORDERS
-from kinetree.spatial.rotation import matrix_about_axis
 
 FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
@@ -154,6 +153,7 @@ class _Tree:
         self.bounds = [UNBOUNDED]
         self.placed: dict[str, tuple[int, Transform]] = {}
         self.edges: list[Edge] = []
+        self.frozen: list[AxisJoint] = []
         self.nq = self.nv = 0
 
     def add_body(
@@ -187,7 +187,11 @@ class _Tree:
         placement = joint.placement * X
         mimic = self.mimics.get(joint.name)
         if mimic is not None and self.description.joints[mimic.joint].kind == "fixed":
-            placement = _at_position(joint, mimic.offset) * placement
+            frozen = AXIS_JOINTS[joint.kind](
+                name=joint.name, axis=joint.axis, ratio=0.0, offset=mimic.offset, leader=mimic.joint
+            )
+            self.frozen.append(frozen)
+            placement = frozen.transform(np.zeros(1)) * placement
         elif joint.kind != "fixed" or keep:
             body = self.add_body(body, joint.child, self._joint(joint, mimic), placement, joint.bounds)
             placement = Transform.identity()
@@ -215,6 +219,7 @@ class _Tree:
             limits=self._limits(),
             gravity=gravity,
             edges=tuple(self.edges),
+            frozen=tuple(self.frozen),
             spatial_order=self.order,
             findings=(*self.description.findings, *self._massless_bodies()),
         )
@@ -259,10 +264,3 @@ class _Tree:
             for i in range(1, len(self.parents))
             if carried[i] == 0.0 and self.joints[i].nv > 0
         ]
-
-
-def _at_position(joint: JointDescription, position: float) -> Transform:
-    """The constant transform of a joint that cannot move from `position`."""
-    if joint.kind == "prismatic":
-        return Transform(np.eye(3), joint.axis * position)
-    return Transform(matrix_about_axis(joint.axis, position).T, np.zeros(3))

@@ -78,6 +78,8 @@ class Model:
     gravity: Array
     edges: tuple[Edge, ...] = ()
     """All joints, fixed ones included, depth first; ``frames[0]`` is the root link."""
+    frozen: tuple[AxisJoint, ...] = ()
+    """Joints that mimic a fixed one, so that they are fixed too; other libraries give them a coordinate."""
     spatial_order: SpatialOrder = "linear-first"
     findings: tuple[Finding, ...] = ()
 

@@ -84,6 +84,22 @@ def as_shape(name: str, value: object) -> tuple[int, ...]:
     return shape
 
 
+def as_count(name: str, value: object) -> int:
+    """An int of zero or more."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
+        return int(value)
+    raise ArgumentError(f"{name} is {short(value)}; expected a count")
+
+
+def as_generator(name: str, value: object) -> np.random.Generator:
+    """A numpy Generator, or a new one from a seed of zero or more."""
+    if isinstance(value, np.random.Generator):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
+        return np.random.default_rng(int(value))
+    raise ArgumentTypeError(f"{name} is {short(value)}; expected a numpy Generator or a seed")
+
+
 def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple[int, ...]:
     """The common leading axes of the arguments, given as name → (array, core shape)."""
     leading = {name: array.shape[: array.ndim - len(core)] for name, (array, core) in arguments.items()}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import one_of, unknown
+from kinetree.errors import ArgumentTypeError, one_of, short, unknown
 from kinetree.model.description import AXIS_JOINTS, Description, JointDescription, Mimic
 from kinetree.model.joints import AxisJoint, BaseVelocity, Fixed, Free, Joint
 from kinetree.model.joints.free import BASE_VELOCITIES
@@ -19,6 +19,8 @@ from kinetree.spatial.packing import SPATIAL_ORDERS
 
 FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
+LIMIT_TOLERANCE = 1e-6
+"""How far, relatively, a follower's limits may fall short of its leader's before that is worth a remark."""
 UNBOUNDED = (-np.inf, np.inf, np.inf, np.inf)
 
 
@@ -53,11 +55,15 @@ def assemble(
 
 def _kept_joints(description: Description, keep_fixed: Iterable[str]) -> set[str]:
     fixed = [joint.name for joint in description.joints.values() if joint.kind == "fixed"]
-    kept = {keep_fixed} if isinstance(keep_fixed, str) else set(keep_fixed)
+    if not isinstance(keep_fixed, Iterable):
+        raise ArgumentTypeError(f"keep_fixed is {short(keep_fixed)}; expected names of fixed joints")
+    kept = [keep_fixed] if isinstance(keep_fixed, str) else list(keep_fixed)
     for name in kept:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"keep_fixed has {short(name)}; expected the name of a fixed joint")
         if name not in fixed:
             raise unknown("fixed joint", name, fixed)
-    return kept
+    return set(kept)
 
 
 def _children(description: Description) -> dict[str, list[JointDescription]]:
@@ -115,7 +121,26 @@ def _resolved_mimics(description: Description) -> dict[str, Mimic]:
         if kind == "fixed":
             description.note(element, f"it mimics {leader!r}, which is fixed, so it is fixed too", line)
         resolved[name] = Mimic(leader, ratio, offset)
+        _note_stricter_limits(description, description.joints[name], resolved[name])
     return resolved
+
+
+def _note_stricter_limits(description: Description, joint: JointDescription, mimic: Mimic) -> None:
+    """A follower goes where its leader's limits let it; limits of its own that say less were not meant to be lost."""
+    leader, ratio, offset = description.joints[mimic.joint], mimic.multiplier, mimic.offset
+    if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
+        return
+    low, high = sorted(ratio * bound + offset for bound in leader.bounds[:2])
+    lower, upper, velocity, _ = joint.bounds
+    slack = LIMIT_TOLERANCE * max([1.0, *(abs(bound) for bound in (low, high, lower, upper) if np.isfinite(bound))])
+    element = f"joint {joint.name!r}"
+    if lower > low + slack or upper < high - slack:
+        message = f"its limits {lower:g} to {upper:g} are stricter than {low:g} to {high:g}"
+        description.note(element, f"{message}, where its leader {leader.name!r} may take it", joint.line)
+    speed = abs(ratio) * leader.bounds[2]
+    if velocity < speed * (1.0 - LIMIT_TOLERANCE):
+        message = f"its velocity limit {velocity:g} is stricter than {speed:g}"
+        description.note(element, f"{message}, which its leader {leader.name!r} may give it", joint.line)
 
 
 def _follows(description: Description, joint: JointDescription) -> bool:

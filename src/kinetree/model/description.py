@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from kinetree.arguments import as_number
 from kinetree.errors import ArgumentTypeError, ModelError, short
-from kinetree.model.joints import Continuous, Prismatic, Revolute
+from kinetree.model.joints import AxisJoint, Continuous, Prismatic, Revolute
 from kinetree.model.tree import Finding
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, Transform
 
-AXIS_JOINTS = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic}
+AXIS_JOINTS: Mapping[str, Callable[..., AxisJoint]] = {
+    "revolute": Revolute,
+    "continuous": Continuous,
+    "prismatic": Prismatic,
+}
 JOINT_TYPES = (*AXIS_JOINTS, "fixed", "free")
 
 

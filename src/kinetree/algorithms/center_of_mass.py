@@ -1,8 +1,9 @@
 """The centre of mass of everything that moves, its velocity, acceleration and Jacobian.
 
-    M c = Σ (m_i p_i + R_i h_i)        M ċ = Σ R_i f(I_i v_i)        M c̈ = Σ R_i f(I_i a_i + v_i ×* I_i v_i)
+    m c = Σ (m_i p_i + R_i h_i)        m ċ = Σ R_i f(I_i v_i)        m c̈ = Σ R_i f(I_i a_i + v_i ×* I_i v_i)
 
-f(·) is the linear part of a momentum or its rate; column k of J moves the subtree of joint k as one body.
+m is the total mass, f(·) the linear part of a momentum or its rate; column k of J moves the subtree of joint k as one
+body.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def center_of_mass_acceleration(model: Model, q: Array, v: Array, a: Array) -> A
 
 
 def center_of_mass_jacobian(model: Model, q: Array) -> Array:
-    """J with ċ = J q̇, (3, nv)."""
+    """J with ċ = J v, (3, nv)."""
     X = world_transforms(model, q)
     mass = [inertia.mass for inertia in model.inertias]  # of the subtree of each body
     moment = {i: inertia.h for i, inertia in enumerate(model.inertias)}  # its first moment, in body coordinates

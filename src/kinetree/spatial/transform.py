@@ -22,7 +22,7 @@ from kinetree.spatial.rotation import is_rotation_matrix
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transform:
-    """^B X_A, from the coordinates of frame A to those of frame B: ``[[R, 0], [-R [p]×, R]]``, angular first.
+    """^B X_A, from the coordinates of frame A to those of frame B: ``[[R, -R [p]×], [0, R]]``, linear first.
 
     R = ^B R_A turns vectors from A's axes to B's; p is the position of B's origin in A [m].
     """

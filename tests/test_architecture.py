@@ -90,3 +90,9 @@ def test_the_core_needs_only_numpy():
     )
     assert "numpy" in loaded
     assert not loaded & heavy
+
+
+def test_every_algorithm_has_its_test_file():
+    tests = Path(__file__).parent / "algorithms"
+    files = [path for path in (SOURCE / "algorithms").glob("*.py") if path.stem != "__init__"]
+    assert not [path.name for path in files if not (tests / f"test_{path.name}").exists()]

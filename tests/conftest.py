@@ -1,4 +1,45 @@
+"""Fixtures of several files: every real robot, on a fixed and on a floating base, beside its Pinocchio model."""
+
+import warnings
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
 from hypothesis import settings
+
+import kinetree as kt
+from peers import PinPeer, pin_from_urdf, readable_urdfs, urdf_files
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")
+
+
+@dataclass
+class Case:
+    """One robot, the same in Pinocchio, and a state; all random numbers follow from the name of the file."""
+
+    robot: kt.Robot
+    peer: PinPeer
+    rng: np.random.Generator
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+    def some_frames(self, count=3):
+        return [str(name) for name in self.rng.permutation(np.array(self.robot.frame_names))[:count]]
+
+
+@pytest.fixture(params=readable_urdfs())
+def path(request):
+    return urdf_files()[request.param]
+
+
+@pytest.fixture(params=["fixed", "floating"])
+def case(request, path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.ModelWarning)
+        robot = kt.load(path, request.param)
+    peer = pin_from_urdf(robot, path, request.param == "floating")
+    rng = np.random.default_rng(zlib.crc32(path.name.encode()))
+    return Case(robot, peer, rng, robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv))

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: random trees with random states."""
+"""Hypothesis strategies: random trees with random states, and derivatives along their motion."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.model.random import EVERY_JOINT
+
+H = 1e-6
+"""The step [s] of difference quotients."""
 
 
 @dataclass
@@ -36,3 +39,15 @@ def states(draw: st.DrawFn, joints: tuple[str, ...] = EVERY_JOINT, **options: ob
     arguments = {name: options.get(name) or draw(strategy) for name, strategy in chosen.items()}
     model = kt.random_model(rng, draw(st.integers(1, 9)), joints, **arguments)
     return state_of(kt.Robot(model), rng)
+
+
+def rate_along(s: State, function):
+    """d/dt of function(q, v) along v and a, by central differences."""
+    ahead = function(s.robot.integrate(s.q, H * s.v), s.v + H * s.a)
+    behind = function(s.robot.integrate(s.q, -H * s.v), s.v - H * s.a)
+    return (ahead - behind) / (2 * H)
+
+
+def linear_first(six: np.ndarray, order: str) -> np.ndarray:
+    """A 6-vector of the given order with its linear part first; as well the other way round."""
+    return np.roll(six, 3) if order == "angular-first" else six

@@ -29,7 +29,7 @@ MUJOCO_ROBOTS = ["xarm7.urdf", "a1.urdf", "double_pendulum_continuous.urdf", "so
 def load(path, base="floating", **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.ModelWarning)
-        return kt.load(path, base, **options)
+        return kt.load(path, base, **options).eager
 
 
 def state(robot, seed=0):
@@ -195,12 +195,159 @@ def test_wrong_calls():
         (("q", q), {"to": "mujoco", "joints": [*arm.joint_names, "elbow"]}, "joints lists a joint twice"),
         (("q", q), {"to": "mujoco", "joints": ["elbo"]}, "joint 'elbo' does not exist; did you mean 'elbow'"),
         (("q", 2 * q), {"to": "mujoco"}, "expected a unit quaternion"),
+        (("q", 2 * q), {"source": "pinocchio"}, r"entries 3 to 6, xyzw\) of norm 2; expected a unit quaternion"),
+        (("q", 0 * q), {"source": "mujoco"}, r"entries 3 to 6, wxyz\) of norm 0; expected a unit quaternion"),
+        (("v", v), {"source": "mujoco", "q": 0 * q}, r"entries 3 to 6, wxyz\) of norm 0; expected a unit quaternion"),
+        (("tau", v), {"to": "pinocchio", "q": q[1:]}, r"q has shape \(12,\)"),
+        (("tau", v), {"to": "pinocchio", "v": q}, r"v has shape \(13,\)"),
+        (("wrench", v[:6]), {"to": "pinocchio", "q": 2 * q}, "expected a unit quaternion"),
+        (
+            ("v", np.zeros((2, 12))),
+            {"to": "mujoco", "q": np.tile(q, (3, 1))},
+            r"the batch axes do not broadcast: value \(2,\), q \(3,\)",
+        ),
     ]
     for arguments, options, sentence in cases:
         with pytest.raises(kt.ArgumentError, match=sentence):
             kt.convert(arm, *arguments, **options)
+    for joints, sentence in [
+        ("elbow", "joints is 'elbow'; expected a list of joint names"),
+        (3, "joints is 3; expected a list of joint names"),
+        ([3], "joints has 3; expected the name of a joint"),
+        ([["elbow"]], r"joints has \['elbow'\]; expected the name of a joint"),
+    ]:
+        with pytest.raises(kt.ArgumentTypeError, match=sentence):
+            kt.convert(arm, "q", q, to="mujoco", joints=joints)
+    with pytest.raises(kt.ArgumentTypeError, match=r"robot is .*; expected a kinetree\.Robot"):
+        kt.convert(arm.model, "q", q, to="mujoco")
+    for junk in (None, "v", [[0.0], [0.0, 1.0]]):
+        with pytest.raises((kt.ArgumentError, kt.ArgumentTypeError), match=r"^(jacobian|v) "):
+            kt.convert(arm, "jacobian" if junk is None else "v", junk, to="pinocchio")
     panda = load(urdf("panda_description/panda.urdf"), "fixed")
     with pytest.raises(kt.ArgumentError, match="cannot be spread over mimic joints"):
         kt.convert(panda, "jacobian", np.zeros((6, panda.nv)), to="pinocchio")
     alone = kt.convert(panda, "jacobian", np.ones((6, panda.nv)), to="pinocchio", joints=panda.joint_names)
     assert alone.shape == (6, panda.nv)
+
+
+def wheels(*mimics, kinds=("continuous", "revolute", "continuous", "fixed")):
+    """A row of links, each turned about z against the one before it; `mimics` are tags inside the joints."""
+    text = "<robot name='wheels'><link name='l0'/>"
+    for k, kind in enumerate(kinds):
+        text += (
+            f"<link name='l{k + 1}'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0'"
+            f" izz='1'/></inertial></link><joint name='j{k + 1}' type='{kind}'><parent link='l{k}'/>"
+            f"<child link='l{k + 1}'/><origin xyz='0.1 0 0'/><axis xyz='0 0 1'/>"
+            "<limit lower='-99' upper='99' effort='9' velocity='9'/>"
+            + (mimics[k] if k < len(mimics) and mimics[k] else "")
+            + "</joint>"
+        )
+    return text + "</robot>"
+
+
+def unrolled(robot, q):
+    """Through Pinocchio's positions and back."""
+    return kt.convert(robot, "q", kt.convert(robot, "q", q, to="pinocchio"), source="pinocchio")
+
+
+def test_a_continuous_leader_is_wound_as_its_followers_say():
+    robot = kt.load(wheels(None, "<mimic joint='j1' multiplier='0.5' offset='0.3'/>", "<mimic joint='j1'/>"))
+    q = np.linspace(-40.0, 40.0, 21)[:, None]
+    close(unrolled(robot, q), q, 1e-12)
+    model = pin.buildModelFromXML(wheels())
+    assert kt.convert(robot, "q", q[0], to="pinocchio").shape == (model.nq,)
+    q_pin = kt.convert(robot, "q", np.array([7.0]), to="pinocchio")
+    q_pin[2] += 0.1
+    with pytest.raises(kt.ArgumentError, match=r"q of mimic joint 'j2' is off by 0\.1"):
+        kt.convert(robot, "q", q_pin, source="pinocchio")
+
+
+def test_followers_on_circles_are_compared_on_the_circle():
+    ratio = "<mimic joint='j1' multiplier='0.3' offset='0.2'/>"
+    robot = kt.load(wheels(None, ratio, "<mimic joint='j1'/>", kinds=("continuous",) * 3))
+    q = np.array([[0.4], [7.0], [-8.0], [25.0]])
+    close(unrolled(robot, q), q, 1e-12)
+    wrong = kt.convert(robot, "q", q, to="pinocchio")
+    wrong[2, 4:] = np.cos(0.3), np.sin(0.3)
+    with pytest.raises(kt.ArgumentError, match="q of mimic joint 'j3' is off by"):
+        kt.convert(robot, "q", wrong, source="pinocchio")
+    by_line = kt.load(wheels(None, ratio, kinds=("revolute", "continuous")))
+    wrong = kt.convert(by_line, "q", np.array([2.0]), to="pinocchio")
+    wrong[1:] = 1.0, 0.0
+    with pytest.raises(kt.ArgumentError, match=r"q of mimic joint 'j2' is off by 0\.8"):
+        kt.convert(by_line, "q", wrong, source="pinocchio")
+
+
+def test_points_that_are_not_on_the_circle_are_refused():
+    robot = kt.load(wheels())
+    q_pin = kt.convert(robot, "q", np.zeros((2, 3)), to="pinocchio")
+    q_pin[1, 3:] *= 0.9
+    sentence = r"q\[1\] has a cosine and sine \(entries 3 and 4\) of norm 0\.9; expected cos² \+ sin² = 1"
+    with pytest.raises(kt.ArgumentError, match=sentence):
+        kt.convert(robot, "q", q_pin, source="pinocchio")
+    with pytest.raises(kt.ArgumentError, match=sentence):
+        kt.convert(robot, "tau", np.zeros(3), source="pinocchio", q=q_pin)
+
+
+@pytest.mark.parametrize(
+    "first", ["<mimic joint='j4' offset='0.7'/>", "<mimic joint='j4' multiplier='3' offset='-2'/>"]
+)
+def test_joints_that_mimic_a_fixed_one_are_constants(first):
+    """We freeze them; Pinocchio gives them a coordinate."""
+    kinds = ("revolute", "continuous", "revolute", "fixed")
+    text = wheels(first, first, kinds=kinds)
+    robot, model = kt.load(text), pin.buildModelFromXML(text)
+    assert (robot.nv, model.nv) == (1, 3)
+    data, q, v = model.createData(), np.array([0.4]), np.array([1.5])
+    q_pin, v_pin = kt.convert(robot, "q", q, to="pinocchio"), kt.convert(robot, "v", v, to="pinocchio")
+    assert q_pin.shape == (model.nq,)
+    assert v_pin.tolist() == [0.0, 0.0, 1.5]
+    pin.framesForwardKinematics(model, data, q_pin)
+    for name in robot.frame_names:
+        pose = data.oMf[model.getFrameId(name, pin.FrameType.BODY)].homogeneous
+        close(robot.frame(name).pose(q), pose, 1e-12)
+    there = {"source": "pinocchio", "q": q_pin, "v": v_pin}
+    close(kt.convert(robot, "q", q_pin, source="pinocchio"), q, 1e-14)
+    close(kt.convert(robot, "v", v_pin, **there), v, 0.0)
+    close(
+        kt.convert(robot, "tau", pin.rnea(model, data, q_pin, v_pin, 2 * v_pin), **there),
+        robot.inverse_dynamics(q, v, 2 * v),
+    )
+    close(kt.convert(robot, "mass_matrix", pin.crba(model, data, q_pin), **there), robot.mass_matrix(q))
+    with pytest.raises(kt.ArgumentError, match="q of mimic joint 'j1' is off by"):
+        kt.convert(robot, "q", q_pin + np.array([0.1, 0, 0, 0]), source="pinocchio")
+    with pytest.raises(kt.ArgumentError, match="v of mimic joint 'j1' is off by"):
+        kt.convert(robot, "v", np.ones(3), source="pinocchio")
+    still = kt.load(wheels(first, kinds=("revolute", "fixed", "fixed", "fixed")))
+    assert kt.convert(still, "q", [], to="pinocchio").shape == (1,)
+
+
+@pytest.mark.parametrize("place", ["xyz='0.1 0 0'", "rpy='0 0 0.1'", "above"])
+def test_free_joints_that_mujoco_places_in_the_world_are_refused(place):
+    """MuJoCo's free joint has a pose in the world, ours one in its parent."""
+    kinds = ("revolute", "floating") if place == "above" else ("floating",)
+    text = wheels(kinds=kinds).replace("xyz='0.1 0 0'", "" if place == "above" else place)
+    robot = kt.load(text)
+    q = robot.random(0)
+    with pytest.raises(kt.ArgumentError, match=f"free joint 'j{len(kinds)}' is not at the origin of the world"):
+        kt.convert(robot, "q", q, to="mujoco")
+    assert kt.convert(robot, "q", q, to="pinocchio").shape == q.shape
+    at_origin = kt.load(wheels(kinds=("floating",)).replace("<origin xyz='0.1 0 0'/>", ""))
+    assert kt.convert(at_origin, "q", at_origin.random(0), to="mujoco").shape == (7,)
+
+
+def test_jacobians_of_several_frames_and_of_a_single_joint():
+    arm = kt.load("arm6", spatial_order="angular-first")
+    q = arm.random(0)
+    J = arm.frame("tool0").jacobian(q)
+    both = kt.convert(arm, "jacobian", np.vstack([J, 2 * J]), to="pinocchio")
+    one = kt.convert(arm, "jacobian", J, to="pinocchio")
+    close(one, np.vstack([J[3:], J[:3]]), 0.0)
+    close(both, np.vstack([one, 2 * one]), 0.0)
+    close(kt.convert(arm, "jacobian", J[:4], to="pinocchio"), J[:4], 0.0)
+    text = wheels(kinds=("revolute",))
+    robot, model = kt.load(text), pin.buildModelFromXML(text)
+    frame = model.getFrameId("l1", pin.FrameType.BODY)
+    J = pin.computeFrameJacobian(model, model.createData(), np.array([0.3]), frame, pin.LOCAL)
+    assert J.shape == (6,)
+    close(kt.convert(robot, "jacobian", J, source="pinocchio"), robot.frame("l1").jacobian([0.3], "local"), 1e-14)

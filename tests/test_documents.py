@@ -34,3 +34,12 @@ def test_document_runs(path, capsys):
 def test_links_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
         assert "://" in target or (path.parent / target).exists(), target
+
+
+def test_the_equations_in_the_readme_are_those_of_the_source():
+    block = re.search(r"^```\n(for i, p.*?)^```", (ROOT / "README.md").read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert block is not None
+    lines = [line.strip() for line in block[1].splitlines()]
+    source = (ROOT / "src/kinetree/algorithms/rnea.py").read_text().splitlines()
+    positions = [[line.strip() for line in source].index(line) for line in lines]
+    assert positions == list(range(positions[0], positions[0] + len(lines)))

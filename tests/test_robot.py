@@ -107,6 +107,11 @@ def test_a_scalar_result_is_a_scalar(arm):
     assert out == energy
 
 
+class Unreadable:
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("not today")
+
+
 WRONG = [
     (lambda r: r.gravity_forces(np.zeros(5)), kt.ArgumentError, r"q has shape \(5,\); expected \(…, 6\)"),
     (lambda r: r.gravity_forces(np.zeros((6, 1))), kt.ArgumentError, r"q has shape \(6, 1\).* \(is it transposed\?\)"),
@@ -119,7 +124,7 @@ WRONG = [
     (lambda r: r.gravity_forces([None] * 6), kt.ArgumentTypeError, "type object; expected real numbers"),
     (lambda r: r.gravity_forces(np.ma.zeros(6)), kt.ArgumentTypeError, "q is masked_array"),
     (lambda r: r.gravity_forces([[0.0] * 6, [0.0] * 5]), kt.ArgumentError, "q has rows of different lengths"),
-    (lambda r: r.gravity_forces({}), kt.ArgumentTypeError, "type object; expected real numbers"),
+    (lambda r: r.gravity_forces({}), kt.ArgumentTypeError, r"q is {}; expected an array of shape \(…, 6\)"),
     (
         lambda r: r.bias_forces(np.zeros((2, 6)), np.zeros((3, 6))),
         kt.ArgumentError,
@@ -164,6 +169,12 @@ WRONG = [
         kt.ArgumentTypeError,
         "wrenches is .*; expected a dict",
     ),
+    (
+        lambda r: r.bias_forces(*np.zeros((2, 6)), {"tool0": kt.Force.zero()}),
+        kt.ArgumentTypeError,
+        "the value of a wrench is a Force; expected a 6-vector",
+    ),
+    (lambda r: r.gravity_forces(Unreadable()), kt.ArgumentTypeError, "q cannot be read as an array.*: not today"),
     (lambda r: kt.Wrench(np.zeros(6), "tool"), kt.ArgumentError, "reference is 'tool'; expected"),
     (lambda r: r.random(None), kt.ArgumentTypeError, "rng is None; expected a numpy Generator or a seed"),
     (lambda r: r.random(0, size=-1), kt.ArgumentError, "size is -1; expected"),
@@ -207,6 +218,8 @@ def test_quaternions_must_be_unit(walker):
         walker.mass_matrix(np.zeros(13))
     with pytest.raises(kt.ArgumentError, match=r"^q1 has a quaternion"):
         walker.difference(walker.neutral(), np.zeros(13))
+    with pytest.raises(kt.ArgumentError, match="of norm inf; expected a unit quaternion"):
+        walker.mass_matrix(np.full(13, 1e200))
     exact = walker.random(0)
     nearly = exact.copy()
     nearly[3:7] *= 1 + 4e-7

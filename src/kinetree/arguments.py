@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,52 @@ import numpy as np
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array
 
+UNIT_TOLERANCE = 1e-6
+"""How far the squared norm of a quaternion, or of a cosine and sine, may be from one."""
+
 
 def as_floats(name: str, value: object, core: tuple[int, ...]) -> Array:
     """`value` as float64 of shape (…, *core)."""
-    expected = f"an array of shape {_shape_words(core)}"
+    array = _as_real(name, value, f"an array of shape {_shape_words(core)}")
+    if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
+        raise ArgumentError(f"{name} has shape {array.shape}; expected {_shape_words(core)}{_hint(array, core)}")
+    return array
+
+
+def as_constant(name: str, value: object, shape: tuple[int, ...]) -> Array:
+    """`value` as float64 of exactly this shape: it has no batch axes."""
+    array = _as_real(name, value, f"an array of shape {shape}")
+    if array.shape != shape:
+        raise ArgumentError(f"{name} has shape {array.shape}; expected {shape}")
+    return array
+
+
+def as_number(name: str, value: object) -> float:
+    """`value` as a float; strings, booleans and lists are not numbers."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ArgumentTypeError(f"{name} is {short(value)}; expected a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ArgumentError(f"{name} is {short(value)}; expected a number that a float can hold") from None
+
+
+def _as_real(name: str, value: object, expected: str) -> Array:
+    """`value` as an array of float64 of any shape; `expected` completes the sentence."""
     if value is None or isinstance(value, (str, bytes, np.ma.MaskedArray)):
         raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
     try:
         array = np.asarray(value)
-    except ValueError:
-        raise ArgumentError(f"{name} has rows of different lengths; expected {expected}") from None
+    except Exception as problem:  # whatever an object's own __array__ raises
+        if isinstance(value, (list, tuple)) and isinstance(problem, ValueError):
+            raise ArgumentError(f"{name} has rows of different lengths; expected {expected}") from None
+        raise ArgumentTypeError(f"{name} cannot be read as {expected}: {problem}") from problem
+    if array.dtype == object and array.ndim == 0:
+        raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
     if array.dtype.kind not in "fiu":
         raise ArgumentTypeError(f"{name} has elements of type {array.dtype}; expected real numbers")
-    if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
-        raise ArgumentError(f"{name} has shape {array.shape}; expected {_shape_words(core)}{_hint(array, core)}")
     return array.astype(np.float64, copy=False)
 
 
@@ -51,6 +84,22 @@ def as_shape(name: str, value: object) -> tuple[int, ...]:
     return shape
 
 
+def as_count(name: str, value: object) -> int:
+    """An int of zero or more."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
+        return int(value)
+    raise ArgumentError(f"{name} is {short(value)}; expected a count")
+
+
+def as_generator(name: str, value: object) -> np.random.Generator:
+    """A numpy Generator, or a new one from a seed of zero or more."""
+    if isinstance(value, np.random.Generator):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
+        return np.random.default_rng(int(value))
+    raise ArgumentTypeError(f"{name} is {short(value)}; expected a numpy Generator or a seed")
+
+
 def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple[int, ...]:
     """The common leading axes of the arguments, given as name → (array, core shape)."""
     leading = {name: array.shape[: array.ndim - len(core)] for name, (array, core) in arguments.items()}
@@ -69,18 +118,29 @@ def map_rows(function: Callable[..., Any], arguments: Mapping[str, tuple[Array, 
     return [function(*(column[k] for column in columns)) for k in range(count)]
 
 
-def check_quaternions(name: str, q: Array, quaternions: Iterable[slice], tolerance: float = 1e-6) -> None:
-    """Raises for the first quaternion with |‖q‖² - 1| above the tolerance; NaN passes, to show in the result."""
+def check_quaternions(name: str, q: Array, quaternions: Iterable[slice], order: str = "xyzw") -> None:
+    """Raises for the first quaternion that is not of unit length."""
     for part in quaternions:
+        entries = f"entries {part.start} to {part.stop - 1}, {order}"
+        _check_unit(name, q, part, f"a quaternion ({entries})", "a unit quaternion")
+
+
+def check_circles(name: str, q: Array, circles: Iterable[slice]) -> None:
+    """Raises for the first pair (cos θ, sin θ) that is not on the unit circle."""
+    for part in circles:
+        entries = f"entries {part.start} and {part.stop - 1}"
+        _check_unit(name, q, part, f"a cosine and sine ({entries})", "cos² + sin² = 1")
+
+
+def _check_unit(name: str, q: Array, part: slice, what: str, expected: str) -> None:
+    """Raises where |‖x‖² - 1| of this part of q is above the tolerance; NaN passes, to show in the result."""
+    with np.errstate(over="ignore"):
         squared = np.sum(q[..., part] ** 2, axis=-1)
-        wrong = np.argwhere(np.abs(squared - 1.0) > tolerance)
-        if len(wrong):
-            index = tuple(int(i) for i in wrong[0])
-            where = f"{name}[{', '.join(map(str, index))}]" if index else name
-            raise ArgumentError(
-                f"{where} has a quaternion (entries {part.start} to {part.stop - 1}, xyzw) of norm "
-                f"{np.sqrt(squared[index]):.6g}; expected a unit quaternion"
-            )
+    wrong = np.argwhere(np.abs(squared - 1.0) > UNIT_TOLERANCE)
+    if len(wrong):
+        index = tuple(int(i) for i in wrong[0])
+        where = f"{name}[{', '.join(map(str, index))}]" if index else name
+        raise ArgumentError(f"{where} has {what} of norm {np.sqrt(squared[index]):.6g}; expected {expected}")
 
 
 def _shape_words(core: Sequence[int]) -> str:

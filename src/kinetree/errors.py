@@ -49,14 +49,14 @@ def short(value: object) -> str:
 def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """``frame 'tool' does not exist; did you mean 'tool0'?``"""
     names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name)[:200], names, n=1, cutoff=0.5)
     if near:
         hint = f"did you mean {near[0]!r}?"
     elif len(names) > 12:
         hint = f"there are {len(names)}, the first {names[0]!r}"
     else:
         hint = f"there are {', '.join(map(repr, names))}" if names else "there are none"
-    return UnknownNameError(f"{kind} {name!r} does not exist; {hint}")
+    return UnknownNameError(f"{kind} {short(name)} does not exist; {hint}")
 
 
 def one_of(argument: str, value: object, allowed: Iterable[str]) -> str:

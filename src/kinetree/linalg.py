@@ -30,7 +30,7 @@ def ltdl(M: Array) -> tuple[Array, Array]:
 def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
     """x with Lᵀ D L x = b; b is a vector or the columns of a matrix."""
     n = len(d)
-    x = ops.zeros(b.shape, L, b)
+    x = ops.zeros(b.shape, L, d, b)
     x[...] = b
     for i in reversed(range(n)):  # Lᵀ y = b
         for j in range(i):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentTypeError, ModelError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, short, unknown
 from kinetree.model.builder import GRAVITY
 from kinetree.model.joints import BaseVelocity
 from kinetree.model.loaders.urdf import read_urdf
@@ -53,16 +53,23 @@ def _document(path_or_xml: str | os.PathLike[str]) -> tuple[bytes | str, str]:
         raise ArgumentTypeError(
             f"path_or_xml is {short(path_or_xml)}; expected a path, a URDF document or a bundled name"
         )
-    if isinstance(path_or_xml, str) and path_or_xml.lstrip().startswith("<"):
-        return path_or_xml, "the given URDF document"
+    if isinstance(path_or_xml, str):
+        if not path_or_xml.strip():
+            raise ArgumentError("path_or_xml is empty; expected a path, a URDF document or a bundled name")
+        document = path_or_xml.removeprefix("\ufeff")  # the byte order mark that some editors save
+        if document.lstrip().startswith("<"):
+            return document, "the given URDF document"
     path = Path(path_or_xml)
-    if path.is_dir():
-        raise ModelError(f"{path} is a folder; expected a model file")
-    if not path.exists() and path.name == str(path_or_xml) and not path.suffix:
-        if str(path_or_xml) not in bundled_robots():
-            raise unknown("bundled robot", str(path_or_xml), bundled_robots())
-        return (resources.files("kinetree") / "robots" / f"{path.name}.urdf").read_bytes(), path.name
     try:
+        if isinstance(path_or_xml, str) and path_or_xml in bundled_robots() and not path.is_file():
+            return (resources.files("kinetree") / "robots" / f"{path_or_xml}.urdf").read_bytes(), path_or_xml
+        if path.is_dir():
+            raise ModelError(f"{path} is a folder; expected a model file")
+        if not path.exists() and path.name == str(path_or_xml) and not path.suffix:
+            raise unknown("bundled robot", str(path_or_xml), bundled_robots())
         return path.read_bytes(), str(path)
-    except OSError as problem:
-        raise ModelError(f"{path} cannot be read: {problem.strerror or problem}") from None
+    except KinetreeError:
+        raise
+    except (OSError, ValueError) as problem:  # ValueError: a path with a null character
+        name = str(path) if len(str(path)) < 500 else short(str(path))
+        raise ModelError(f"{name} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from kinetree.algorithms.references import REFERENCES, Reference
-from kinetree.errors import one_of
+from kinetree.errors import ArgumentTypeError, one_of
+from kinetree.spatial import Force, Motion
 
 
 @final
@@ -20,3 +21,6 @@ class Wrench:
 
     def __post_init__(self) -> None:
         one_of("reference", self.reference, REFERENCES)
+        if isinstance(self.value, (Force, Motion)):  # it does not say in which order its six numbers should stand
+            kind = type(self.value).__name__
+            raise ArgumentTypeError(f"the value of a wrench is a {kind}; expected a 6-vector, as from force.vector()")

@@ -161,7 +161,7 @@ def test_ranges_cover_everything_once_and_errors_come_through():
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "two", None, True])
 def test_a_wrong_number_of_threads(count):
-    with pytest.raises(kt.ArgumentError, match="count is .*; expected a whole number from 1 up"):
+    with pytest.raises(kt.ArgumentError, match=r"count is .*; expected a whole number from 1 up"):
         kt.set_num_threads(count)
 
 

@@ -116,10 +116,9 @@ def test_the_other_primitives():
     def function(x):
         a, b = x
         truth = ops.logical_or(ops.less(a, b), ops.logical_not(ops.less_equal(a, 2.0 * b)))
-        return np.array(
-            [ops.exp(a), ops.log(a), ops.tanh(b), ops.tan(b), ops.sqrt(a), ops.absolute(b), ops.minimum(a, b)]
-            + [ops.maximum(a, b), a / b, ops.where(truth, a, b), ops.where(ops.equal(a, b), 1.0, -b)]
-        )
+        singles = [ops.exp(a), ops.log(a), ops.tanh(b), ops.tan(b), ops.sqrt(a), ops.absolute(b)]
+        pairs = [ops.minimum(a, b), ops.maximum(a, b), a / b]
+        return np.array([*singles, *pairs, ops.where(truth, a, b), ops.where(ops.equal(a, b), 1.0, -b)])
 
     rng = np.random.default_rng(4)
     x = np.concatenate(

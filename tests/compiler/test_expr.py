@@ -1,6 +1,7 @@
 """Nodes: the same operation is the same object, and what cannot be traced says so."""
 
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -73,8 +74,6 @@ def test_a_node_outside_its_trace_is_refused():
 
 
 def test_no_trace_at_all():
-    import threading
-
     found = []
 
     def elsewhere():

@@ -117,7 +117,7 @@ def test_all_real_robots(name, base):
 
 @pytest.mark.parametrize("name", FIVE)
 def test_operation_counts_are_those_on_record(name):
-    """A change of these numbers is a change of speed; to record new ones on purpose, see the last lines of this file."""
+    """A change of these numbers is a change of speed; to record new ones, run this file as a script."""
     assert counted(name) == json.loads(GOLDEN.read_text())[name]
 
 
@@ -155,7 +155,7 @@ def test_prepared_wrenches_switch_off_by_zeros():
     robot.inverse_dynamics(q, v, a, {"tool0": kt.Wrench(np.ones(6), "world")})  # elsewhere: code of its own
     assert len(robot._engine._kernels) == len(kernels) + 1
     for wrong in ("wrench", None):
-        with pytest.raises(kt.KinetreeError, match="quantity .* does not exist"):
+        with pytest.raises(kt.KinetreeError, match=r"quantity .* does not exist"):
             robot.prepare(wrong)
     with pytest.raises(kt.ArgumentError, match="mass_matrix takes no wrenches"):
         robot.prepare("mass_matrix", wrenches=["tool0"])

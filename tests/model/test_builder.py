@@ -1,6 +1,7 @@
 """Robots built in code, and the identity of models."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -66,14 +67,22 @@ def bad_joint(**options):
     [
         ({"kind": "ball"}, "model 'two': joint 'extra': type is 'ball'; expected one of 'revolute'"),
         ({"axis": (0, 0)}, "axis is .*; expected three finite numbers"),
-        ({"axis": "up"}, "axis is 'up'; expected three numbers"),
+        ({"axis": "up"}, "axis is 'up'; expected three finite numbers"),
         ({"rotation": np.ones((3, 3))}, "expected a 3×3 rotation matrix"),
         ({"rotation": -np.eye(3)}, "expected a 3×3 rotation matrix"),
         ({"rotation": "none"}, "expected a 3×3 rotation matrix"),
         ({"rotation": np.eye(3), "rpy": (0, 0, 0)}, "both rpy and rotation are given"),
         ({"lower": 1.0, "upper": 0.0}, "lower limit 1 is above upper limit 0"),
         ({"lower": np.nan}, "a limit is NaN"),
-        ({"lower": "low"}, "a limit is not a number"),
+        ({"lower": "3"}, "lower is '3'; expected a number"),
+        ({"effort": None}, "effort is None; expected a number"),
+        ({"lower": np.inf}, "its limits inf to inf leave it no position"),
+        ({"upper": -np.inf}, "its limits -inf to -inf leave it no position"),
+        ({"mimic": "hinge"}, "mimic is 'hinge'; expected a kinetree.Mimic"),
+        ({"axis": ("0", "0", "1")}, "axis is .*; expected three finite numbers"),
+        ({"xyz": (True, False, False)}, "xyz is .*; expected three finite numbers"),
+        ({"kind": ["revolute"]}, "type is .*; expected one of 'revolute'"),
+        ({"lower": "low"}, "lower is 'low'; expected a number"),
     ],
 )
 def test_wrong_joints(options, sentence):
@@ -150,3 +159,129 @@ def test_a_joint_may_be_called_like_the_floating_base():
     assert robot.joint_names == ("hinge", "floating_base")
     assert kt.convert(robot, "q", robot.random(0), to="pinocchio").shape == (9,)
     assert kt.Robot(builder.build()).joint_names == ("hinge", "floating_base")
+
+
+def bolted_pedestal():
+    builder = kt.ModelBuilder("pedestal")
+    builder.link("base")
+    builder.link("pedestal", kt.Inertia.from_com(50.0, (0.3, 0, 0.5), np.eye(3)))
+    builder.link("plate")
+    builder.link("arm", kt.Inertia.from_com(2.0, (0, 0, 0.4), np.eye(3) * 0.1))
+    builder.joint("bolt", "fixed", "base", "pedestal")
+    builder.joint("weld", "fixed", "base", "plate", xyz=(1, 0, 0))
+    builder.joint("hinge", "revolute", "pedestal", "arm", axis=(0, 1, 0), xyz=(0, 0, 1))
+    return builder
+
+
+def test_a_kept_joint_on_the_world_moves_nothing():
+    merged = kt.Robot(bolted_pedestal().build())
+    kept = kt.Robot(bolted_pedestal().build(keep_fixed=["bolt", "weld"]))
+    assert kept.body_names == ("pedestal", "arm", "plate")
+    assert [kept.model.names[i] for i in kept.model.moving] == ["arm"]
+    assert kept.mass == merged.mass == 2.0
+    q, v, a = [0.3], [1.2], [-0.7]
+    for quantity in ("center_of_mass", "center_of_mass_jacobian", "potential_energy"):
+        close(getattr(kept, quantity)(q), getattr(merged, quantity)(q), 1e-14)
+    close(kept.center_of_mass_velocity(q, v), merged.center_of_mass_velocity(q, v), 1e-14)
+    close(kept.center_of_mass_acceleration(q, v, a), merged.center_of_mass_acceleration(q, v, a), 1e-14)
+    assert kept.check() == ()
+
+
+def test_models_do_not_depend_on_the_type_of_a_number():
+    def pair(one):
+        builder = two_links()
+        builder.link("tip", kt.Inertia(one, np.zeros(3), np.eye(3) * one))
+        builder.joint("turn", "revolute", "rod", "tip", mimic=kt.Mimic("hinge", one, one), lower=-one, upper=one)
+        return builder.build(gravity=(0, 0, -one))
+
+    models = [pair(one) for one in (1, 1.0, np.float64(1), np.float32(1), np.int64(1))]
+    assert len(set(models)) == 1
+    by_hand = replace(models[0], inertias=(*models[0].inertias[:-1], kt.Inertia(1, np.zeros(3), np.eye(3))))
+    assert by_hand == models[0]
+    assert len({one.digest for one in models}) == 1
+
+
+@pytest.mark.parametrize("arguments", [("k", "2"), ("k", 1.0, None), ("k", True), (["k"],), (3,)])
+def test_a_mimic_of_what_is_no_joint_or_number(arguments):
+    with pytest.raises(kt.ArgumentTypeError, match=r"expected (a number|its name)"):
+        kt.Mimic(*arguments)
+
+
+@pytest.mark.parametrize("name", [None, 3, ["stand"], b"stand"])
+def test_names_are_strings(name):
+    builder = two_links()
+    for call, sentence in [
+        (lambda: builder.link(name), "link: name is .*; expected a non-empty string"),
+        (lambda: builder.joint(name, "fixed", "rod", "x"), "joint: name is .*; expected a non-empty string"),
+        (lambda: builder.joint("j", "fixed", name, "x"), "joint 'j': parent is .*; expected the name of a link"),
+        (lambda: builder.joint("j", "fixed", "rod", name), "joint 'j': child is .*; expected the name of a link"),
+        (lambda: builder.frame(name, "rod"), "frame: name is .*; expected a non-empty string"),
+        (lambda: builder.frame("f", name), "frame 'f': link is .*; expected the name of a link"),
+    ]:
+        with pytest.raises(kt.ModelError, match=sentence):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("parts", "sentence"),
+    [
+        (("1", np.zeros(3), np.eye(3)), "link 'x': mass is '1'; expected a number"),
+        ((1.0 + 0j, np.zeros(3), np.eye(3)), r"link 'x': mass is \(1\+0j\); expected a number"),
+        ((None, np.zeros(3), np.eye(3)), "link 'x': mass is None; expected a number"),
+        ((1.0, None, np.eye(3)), r"link 'x': h is None; expected an array of shape \(3,\)"),
+        ((1.0, "abc", np.eye(3)), "link 'x': h is 'abc'; expected an array"),
+        ((1.0, np.zeros(2), np.eye(3)), r"link 'x': h has shape \(2,\); expected \(3,\)"),
+        ((1.0, np.zeros(3), np.eye(3) * 1j), "link 'x': I has elements of type complex128; expected real numbers"),
+    ],
+)
+def test_inertias_made_of_other_things(parts, sentence):
+    with pytest.raises(kt.ModelError, match=sentence):
+        two_links().link("x", kt.Inertia(*parts))
+
+
+def test_an_inertia_of_lists_is_read():
+    one, other = two_links(), two_links()
+    one.link("x", kt.Inertia(1, [0, 0, 0], [[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    other.link("x", kt.Inertia(1.0, np.zeros(3), np.eye(3)))
+    for builder in (one, other):
+        builder.joint("j", "revolute", "rod", "x")
+    assert one.build() == other.build()
+
+
+@pytest.mark.parametrize("keep", [None, 3, [["bolt"]], [3]])
+def test_fixed_joints_to_keep_are_names(keep):
+    with pytest.raises(kt.ArgumentTypeError, match=r"keep_fixed (is|has) .*; expected (names of fixed|the name of a)"):
+        bolted_pedestal().build(keep_fixed=keep)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "sentence"),
+    [
+        ((-1,), {}, "rng is -1; expected a numpy Generator or a seed"),
+        (("x",), {}, "rng is 'x'; expected a numpy Generator or a seed"),
+        ((None,), {}, "rng is None; expected a numpy Generator or a seed"),
+        ((0, 2.5), {}, r"bodies is 2\.5; expected a count"),
+        ((0, "3"), {}, "bodies is '3'; expected a count"),
+        ((0, -1), {}, "bodies is -1; expected a count"),
+        ((0, 3, ()), {}, "joints is empty; expected one kind of joint or more"),
+        ((0, 3, None), {}, "joints has None; expected 'revolute'"),
+        ((0, 3, [["free"]]), {}, r"joints has \['free'\]; expected 'revolute'"),
+        ((0,), {"branching": "x"}, "branching is 'x'; expected a number"),
+        ((0,), {"branching": 2}, "branching is 2; expected a chance between 0 and 1"),
+    ],
+)
+def test_wrong_arguments_of_random_trees(arguments, options, sentence):
+    with pytest.raises((kt.ArgumentError, kt.ArgumentTypeError), match=sentence):
+        kt.random_model(*arguments, **options)
+
+
+def test_numbers_that_overflow_when_squared_or_subtracted():
+    builder = two_links()
+    builder.link("x", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3)))
+    builder.joint("far", "prismatic", "rod", "x", axis=(1e200, 0, -1e200), lower=-1e308, upper=1e308)
+    robot = kt.Robot(builder.build())
+    close(robot.model.joints[2].axis, np.array([1, 0, -1]) / np.sqrt(2), 1e-15)
+    q = robot.random(0, 100)[:, 1]
+    assert np.isfinite(q).all() and q.min() < -5e307 and q.max() > 5e307
+    with pytest.raises(kt.ModelError, match=r"axis is \(0, 0, 0\); expected a direction"):
+        bad_joint(axis=(1e-200, 0, 0))

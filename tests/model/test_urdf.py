@@ -172,6 +172,7 @@ CHANGES = [
     ('xyz="0 0 1"', 'xyz="0 0 nan"', "line 9: joint 'mount': <origin> xyz is '0 0 nan'"),
     ('xyz="0 0 1"', 'xyz="0 0 inf"', "joint 'mount': xyz is .* expected three finite numbers"),
     ('mass value="2"', 'mass value="-2"', "link 'upper': mass is -2 kg; expected a mass of zero or more"),
+    ('mass value="2"', 'mass value="inf"', "link 'upper': mass inf or inertia is not finite"),
     ('mass value="2"', 'mass value="two"', "<mass> value is 'two'; expected a number"),
     ('mass value="2"', "mass", "<mass> has no value"),
     ('<mass value="2"/>', "", "<inertial> has no <mass>"),
@@ -228,7 +229,9 @@ def test_missing_files_and_names(tmp_path):
         ("spatial_order", "linear", "spatial_order is 'linear'; expected 'linear-first' or 'angular-first'"),
         ("base_velocity", None, "base_velocity is None; expected 'body' or 'mixed'"),
         ("gravity", 9.81, "gravity is 9.81; expected three finite numbers"),
-        ("gravity", "down", "gravity is 'down'; expected three numbers"),
+        ("gravity", "down", "gravity is 'down'; expected three finite numbers"),
+        ("gravity", ("0", "0", "-9.81"), "gravity is .*; expected three finite numbers"),
+        ("gravity", (False, False, True), "gravity is .*; expected three finite numbers"),
     ],
 )
 def test_wrong_options(option, value, sentence):
@@ -255,3 +258,102 @@ def test_real_files_load_without_a_warning_of_numpy():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kt.load(urdf("talos_full_v2.urdf"), "floating")
+
+
+SUSPICIOUS = [
+    (
+        "<limit",
+        '<mimic joint="mount" multipler="2"/><limit',
+        "joint 'hinge' (line 7): <mimic> has multipler, which was",
+    ),
+    ('rpy="0', 'quat_xyzw="0 0 0 1" rpy="0', "joint 'mount' (line 9): <origin> has quat_xyzw, which was ignored"),
+    (
+        "<parent",
+        '<parent frame="x" colour="red"',
+        "joint 'hinge' (line 6): <parent> has frame, colour, which was ignored",
+    ),
+    ('<mass value="2"', '<mass value="2" unit="kg"', "link 'upper' (line 3): <mass> has unit, which was ignored"),
+    ('<link name="tip"', '<link name="tip" type="laser"', "link 'tip' (line 5): <link> has type, which was ignored"),
+    ('<robot name="arm"', '<robot name="arm" nam="x"', "robot (line 1): <robot> has nam, which was ignored"),
+    (
+        '"revolute"',
+        '"continuous"',
+        "joint 'hinge' (line 7): it is continuous, so its <limit> lower and upper was ignored",
+    ),
+    ('lower="-1" upper="2"', "", "joint 'hinge' (line 7): <limit> has neither lower nor upper, so both are 0"),
+    ('velocity="4"', 'velocity="-4"', "joint 'hinge' (line 6): its velocity limit -4 is negative"),
+    ('effort="30"', 'effort="-30"', "joint 'hinge' (line 6): its effort limit -30 is negative"),
+    ("<axis", "oops <axis", "joint 'hinge' (line 6): <joint> contains the text 'oops', which was ignored"),
+    ("</robot>", "stray</robot>", "robot (line 1): <robot> contains the text 'stray', which was ignored"),
+    ('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0">y</axis>', "<axis> contains the text 'y', which was ignored"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), SUSPICIOUS, ids=range(len(SUSPICIOUS)))
+def test_what_is_not_read_is_listed(old, new, sentence):
+    assert old in ARM
+    found = [str(finding) for finding in kt.load(ARM.replace(old, new, 1)).check()]
+    assert any(sentence in line for line in found), found
+
+
+def test_text_and_attributes_in_ignored_elements_are_not_listed():
+    extra = "<gazebo reference='tip'><kp colour='red'>1e6</kp></gazebo><!-- a comment -->"
+    text = ARM.replace("</robot>", extra + "</robot>").replace("<robot ", '<robot xmlns:x="y" version="1.0" ')
+    assert [str(finding) for finding in kt.load(text).check()] == ["<gazebo> (line 10): 1 element was ignored"]
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "limit", "sentence"),
+    [
+        (-2, 'lower="-4" upper="1.9" velocity="8"', "its limits -4 to 1.9 are stricter than -4 to 2, where its leader"),
+        (
+            -2,
+            'lower="-3" upper="2" velocity="8"',
+            "its limits -3 to 2 are stricter than -4 to 2, where its leader 'hinge'",
+        ),
+        (
+            -2,
+            'lower="-4" upper="2" velocity="7"',
+            "its velocity limit 7 is stricter than 8, which its leader 'hinge' may",
+        ),
+        (-2, 'lower="-4" upper="2" velocity="8"', None),
+        (1, 'lower="-9" upper="9"', None),
+        (0, 'lower="-0.1" upper="0.1" velocity="1"', None),
+    ],
+)
+def test_limits_of_a_follower_that_its_leader_does_not_keep(multiplier, limit, sentence):
+    follower = f'type="revolute"><limit {limit}/><mimic joint="hinge" multiplier="{multiplier}"/>'
+    robot = kt.load(ARM.replace('type="fixed">', follower))
+    found = [str(finding) for finding in robot.check() if "stricter" in str(finding)]
+    assert len(found) == (sentence is not None)
+    assert all(sentence in line for line in found)
+    assert robot.limits.lower == [-1.0] and robot.limits.upper == [2.0] and robot.limits.velocity == [4.0]
+
+
+def test_nothing_and_too_much_to_load():
+    for nothing in ("", "  \n"):
+        with pytest.raises(kt.ArgumentError, match="path_or_xml is empty; expected a path, a URDF document or"):
+            kt.load(nothing)
+    with pytest.raises(kt.ModelError, match="cannot be read: File name too long") as caught:
+        kt.load("x" * 5000)
+    assert len(str(caught.value)) < 200
+    with pytest.raises(kt.ModelError, match="cannot be read"):
+        kt.load("a\0b.urdf")
+
+
+def test_a_document_with_a_byte_order_mark(tmp_path):
+    assert kt.load("\ufeff" + ARM) == kt.load(ARM)
+    file = tmp_path / "arm.urdf"
+    file.write_text(ARM, encoding="utf-8-sig")
+    assert kt.load(file) == kt.load(ARM)
+
+
+def test_bundled_names_beside_folders_and_files_of_that_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm6").mkdir()
+    assert kt.load("arm6").name == "arm6"
+    with pytest.raises(kt.ModelError, match="arm6 is a folder"):
+        kt.load(tmp_path / "arm6")
+    (tmp_path / "arm6").rmdir()
+    (tmp_path / "arm6").write_text(ARM)
+    assert kt.load("arm6").name == "arm"

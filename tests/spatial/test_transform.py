@@ -4,9 +4,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+import kinetree as kt
 from kinetree.model.random import random_inertia
 from kinetree.ops import skew
 from kinetree.spatial import ArticulatedInertia, Force, Motion, Transform
+from kinetree.spatial.packing import reordered
 from kinetree.spatial.rotation import matrix_from_quaternion, random_quaternion
 from peers import close
 
@@ -134,3 +136,55 @@ def test_arithmetic(rng):
     close((np.float64(2.0) * V).vector(), 2 * V.vector(), 0.0)
     F = random_force(rng)
     close((np.float64(2.0) * F - F).vector(), F.vector(), 1e-14)
+
+
+def test_six_vectors_have_six_entries_and_a_known_order(rng):
+    V = random_motion(rng)
+    for call in (V.vector, lambda order: Motion.from_vector(np.zeros(6), order)):
+        with pytest.raises(kt.ArgumentError, match="order is 'linear'; expected 'linear-first' or 'angular-first'"):
+            call("linear")
+    with pytest.raises(kt.ArgumentError, match=r"a 6-vector has shape \(7,\); expected 6 entries"):
+        Force.from_vector(np.zeros(7))
+    with pytest.raises(kt.ArgumentError, match=r"the angular part of a 6-vector has shape \(2,\)"):
+        Motion(np.zeros(3), np.zeros(2)).vector()
+
+
+def test_reordering_blocks_of_six():
+    x = np.arange(24.0).reshape(12, 2)
+    there = reordered(x, 0, "linear-first", "angular-first")
+    close(there[:, 0] / 2, [3, 4, 5, 0, 1, 2, 9, 10, 11, 6, 7, 8], 0.0)
+    close(reordered(there, -2, "angular-first", "linear-first"), x, 0.0)
+    same = reordered(x, 0, "linear-first", "linear-first")
+    assert np.array_equal(same, x) and not np.shares_memory(same, x)
+    with pytest.raises(kt.ArgumentError, match="axis 1 has 2 entries; expected a multiple of 6"):
+        reordered(x, 1, "linear-first", "angular-first")
+
+
+def test_a_pose_must_be_one():
+    shifted = np.eye(4)
+    shifted[:3, 3] = 1, 2, 3
+    close(Transform.from_pose(shifted.tolist()).p, [1, 2, 3], 0.0)
+    for wrong in (2 * np.eye(4), np.diag([1.0, 1.0, -1.0, 1.0]), shifted.T, np.full((4, 4), np.nan)):
+        with pytest.raises(kt.ArgumentError, match=r"T_AB is .*; expected a pose"):
+            Transform.from_pose(wrong)
+    with pytest.raises(kt.ArgumentError, match=r"T_AB has shape \(3, 3\); expected \(4, 4\)"):
+        Transform.from_pose(np.eye(3))
+    symbols = Transform.from_pose(2 * np.eye(4).astype(object))  # their values are not known yet
+    assert symbols.R[0, 0] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (((1.0, 2.0), (0, 0, 0), np.eye(3)), r"mass is \(1\.0, 2\.0\); expected a number"),
+        (("2", (0, 0, 0), np.eye(3)), "mass is '2'; expected a number"),
+        ((True, (0, 0, 0), np.eye(3)), "mass is True; expected a number"),
+        ((10**400, (0, 0, 0), np.eye(3)), "expected a number that a float can hold"),
+        ((1.0, (0, 0), np.eye(3)), r"com has shape \(2,\); expected \(3,\)"),
+        ((1.0, (0, 0, 0), np.ones(3)), r"rotational has shape \(3,\); expected \(3, 3\)"),
+        ((1.0, (0, 0, 0), None), r"rotational is None; expected an array of shape \(3, 3\)"),
+    ],
+)
+def test_inertias_from_what_is_not_numbers(arguments, sentence):
+    with pytest.raises((kt.ArgumentError, kt.ArgumentTypeError), match=sentence):
+        kt.Inertia.from_com(*arguments)

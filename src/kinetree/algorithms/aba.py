@@ -8,7 +8,9 @@ Second pass, tips to root:  U_i = I_i^A S_i,  D_i = S_iᵀ U_i,  u_i = τ_i - S_
 Third pass, root to tips:   a' = ^iX_λ(i) a_λ(i) + c_i,  a_0 = -g
                             q̈_i = D_i⁻¹ (u_i - U_iᵀ a'),  a_i = a' + S_i q̈_i
 
-Featherstone 2008, section 7.3. The D_i are the pivots of the mass matrix M = Lᵀ D L.
+^λX*_i = (^iX_λ)ᵀ, so that `X.transpose() * f` is Xᵀ f and, for an inertia, `X.transpose() * I` is Xᵀ I X. The D_i of
+joints with one coordinate are the pivots of the mass matrix M = Lᵀ D L; a free joint's D_i is a 6×6 block, whose own
+factors LᵀDL give six of them. Featherstone 2008, section 7.3.
 """
 
 from __future__ import annotations
@@ -28,9 +30,9 @@ from kinetree.spatial import ArticulatedInertia, Force, Motion, Transform
 def forward_dynamics(
     model: Model, q: Array, v: Array, tau: Array, f_ext: Mapping[int, Force] = NO_FORCES
 ) -> tuple[Array, Array]:
-    """q̈ with M q̈ + C q̇ + G = τ + Σ Jᵀ f_ext, and the pivots D of M, each (nv,).
+    """a with M a + C v + G = τ + Σ Jᵀ f_ext, and the pivots D of M, each (nv,).
 
-    A pivot that is zero against the diagonal of M means that M is singular and q̈ meaningless. Mimic joints couple
+    A pivot that is zero against the diagonal of M means that M is singular and a meaningless. Mimic joints couple
     distant bodies, which this recursion cannot express: models with them are solved by factorisation.
     """
     assert not model.has_mimics
@@ -59,7 +61,7 @@ def forward_dynamics(
         D_inverse[i] = ltdl_solve(L, pivots[joint.v_slice], np.eye(joint.nv))
         u[i] = tau[joint.v_slice] - joint.generalized_force(q, pA[i])
         if p == 0:
-            continue  # the world takes any force
+            continue  # the world does not move, so what it would have to carry is never asked for
         Ia, pa = IA[i], pA[i]
         for k, f in enumerate(U[i]):
             UD = sum((g * D_inverse[i][j, k] for j, g in enumerate(U[i])), Force.zero())  # column k of U D⁻¹

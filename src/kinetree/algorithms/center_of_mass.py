@@ -1,8 +1,9 @@
 """The centre of mass of everything that moves, its velocity, acceleration and Jacobian.
 
-    M c = Σ (m_i p_i + R_i h_i)        M ċ = Σ R_i f(I_i v_i)        M c̈ = Σ R_i f(I_i a_i + v_i ×* I_i v_i)
+    m c = Σ (m_i p_i + R_i h_i)        m ċ = Σ R_i f(I_i v_i)        m c̈ = Σ R_i f(I_i a_i + v_i ×* I_i v_i)
 
-f(·) is the linear part of a momentum or its rate; column k of J moves the subtree of joint k as one body.
+m is the total mass, f(·) the linear part of a momentum or its rate; column k of J moves the subtree of joint k as one
+body.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ def first_moment(model: Model, q: Array) -> Array:
     """Σ m_i c_i in the world, (3,) [kg m]."""
     X = world_transforms(model, q)
     moment = zeros(3, q)
-    for i, _ in model.root_to_tips():
+    for i in model.moving:
         I = model.inertias[i]
         moment = moment + X[i].p * I.mass + X[i].R.T @ I.h
     return moment
@@ -31,7 +32,7 @@ def center_of_mass_velocity(model: Model, q: Array, v: Array) -> Array:
     """ċ in the world, (3,) [m/s]."""
     X, V = world_transforms(model, q), velocities(model, q, v)
     momentum = zeros(3, q, v)
-    for i, _ in model.root_to_tips():
+    for i in model.moving:
         momentum = momentum + X[i].R.T @ (model.inertias[i] * V[i]).force
     return momentum / model.mass
 
@@ -40,14 +41,14 @@ def center_of_mass_acceleration(model: Model, q: Array, v: Array, a: Array) -> A
     """c̈ in the world, gravity not included, (3,) [m/s²]."""
     X, V, A = world_transforms(model, q), velocities(model, q, v), accelerations(model, q, v, a)
     rate = zeros(3, q, v, a)
-    for i, _ in model.root_to_tips():
+    for i in model.moving:
         I = model.inertias[i]
         rate = rate + X[i].R.T @ (I * A[i] + V[i].cross(I * V[i])).force
     return rate / model.mass
 
 
 def center_of_mass_jacobian(model: Model, q: Array) -> Array:
-    """J with ċ = J q̇, (3, nv)."""
+    """J with ċ = J v, (3, nv)."""
     X = world_transforms(model, q)
     mass = [inertia.mass for inertia in model.inertias]  # of the subtree of each body
     moment = {i: inertia.h for i, inertia in enumerate(model.inertias)}  # its first moment, in body coordinates

@@ -5,7 +5,8 @@
     ^iF_i = I_i^c S_i                                       (18)
     H_ji = S_jᵀ ^jF_i,  H_ij = H_jiᵀ   for i ∈ ν(j)         (19)
 
-Featherstone 2008, section 6.2.
+H is the mass matrix, called M everywhere else. ^λX*_i = (^iX_λ)ᵀ, so that `X.transpose() * f` is Xᵀ f and, for an
+inertia, `X.transpose() * I` is Xᵀ I X. Featherstone 2008, section 6.2.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from kinetree.spatial import Transform
 
 
 def mass_matrix(model: Model, q: Array) -> Array:
-    """H(q), symmetric, (nv, nv) [kg m², kg m, kg]."""
+    """M(q), exactly symmetric, (nv, nv) [kg m², kg m, kg]."""
     X: dict[int, Transform] = {}
     for i, _ in model.root_to_tips():
         X[i] = model.joints[i].transform(q) * model.placements[i]
@@ -32,8 +33,10 @@ def mass_matrix(model: Model, q: Array) -> Array:
         for j in reversed(model.support(i)):
             at_j = model.joints[j].v_slice
             block = np.array([s.dot(f) for s in S[j] for f in F]).reshape(len(S[j]), len(F))
-            H[at_j, at_i] += block  # (19)
-            if j != i:
+            if j == i:
+                H[at_i, at_i] += mirrored(block)  # (19); += because a mimic joint shares the entries of its leader
+            else:
+                H[at_j, at_i] += block
                 H[at_i, at_j] += block.T
             F = [X[j].transpose() * f for f in F]  # (17)
-    return mirrored(H)
+    return H

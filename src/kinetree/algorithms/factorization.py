@@ -20,7 +20,7 @@ from kinetree.spatial import Force
 def forward_dynamics(
     model: Model, q: Array, v: Array, tau: Array, f_ext: Mapping[int, Force] = NO_FORCES
 ) -> tuple[Array, Array]:
-    """q̈ = M⁻¹ (τ - c̃) with c̃ = C q̇ + G - Σ Jᵀ f_ext, and the pivots D of M, each (nv,)."""
+    """a = M⁻¹ (τ - c̃) with c̃ = C v + G - Σ Jᵀ f_ext, and the pivots D of M, each (nv,)."""
     L, d = ltdl(mass_matrix(model, q))
     return ltdl_solve(L, d, tau - bias_forces(model, q, v, f_ext)), d
 

@@ -1,4 +1,4 @@
-"""Frame Jacobians: V_F = J(q) q̇, and their time derivative.
+"""Frame Jacobians: V_F = J(q) v, and their time derivative.
 
 Column k of J is the motion subspace column of a joint on the way from the root to F, carried to the reference. In world
 coordinates a column S_W = ^0X_i S_i is fixed in body i but for S°, so that Ṡ_W = V_i × S_W + ^0X_i S°.
@@ -30,7 +30,7 @@ def frame_jacobian(model: Model, frame: FramePlacement, q: Array, reference: Ref
 
 
 def frame_jacobian_rate(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference) -> Array:
-    """J̇ along q̇, (6, nv)."""
+    """J̇ along v, (6, nv)."""
     X, V = world_transforms(model, q), velocities(model, q, v)
     X_F0 = frame.X * X[frame.body]
     V_F = X[frame.body].inverse() * V[frame.body]  # in world coordinates, as everything below

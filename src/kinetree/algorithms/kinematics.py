@@ -3,6 +3,8 @@
 Positions:       ^i X_0 = ^i X_λ(i) ^λ(i) X_0
 Velocities:      v_i = ^i X_λ(i) v_λ(i) + S_i q̇_i
 Accelerations:   a_i = ^i X_λ(i) a_λ(i) + S_i q̈_i + S°_i q̇_i + v_i × S_i q̇_i
+
+q̇_i and q̈_i are joint i's entries of v and a.
 """
 
 from __future__ import annotations
@@ -80,8 +82,8 @@ def frame_acceleration(
 def frame_bias_acceleration(
     model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference, kind: AccelerationKind
 ) -> Motion:
-    """The acceleration a frame has at q̈ = 0.
+    """The acceleration a frame has at a = 0.
 
-    J̇ q̇ of the world-aligned Jacobian is the classical one, J̇ q̇ of the local and of the world Jacobian the spatial one.
+    J̇ v of the world-aligned Jacobian is the classical one, J̇ v of the local and of the world Jacobian the spatial one.
     """
     return frame_acceleration(model, frame, q, v, np.zeros(model.nv), reference, kind)

@@ -3,14 +3,16 @@
     v_0 = 0                                                 (2)
     a_0 = -g                                                (3)
     v_Ji = S_i q̇_i                                          (4)
-    a_Ji = S_i q̈_i                                          (5)
+    a_Ji = S_i q̈_i + S°_i q̇_i                               (5)
     v_i = ^iX_λ(i) v_λ(i) + v_Ji                            (6)
     a_i = ^iX_λ(i) a_λ(i) + a_Ji + v_i × v_Ji               (7)
     f_i^B = I_i a_i + v_i ×* I_i v_i - f_i^ext              (8)
     f_i = f_i^B + Σ_{j ∈ μ(i)} ^iX*_j f_j                   (9)
     τ_i = S_iᵀ f_i                                          (10)
 
-Featherstone 2008, section 5.3. With a_0 = -g instead of 0 every body is held against gravity.
+q̇_i and q̈_i are joint i's entries of v and a; S°_i, the rate of S_i seen from body i, is zero for most joints. Forces
+go down the tree by ^λX*_i = (^iX_λ)ᵀ, which is written `X[i].transpose()`. With a_0 = -g instead of 0 every body is
+held against gravity. Featherstone 2008, section 5.3.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ NO_FORCES: Mapping[int, Force] = {}
 
 
 def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
-    """τ = M q̈ + C q̇ + G - Σ Jᵀ f_ext, (nv,) [N m or N]; f_ext are forces on bodies, in body coordinates."""
+    """τ = M a + C v + G - Σ Jᵀ f_ext, (nv,) [N m or N]; f_ext are forces on bodies, in body coordinates."""
     V = {0: Motion.zero()}  # (2)
     A = {0: Motion(-model.gravity, np.zeros(3))}  # (3)
     F = {0: Force.zero()}
@@ -51,10 +53,10 @@ def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[
 
 
 def bias_forces(model: Model, q: Array, v: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
-    """C q̇ + G - Σ Jᵀ f_ext = ID(q, q̇, 0), eq (13), (nv,)."""
+    """C v + G - Σ Jᵀ f_ext = ID(q, v, 0), eq (13), (nv,) [N m or N]."""
     return inverse_dynamics(model, q, v, np.zeros(model.nv), f_ext)
 
 
 def gravity_forces(model: Model, q: Array) -> Array:
-    """G = ID(q, 0, 0), eq (14), (nv,)."""
+    """G = ID(q, 0, 0), eq (14), (nv,) [N m or N]."""
     return inverse_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv))

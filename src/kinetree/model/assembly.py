@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import one_of, unknown
+from kinetree.errors import ArgumentTypeError, one_of, short, unknown
 from kinetree.model.description import AXIS_JOINTS, Description, JointDescription, Mimic
 from kinetree.model.joints import AxisJoint, BaseVelocity, Fixed, Free, Joint
 from kinetree.model.joints.free import BASE_VELOCITIES
@@ -16,10 +16,11 @@ from kinetree.model.tree import Edge, Finding, FramePlacement, Limits, Model
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
 from kinetree.spatial.packing import SPATIAL_ORDERS
-from kinetree.spatial.rotation import matrix_about_axis
 
 FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
+LIMIT_TOLERANCE = 1e-6
+"""How far, relatively, a follower's limits may fall short of its leader's before that is worth a remark."""
 UNBOUNDED = (-np.inf, np.inf, np.inf, np.inf)
 
 
@@ -54,11 +55,15 @@ def assemble(
 
 def _kept_joints(description: Description, keep_fixed: Iterable[str]) -> set[str]:
     fixed = [joint.name for joint in description.joints.values() if joint.kind == "fixed"]
-    kept = {keep_fixed} if isinstance(keep_fixed, str) else set(keep_fixed)
+    if not isinstance(keep_fixed, Iterable):
+        raise ArgumentTypeError(f"keep_fixed is {short(keep_fixed)}; expected names of fixed joints")
+    kept = [keep_fixed] if isinstance(keep_fixed, str) else list(keep_fixed)
     for name in kept:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"keep_fixed has {short(name)}; expected the name of a fixed joint")
         if name not in fixed:
             raise unknown("fixed joint", name, fixed)
-    return kept
+    return set(kept)
 
 
 def _children(description: Description) -> dict[str, list[JointDescription]]:
@@ -116,7 +121,26 @@ def _resolved_mimics(description: Description) -> dict[str, Mimic]:
         if kind == "fixed":
             description.note(element, f"it mimics {leader!r}, which is fixed, so it is fixed too", line)
         resolved[name] = Mimic(leader, ratio, offset)
+        _note_stricter_limits(description, description.joints[name], resolved[name])
     return resolved
+
+
+def _note_stricter_limits(description: Description, joint: JointDescription, mimic: Mimic) -> None:
+    """A follower goes where its leader's limits let it; limits of its own that say less were not meant to be lost."""
+    leader, ratio, offset = description.joints[mimic.joint], mimic.multiplier, mimic.offset
+    if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
+        return
+    low, high = sorted(ratio * bound + offset for bound in leader.bounds[:2])
+    lower, upper, velocity, _ = joint.bounds
+    slack = LIMIT_TOLERANCE * max([1.0, *(abs(bound) for bound in (low, high, lower, upper) if np.isfinite(bound))])
+    element = f"joint {joint.name!r}"
+    if lower > low + slack or upper < high - slack:
+        message = f"its limits {lower:g} to {upper:g} are stricter than {low:g} to {high:g}"
+        description.note(element, f"{message}, where its leader {leader.name!r} may take it", joint.line)
+    speed = abs(ratio) * leader.bounds[2]
+    if velocity < speed * (1.0 - LIMIT_TOLERANCE):
+        message = f"its velocity limit {velocity:g} is stricter than {speed:g}"
+        description.note(element, f"{message}, which its leader {leader.name!r} may give it", joint.line)
 
 
 def _follows(description: Description, joint: JointDescription) -> bool:
@@ -154,6 +178,7 @@ class _Tree:
         self.bounds = [UNBOUNDED]
         self.placed: dict[str, tuple[int, Transform]] = {}
         self.edges: list[Edge] = []
+        self.frozen: list[AxisJoint] = []
         self.nq = self.nv = 0
 
     def add_body(
@@ -187,7 +212,11 @@ class _Tree:
         placement = joint.placement * X
         mimic = self.mimics.get(joint.name)
         if mimic is not None and self.description.joints[mimic.joint].kind == "fixed":
-            placement = _at_position(joint, mimic.offset) * placement
+            frozen = AXIS_JOINTS[joint.kind](
+                name=joint.name, axis=joint.axis, ratio=0.0, offset=mimic.offset, leader=mimic.joint
+            )
+            self.frozen.append(frozen)
+            placement = frozen.transform(np.zeros(1)) * placement
         elif joint.kind != "fixed" or keep:
             body = self.add_body(body, joint.child, self._joint(joint, mimic), placement, joint.bounds)
             placement = Transform.identity()
@@ -215,6 +244,7 @@ class _Tree:
             limits=self._limits(),
             gravity=gravity,
             edges=tuple(self.edges),
+            frozen=tuple(self.frozen),
             spatial_order=self.order,
             findings=(*self.description.findings, *self._massless_bodies()),
         )
@@ -257,12 +287,5 @@ class _Tree:
         return [
             Finding(f"joint {self.joints[i].name!r} moves nothing that has mass", f"link {self.names[i]!r}")
             for i in range(1, len(self.parents))
-            if carried[i] == 0.0
+            if carried[i] == 0.0 and self.joints[i].nv > 0
         ]
-
-
-def _at_position(joint: JointDescription, position: float) -> Transform:
-    """The constant transform of a joint that cannot move from `position`."""
-    if joint.kind == "prismatic":
-        return Transform(np.eye(3), joint.axis * position)
-    return Transform(matrix_about_axis(joint.axis, position).T, np.zeros(3))

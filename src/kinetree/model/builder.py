@@ -10,12 +10,14 @@ robot = kt.Robot(builder.build())
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ModelError, ModelWarning, short
+from kinetree.arguments import as_constant, as_number
+from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, short
 from kinetree.model.assembly import assemble
 from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, JointDescription, Mimic
 from kinetree.model.joints import BaseVelocity
@@ -54,6 +56,12 @@ class ModelBuilder:
         inertia = Inertia.zero() if inertia is None else inertia
         if not isinstance(inertia, Inertia):
             raise self.error(element, f"inertia is {short(inertia)}; expected a kinetree.Inertia", line)
+        with self._at(element, line):
+            inertia = Inertia(
+                as_number("mass", inertia.mass),
+                as_constant("h", inertia.h, (3,)),
+                as_constant("I", inertia.I, (3, 3)),
+            )
         if problem := inertia_error(inertia):
             raise self.error(element, problem, line)
         for doubt in inertia_doubts(inertia):
@@ -88,18 +96,17 @@ class ModelBuilder:
         if name in self.joints:
             raise self.error(element, "the name is taken by another joint", line)
         if kind not in JOINT_TYPES:
-            raise self.error(element, f"type is {kind!r}; expected one of {', '.join(map(repr, JOINT_TYPES))}", line)
+            types = ", ".join(map(repr, JOINT_TYPES))
+            raise self.error(element, f"type is {short(kind)}; expected one of {types}", line)
+        for role, link in (("parent", parent), ("child", child)):
+            if not isinstance(link, str):
+                raise self.error(element, f"{role} is {short(link)}; expected the name of a link", line)
+        if not isinstance(mimic, Mimic | None):
+            raise self.error(element, f"mimic is {short(mimic)}; expected a kinetree.Mimic", line)
         direction = self._vector(element, "axis", axis, line)
-        length = float(np.linalg.norm(direction))
         if kind in AXIS_JOINTS:
-            if length < 1e-9:
-                raise self.error(element, "axis is (0, 0, 0); expected a direction", line)
-            if abs(length - 1.0) > 1e-3:
-                self.note(element, f"axis has length {length:.6g}; it was normalized", line)
-            direction = direction / length
+            direction = self._direction(element, direction, line)
         bounds = self._bounds(element, (lower, upper, velocity, effort), line)
-        if lower > upper:
-            raise self.error(element, f"lower limit {lower:g} is above upper limit {upper:g}", line)
         placement = Transform(self._rotation(element, rpy, rotation, line).T, self._vector(element, "xyz", xyz, line))
         self.joints[name] = JointDescription(name, kind, parent, child, direction, placement, bounds, mimic, line)
 
@@ -117,6 +124,8 @@ class ModelBuilder:
         self._check_name("frame", name, None)
         if name in self.sites:
             raise self.error(element, "the name is taken by another frame")
+        if not isinstance(link, str):
+            raise self.error(element, f"link is {short(link)}; expected the name of a link")
         R = self._rotation(element, rpy, rotation, None)
         self.sites[name] = (link, Transform(R.T, self._vector(element, "xyz", xyz, None)))
 
@@ -156,27 +165,54 @@ class ModelBuilder:
 
     def _check_name(self, kind: str, name: object, line: int | None) -> None:
         if not isinstance(name, str) or not name:
-            raise self.error(kind, f"name is {name!r}; expected a non-empty string", line)
+            raise self.error(kind, f"name is {short(name)}; expected a non-empty string", line)
 
     def _vector(self, element: str, what: str, value: ArrayLike, line: int | None) -> Array:
         try:
-            vector = np.array(value, dtype=float)
-        except (TypeError, ValueError):
-            raise self.error(element, f"{what} is {short(value)}; expected three numbers", line) from None
-        if vector.shape != (3,) or not np.isfinite(vector).all():
+            vector = as_constant(what, value, (3,)).copy()
+        except (ArgumentError, ArgumentTypeError):
+            vector = np.full(3, np.nan)
+        if not np.isfinite(vector).all():
             raise self.error(element, f"{what} is {short(value)}; expected three finite numbers", line)
         return vector
+
+    def _direction(self, element: str, axis: Array, line: int | None) -> Array:
+        """The axis with length one."""
+        scale = np.abs(axis).max()  # so that nothing overflows when squared
+        length = float(scale * np.linalg.norm(axis / scale)) if scale else 0.0
+        if length < 1e-9:
+            raise self.error(element, "axis is (0, 0, 0); expected a direction", line)
+        if abs(length - 1.0) > 1e-3:
+            self.note(element, f"axis has length {length:.6g}; it was normalized", line)
+        return axis / scale / np.linalg.norm(axis / scale)
 
     def _bounds(
         self, element: str, values: tuple[float, float, float, float], line: int | None
     ) -> tuple[float, float, float, float]:
-        try:
-            lower, upper, velocity, effort = map(float, values)
-        except (TypeError, ValueError):
-            raise self.error(element, f"a limit is not a number: {values!r}", line) from None
-        if np.isnan([lower, upper, velocity, effort]).any():
+        names = ("lower", "upper", "velocity", "effort")
+        numbers = []
+        for name, value in zip(names, values, strict=True):
+            with self._at(element, line):
+                numbers.append(as_number(name, value))
+        lower, upper, velocity, effort = numbers
+        if np.isnan(numbers).any():
             raise self.error(element, "a limit is NaN", line)
+        if lower == np.inf or upper == -np.inf:
+            raise self.error(element, f"its limits {lower:g} to {upper:g} leave it no position", line)
+        if lower > upper:
+            raise self.error(element, f"lower limit {lower:g} is above upper limit {upper:g}", line)
+        for name, value in (("velocity", velocity), ("effort", effort)):
+            if value < 0:
+                self.note(element, f"its {name} limit {value:g} is negative", line)
         return lower, upper, velocity, effort
+
+    @contextmanager
+    def _at(self, element: str, line: int | None) -> Iterator[None]:
+        """Tells of a wrong argument where it stands in the model."""
+        try:
+            yield
+        except (ArgumentError, ArgumentTypeError) as problem:
+            raise self.error(element, str(problem), line) from None
 
     def _rotation(self, element: str, rpy: ArrayLike | None, matrix: ArrayLike | None, line: int | None) -> Array:
         if matrix is None:
@@ -184,9 +220,9 @@ class ModelBuilder:
         if rpy is not None:
             raise self.error(element, "both rpy and rotation are given; expected one of them", line)
         try:
-            R = np.array(matrix, dtype=float)
-        except (TypeError, ValueError):
-            R = np.zeros(0)
-        if R.shape != (3, 3) or not is_rotation_matrix(R):
+            R = as_constant("rotation", matrix, (3, 3)).copy()
+        except (ArgumentError, ArgumentTypeError):
+            R = np.zeros((3, 3))
+        if not is_rotation_matrix(R):
             raise self.error(element, f"rotation is {short(matrix)}; expected a 3×3 rotation matrix", line)
         return R

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from kinetree.errors import ModelError
-from kinetree.model.joints import Continuous, Prismatic, Revolute
+from kinetree.arguments import as_number
+from kinetree.errors import ArgumentTypeError, ModelError, short
+from kinetree.model.joints import AxisJoint, Continuous, Prismatic, Revolute
 from kinetree.model.tree import Finding
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, Transform
 
-AXIS_JOINTS = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic}
+AXIS_JOINTS: Mapping[str, Callable[..., AxisJoint]] = {
+    "revolute": Revolute,
+    "continuous": Continuous,
+    "prismatic": Prismatic,
+}
 JOINT_TYPES = (*AXIS_JOINTS, "fixed", "free")
 
 
@@ -23,6 +28,12 @@ class Mimic:
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, str):
+            raise ArgumentTypeError(f"the joint to mimic is {short(self.joint)}; expected its name")
+        object.__setattr__(self, "multiplier", as_number("multiplier", self.multiplier))
+        object.__setattr__(self, "offset", as_number("offset", self.offset))
 
 
 @dataclass(frozen=True, eq=False)

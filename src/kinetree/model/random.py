@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
+from kinetree.arguments import as_count, as_generator, as_number
+from kinetree.errors import ArgumentError, short
 from kinetree.model.builder import GRAVITY, ModelBuilder
 from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, Mimic
 from kinetree.model.joints import BaseVelocity
@@ -44,23 +46,33 @@ def random_model(
     `branching` is the chance that a link hangs on any earlier link instead of on the one before it. Joint kinds:
     'revolute', 'continuous', 'prismatic', 'fixed', 'free', and 'mimic' (follows an earlier joint).
     """
-    rng = np.random.default_rng(rng)
-    for kind in joints:
+    rng, bodies = as_generator("rng", rng), as_count("bodies", bodies)
+    branching = as_number("branching", branching)
+    if not 0.0 <= branching <= 1.0:
+        raise ArgumentError(f"branching is {branching:g}; expected a chance between 0 and 1")
+    kinds = [joints] if isinstance(joints, str) or not isinstance(joints, Iterable) else list(joints)
+    for kind in kinds:
         if kind not in EVERY_JOINT:
-            raise ArgumentError(f"joints has {kind!r}; expected {', '.join(map(repr, EVERY_JOINT))}")
+            raise ArgumentError(f"joints has {short(kind)}; expected {', '.join(map(repr, EVERY_JOINT))}")
+    if not kinds:
+        raise ArgumentError("joints is empty; expected one kind of joint or more")
     builder = ModelBuilder("random tree")
     builder.link("link0", random_inertia(rng))
     leaders: list[str] = []
     for i in range(1, bodies + 1):
         parent = int(rng.integers(i)) if rng.random() < branching else i - 1
-        kind, mimic = str(rng.choice(list(joints))), None
+        kind, mimic = str(rng.choice(kinds)), None
         if kind == "mimic":
             kind = str(rng.choice(list(AXIS_JOINTS)))
             if leaders:
                 mimic = Mimic(str(rng.choice(leaders)), rng.uniform(-2.0, 2.0), rng.uniform(-1.0, 1.0))
         if kind in AXIS_JOINTS and mimic is None:
             leaders.append(f"joint{i}")
-        limited = kind in ("revolute", "prismatic")
+        limits: dict[str, Any] = {}
+        if mimic is None:  # a follower goes where its leader's limits let it
+            limits = {"velocity": rng.uniform(1.0, 5.0), "effort": rng.uniform(10.0, 100.0)}
+            if kind in ("revolute", "prismatic"):
+                limits |= {"lower": rng.uniform(-2.0, -0.5), "upper": rng.uniform(0.5, 2.0)}
         builder.link(f"link{i}", random_inertia(rng))
         builder.joint(
             f"joint{i}",
@@ -70,11 +82,8 @@ def random_model(
             axis=normalized(rng.normal(size=3)),
             xyz=rng.uniform(-0.5, 0.5, size=3),
             rotation=matrix_from_quaternion(random_quaternion(rng)),
-            lower=rng.uniform(-2.0, -0.5) if limited else -np.inf,
-            upper=rng.uniform(0.5, 2.0) if limited else np.inf,
-            velocity=rng.uniform(1.0, 5.0),
-            effort=rng.uniform(10.0, 100.0),
             mimic=mimic,
+            **limits,
         )
     builder.frame("tool", f"link{bodies}", xyz=rng.uniform(-0.5, 0.5, size=3), rpy=rng.uniform(-1.0, 1.0, size=3))
     return builder.build(base, gravity=gravity, spatial_order=spatial_order, base_velocity=base_velocity)

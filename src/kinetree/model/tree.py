@@ -8,6 +8,7 @@ Bodies are numbered from the root outward, 1 … n; body 0 is the world. Joint i
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
@@ -77,6 +78,8 @@ class Model:
     gravity: Array
     edges: tuple[Edge, ...] = ()
     """All joints, fixed ones included, depth first; ``frames[0]`` is the root link."""
+    frozen: tuple[AxisJoint, ...] = ()
+    """Joints that mimic a fixed one, so that they are fixed too; other libraries give them a coordinate."""
     spatial_order: SpatialOrder = "linear-first"
     findings: tuple[Finding, ...] = ()
 
@@ -150,9 +153,18 @@ class Model:
     # -- bodies and frames -------------------------------------------------------------------------------------
 
     @cached_property
+    def moving(self) -> tuple[int, ...]:
+        """The bodies with a joint that can move on the way to the root; a kept fixed joint alone moves nothing."""
+        found: set[int] = set()
+        for i, p in self.root_to_tips():
+            if p in found or self.joints[i].nv > 0:
+                found.add(i)
+        return tuple(sorted(found))
+
+    @cached_property
     def mass(self) -> float:
         """Mass of everything that moves [kg]; what is bolted to the world does not count."""
-        return float(sum(inertia.mass for inertia in self.inertias[1:]))
+        return float(sum(self.inertias[i].mass for i in self.moving))
 
     @cached_property
     def _frames_by_name(self) -> dict[str, FramePlacement]:
@@ -211,5 +223,7 @@ def _feed(update: Callable[[bytes], None], value: object) -> None:
             _feed(update, item)
     elif isinstance(value, np.ndarray):
         update(repr(value.shape).encode() + np.ascontiguousarray(value, dtype=float).tobytes())
+    elif isinstance(value, (int, float, np.number)):
+        update(b"d" + struct.pack("<d", value))  # 1, 1.0 and np.float64(1) are the same number
     else:
         update(repr(value).encode() + b";")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.arguments import as_constant, as_number
 from kinetree.ops import Array, cross, skew
 from kinetree.spatial.force import Force
 from kinetree.spatial.motion import Motion
@@ -31,9 +32,11 @@ class Inertia:
 
     @staticmethod
     def from_com(mass: float, com: ArrayLike, rotational: ArrayLike) -> Inertia:
-        """From the rotational inertia about the centre of mass `com` (parallel-axis theorem)."""
-        c = np.asarray(com, dtype=float)
-        return Inertia(float(mass), mass * c, np.asarray(rotational, dtype=float) - mass * (skew(c) @ skew(c)))
+        """From the rotational inertia about the centre of mass `com`, (3, 3) and (3,) (parallel-axis theorem)."""
+        m, c = as_number("mass", mass), as_constant("com", com, (3,))
+        about_com = as_constant("rotational", rotational, (3, 3))
+        with np.errstate(all="ignore"):  # what is not finite is refused where a link takes it
+            return Inertia(m, m * c, about_com - m * (skew(c) @ skew(c)))
 
     @property
     def com(self) -> Array:

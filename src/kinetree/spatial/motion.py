@@ -70,5 +70,6 @@ class Motion:
         return Motion(self.linear + cross(self.angular, r), self.angular)
 
     def classical(self, V: Motion) -> Motion:
-        """Of a spatial acceleration and the velocity V: what an accelerometer at the origin feels, v̇ + ω × v."""
+        """Of a spatial acceleration and the velocity V: the acceleration of the body-fixed point at the origin,
+        v̇ + ω × v [m/s²]."""
         return Motion(self.linear + cross(V.angular, V.linear), self.angular)

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from kinetree.errors import ArgumentError, one_of
 from kinetree.ops import Array
 
 SpatialOrder: TypeAlias = Literal["linear-first", "angular-first"]
@@ -14,10 +15,28 @@ SPATIAL_ORDERS: tuple[SpatialOrder, ...] = ("linear-first", "angular-first")
 
 def pack(linear: Array, angular: Array, order: SpatialOrder) -> Array:
     """The 6-vector (or 6×n matrix) of a linear and an angular part (force and moment, for wrenches)."""
-    halves = (linear, angular) if order == "linear-first" else (angular, linear)
-    return np.concatenate(halves)
+    for part, half in (("linear", linear), ("angular", angular)):
+        if np.shape(half)[:1] != (3,):
+            raise ArgumentError(f"the {part} part of a 6-vector has shape {np.shape(half)}; expected 3 entries")
+    return np.concatenate((linear, angular) if _linear_first(order) else (angular, linear))
 
 
 def unpack(six: Array, order: SpatialOrder) -> tuple[Array, Array]:
     """The linear and the angular part of a 6-vector."""
-    return (six[:3], six[3:]) if order == "linear-first" else (six[3:], six[:3])
+    if np.shape(six)[:1] != (6,):
+        raise ArgumentError(f"a 6-vector has shape {np.shape(six)}; expected 6 entries")
+    return (six[:3], six[3:]) if _linear_first(order) else (six[3:], six[:3])
+
+
+def reordered(x: Array, axis: int, order: SpatialOrder, wanted: SpatialOrder) -> Array:
+    """A copy of x with the 6-vectors along an axis, one or several in a row, in the wanted order."""
+    if x.shape[axis] % 6:
+        raise ArgumentError(f"axis {axis} has {x.shape[axis]} entries; expected a multiple of 6")
+    if _linear_first(order) == _linear_first(wanted):
+        return x.copy()
+    halves = np.arange(x.shape[axis]).reshape(-1, 2, 3)
+    return np.take(x, halves[:, ::-1].ravel(), axis=axis)
+
+
+def _linear_first(order: SpatialOrder) -> bool:
+    return one_of("order", order, SPATIAL_ORDERS) == "linear-first"

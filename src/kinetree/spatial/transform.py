@@ -10,16 +10,19 @@ from typing import overload
 
 import numpy as np
 
-from kinetree.ops import Array, mirrored, skew, zeros
+from kinetree.arguments import as_constant
+from kinetree.errors import ArgumentError, short
+from kinetree.ops import Array, is_scalar_array, mirrored, skew, zeros
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.force import Force
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Motion
+from kinetree.spatial.rotation import is_rotation_matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transform:
-    """^B X_A, from the coordinates of frame A to those of frame B: ``[[R, 0], [-R [p]×, R]]``, angular first.
+    """^B X_A, from the coordinates of frame A to those of frame B: ``[[R, -R [p]×], [0, R]]``, linear first.
 
     R = ^B R_A turns vectors from A's axes to B's; p is the position of B's origin in A [m].
     """
@@ -34,6 +37,12 @@ class Transform:
     @staticmethod
     def from_pose(T_AB: Array) -> Transform:
         """^B X_A from the pose of B in A, a 4×4 homogeneous matrix."""
+        if not is_scalar_array(T_AB):  # symbols cannot be judged
+            T_AB = as_constant("T_AB", T_AB, (4, 4))
+            if not is_rotation_matrix(T_AB[:3, :3]) or np.any(T_AB[3] != (0.0, 0.0, 0.0, 1.0)):
+                raise ArgumentError(
+                    f"T_AB is {short(T_AB)}; expected a pose, [[R, p], [0, 1]] with a rotation matrix R"
+                )
         return Transform(T_AB[:3, :3].T, T_AB[:3, 3])
 
     def pose(self) -> Array:

@@ -46,7 +46,8 @@ class AxisJoint(Joint, ABC):
         bound = self.unlimited_range
         low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * bound, -bound))
         high = np.where(np.isfinite(upper), upper, low + 2 * bound)
-        return rng.uniform(low, high)
+        step = rng.random(low.shape) * (high / 2 - low / 2)  # in halves: the whole range may be more than a float holds
+        return np.clip(low + step + step, low, high)
 
     def integrate(self, q: Array, dv: Array) -> Array:
         return q[self.q_slice] + dv[self.v_slice]

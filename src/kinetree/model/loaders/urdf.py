@@ -1,6 +1,6 @@
 """URDF: the kinematic, inertial and limit content of a robot description file.
 
-Nothing is dropped without a trace: tags that do not enter the model are listed by `robot.check()`.
+Nothing is dropped without a trace: tags, attributes and text that do not enter the model are listed by `robot.check()`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 
 import numpy as np
 
+from kinetree.errors import short
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import Mimic
 from kinetree.model.loaders.xml import Element, parse
@@ -24,13 +25,28 @@ KINDS = {
     "fixed": "fixed",
     "floating": "free",
 }
-READ = {
+CHILDREN = {
     "robot": {"link", "joint"},
     "link": {"inertial"},
     "inertial": {"origin", "mass", "inertia"},
     "joint": {"origin", "parent", "child", "axis", "limit", "mimic"},
 }
 """The tags that enter the model, by the element they stand in."""
+ATTRIBUTES = {
+    "robot": {"name", "version"},
+    "link": {"name"},
+    "inertial": set(),
+    "origin": {"xyz", "rpy"},
+    "mass": {"value"},
+    "inertia": {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"},
+    "joint": {"name", "type"},
+    "parent": {"link"},
+    "child": {"link"},
+    "axis": {"xyz"},
+    "limit": {"lower", "upper", "velocity", "effort"},
+    "mimic": {"joint", "multiplier", "offset"},
+}
+"""The attributes that are known, by the element they belong to."""
 
 
 def read_urdf(text: bytes | str, source: str = "URDF") -> ModelBuilder:
@@ -55,7 +71,7 @@ class _Reader:
                 raise self.builder.error(
                     f"<{element.tag}>", "this is a xacro file; expand it to URDF first", element.line
                 )
-        self.ignore_rest(robot)
+        self.note_unread("robot", robot)
         for link in robot.all("link"):
             self.link(link)
         for joint in robot.all("joint"):
@@ -67,13 +83,12 @@ class _Reader:
     def link(self, link: Element) -> None:
         name = self.required(link, "name", "link")
         label = f"link {name!r}"
-        self.ignore_rest(link)
+        self.note_unread(label, link)
         self.builder.link(name, self.inertia(label, self.single(label, link, "inertial")), line=link.line)
 
     def inertia(self, label: str, inertial: Element | None) -> Inertia | None:
         if inertial is None:
             return None
-        self.ignore_rest(inertial)
         mass_element = self.single(label, inertial, "mass")
         if mass_element is None:
             raise self.builder.error(label, "<inertial> has no <mass>", inertial.line)
@@ -92,7 +107,7 @@ class _Reader:
     def joint(self, joint: Element) -> None:
         name = self.required(joint, "name", "joint")
         label = f"joint {name!r}"
-        self.ignore_rest(joint)
+        self.note_unread(label, joint)
         kind = self.required(joint, "type", label)
         if kind not in KINDS:
             message = f"type is {kind!r}; expected one of {', '.join(map(repr, KINDS))}"
@@ -130,9 +145,16 @@ class _Reader:
             if kind in ("revolute", "prismatic"):
                 self.builder.note(label, f"a {kind} joint without <limit>; it is unlimited", joint.line)
             return -math.inf, math.inf, math.inf, math.inf
-        lower, upper = -math.inf, math.inf
-        if kind in ("revolute", "prismatic"):
-            lower, upper = self.number(label, limit, "lower", 0.0), self.number(label, limit, "upper", 0.0)
+        lower, upper = self.number(label, limit, "lower", 0.0), self.number(label, limit, "upper", 0.0)
+        given = [bound for bound in ("lower", "upper") if bound in limit.attributes]
+        if kind not in ("revolute", "prismatic"):
+            if kind == "continuous" and given:
+                self.builder.note(
+                    label, f"it is continuous, so its <limit> {' and '.join(given)} was ignored", limit.line
+                )
+            lower, upper = -math.inf, math.inf
+        elif not given:
+            self.builder.note(label, "<limit> has neither lower nor upper, so both are 0", limit.line)
         velocity = self.number(label, limit, "velocity", math.inf)
         effort = self.number(label, limit, "effort", math.inf)
         return lower, upper, velocity, effort
@@ -158,12 +180,22 @@ class _Reader:
             raise self.builder.error(label, f"it has {len(found)} <{tag}> elements; expected one", found[1].line)
         return found[0] if found else None
 
-    def ignore_rest(self, element: Element) -> None:
+    def note_unread(self, label: str, element: Element) -> None:
+        """Record everything in an element that nobody will read; links and joints of the robot do so themselves."""
+        unknown = [key for key in element.attributes if key not in ATTRIBUTES[element.tag] and key[:5] != "xmlns"]
+        if unknown:
+            self.builder.note(label, f"<{element.tag}> has {', '.join(unknown)}, which was ignored", element.line)
+        if text := element.text.strip():
+            self.builder.note(
+                label, f"<{element.tag}> contains the text {short(text)}, which was ignored", element.line
+            )
         for child in element.children:
-            if child.tag not in READ[element.tag]:
+            if child.tag not in CHILDREN.get(element.tag, ()):
                 tag = child.tag if element.tag == "robot" else f"{element.tag}/{child.tag}"
                 self.ignored[tag] += 1
                 self.first_line.setdefault(tag, child.line)
+            elif element.tag != "robot":
+                self.note_unread(label, child)
 
     def required(self, element: Element, attribute: str, label: str) -> str:
         value = element.attributes.get(attribute)

@@ -11,11 +11,12 @@ from kinetree.errors import ModelError
 
 @dataclass(eq=False)
 class Element:
-    """One XML element with the line it starts on."""
+    """One XML element with the line it starts on; `text` is what stands in it outside of its children."""
 
     tag: str
     attributes: dict[str, str]
     line: int
+    text: str = ""
     children: list[Element] = field(default_factory=list)
 
     def all(self, tag: str) -> Iterator[Element]:
@@ -39,11 +40,16 @@ def parse(text: bytes | str, source: str) -> Element:
     def end(tag: str) -> None:
         open_elements.pop()
 
+    def characters(text: str) -> None:
+        open_elements[-1].text += text
+
     def refuse(*_: object) -> None:
         raise ModelError(f"{source}, line {parser.CurrentLineNumber}: entity declarations are not accepted")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    parser.buffer_text = True
     parser.EntityDeclHandler = refuse
     try:
         parser.Parse(text, True)

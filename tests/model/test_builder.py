@@ -283,5 +283,7 @@ def test_numbers_that_overflow_when_squared_or_subtracted():
     close(robot.model.joints[2].axis, np.array([1, 0, -1]) / np.sqrt(2), 1e-15)
     q = robot.random(0, 100)[:, 1]
     assert np.isfinite(q).all() and q.min() < -5e307 and q.max() > 5e307
+    bad_joint(axis=(1.5e308, 1.5e308, 1.5e308))
+    two_links().link("heavy", kt.Inertia.from_com(1.0, (0, 0, 0), 1e308 * np.eye(3)))
     with pytest.raises(kt.ModelError, match=r"axis is \(0, 0, 0\); expected a direction"):
         bad_joint(axis=(1e-200, 0, 0))

@@ -178,8 +178,8 @@ class ModelBuilder:
 
     def _direction(self, element: str, axis: Array, line: int | None) -> Array:
         """The axis with length one."""
-        scale = np.abs(axis).max()  # so that nothing overflows when squared
-        length = float(scale * np.linalg.norm(axis / scale)) if scale else 0.0
+        scale = float(np.abs(axis).max())  # so that nothing overflows when squared
+        length = scale * float(np.linalg.norm(axis / scale)) if scale else 0.0
         if length < 1e-9:
             raise self.error(element, "axis is (0, 0, 0); expected a direction", line)
         if abs(length - 1.0) > 1e-3:

@@ -26,7 +26,7 @@ def inertia_error(inertia: Inertia) -> str | None:
 def inertia_doubts(inertia: Inertia) -> list[str]:
     """What no rigid body with positive density could show, in words."""
     about_com = inertia.about_com
-    a, b, c = np.linalg.eigvalsh(about_com)
+    a, b, c = map(float, np.linalg.eigvalsh(about_com))
     slack = TOLERANCE * max(abs(a), abs(c))
     if inertia.mass == 0.0:
         return ["it has rotational inertia but no mass"] if np.any(about_com) else []

@@ -25,9 +25,7 @@ def test_real_robots_by_their_residual(case):
     M = T.T @ pin.crba(peer.model, data, q_pin) @ T
     h = T.T @ pin.nonLinearEffects(peer.model, data, q_pin, T @ v)
     a = robot.forward_dynamics(q, v, tau)
-    sizes = np.abs(M) @ np.abs(a)  # light links accelerate fast: these are the terms that cancel in M a + h - τ
-    assert np.all(np.abs(M @ a + h - tau) <= 1e-9 * max(1.0, sizes.max(initial=0.0)))
-    close(robot.mass_matrix(q) @ a + robot.bias_forces(q, v), tau)
+    close(M @ a + h, tau)
 
 
 @given(states())

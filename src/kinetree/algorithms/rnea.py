@@ -41,7 +41,7 @@ def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[
         aJ = joint.acceleration(q, v, a)  # (5)
         V[i] = X[i] * V[p] + vJ  # (6)
         A[i] = X[i] * A[p] + aJ + V[i].cross(vJ)  # (7)
-        F[i] = I * A[i] + V[i].cross(I * V[i])  # (8)
+        F[i] = I.net_force(V[i], A[i])  # (8): I a + v ×* I v
         if i in f_ext:
             F[i] -= f_ext[i]
     tau = zeros(model.nv, q, v, a)

@@ -29,13 +29,25 @@ PIECES = 4
 _Function = Callable[..., None]
 
 
+def flat_rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
+    """(…, *core) broadcast to (*batch, *core), as (N, n); a view where memory allows."""
+    if array.shape != batch + core:
+        array = np.broadcast_to(array, batch + core)
+    return array if array.ndim == 2 and len(core) == 1 else array.reshape(prod(batch), prod(core))
+
+
 class Kernel:
     """A compiled function; machine code is made on the first call for one state, and on the first for a batch."""
+
+    flat_rows = staticmethod(flat_rows)
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._sizes_in = program.layout.inputs
         self._sizes_out = program.layout.outputs
+        self._operations = program.operations
+        self._single_scratch = program.single_workspace()
+        self._batch_scratch = program.batch_workspace()
         self._lock = threading.Lock()
         self._single: tuple[_Function, LoadedCode] | None = None
         self._batch: tuple[_Function, LoadedCode] | None = None
@@ -75,7 +87,7 @@ class Kernel:
         function = self._single_function()
         inputs = [_contiguous(array) for array in inputs]
         pointers = [_address(array) for array in (*inputs, *outputs)]
-        function(*pointers, self._workspace(self.program.single_workspace()))
+        function(*pointers, self._workspace(self._single_scratch))
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
@@ -88,18 +100,18 @@ class Kernel:
             descriptor += [_address(array), row, column]
         for array, size in zip(outputs, self._sizes_out, strict=True):
             descriptor += [_address(array), size]
-        block = np.array(descriptor, dtype=np.int64)
-        at = _address(block)
+        block = (ctypes.c_int64 * len(descriptor))(*descriptor)
         states, lanes = len(outputs[0]), self.program.target.lanes
-        scratch = self.program.batch_workspace()
+        scratch = self._batch_scratch
 
         def work(start: int, stop: int) -> None:
-            function(start, stop, at, self._workspace(scratch))
+            function(start, stop, block, self._workspace(scratch))
 
-        threads = get_num_threads()
-        nanoseconds = self.program.operations * NANOSECONDS * (states / lanes)
-        pieces = min(threads * PIECES, int(nanoseconds / WORTH_A_THREAD)) if threads > 1 else 1
-        run_ranges(work, states, lanes, max(1, pieces))
+        worth = int(self._operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
+        if worth <= 1:
+            work(0, states)
+        else:
+            run_ranges(work, states, lanes, min(worth, get_num_threads() * PIECES))
 
     def _workspace(self, size: int) -> int:
         """The address of this thread's scratch memory, 64-byte aligned."""
@@ -127,8 +139,3 @@ def _strided(array: Array) -> tuple[Array, int, int]:
         rows, columns = array.strides
     return array, rows // 8, columns // 8
 
-
-def flat_rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
-    """(…, *core) broadcast to (*batch, *core), as (N, n); a view where memory allows."""
-    wide = np.broadcast_to(array, batch + core)
-    return wide.reshape(prod(batch), prod(core))

@@ -30,9 +30,9 @@ class _Pool:
                 self.executor = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kinetree")
             return self.executor
 
-    def run(self, work: Callable[[int, int], None], start: int, stop: int) -> None:
+    def help(self, work: Callable[[], None]) -> None:
         self.inside.working = True
-        work(start, stop)
+        work()
 
 
 _pool = _Pool()
@@ -56,17 +56,36 @@ def set_num_threads(count: int) -> None:
     if wanted < 1 or isinstance(count, bool):
         raise ArgumentError(f"count is {short(count)}; expected a whole number from 1 up")
     with _pool.lock:
-        _pool.count = wanted
-        _pool.executor = None  # the old one ends with the work it has
+        if wanted != _pool.count:
+            _pool.count = wanted
+            _pool.executor = None  # the old one ends with the work it has
 
 
 def run_ranges(work: Callable[[int, int], None], size: int, block: int, pieces: int) -> None:
-    """work(start, stop) over 0 … size in `pieces` runs of whole blocks on the pool; inside it, on this thread."""
-    if min(get_num_threads(), pieces) <= 1 or getattr(_pool.inside, "working", False):
+    """work(start, stop) over 0 … size in `pieces` runs of whole blocks, on this thread and helpers from the pool.
+
+    Whoever is free takes the next run. Inside a helper everything runs on that helper alone.
+    """
+    helpers = min(get_num_threads(), pieces) - 1
+    if helpers < 1 or getattr(_pool.inside, "working", False):
         work(0, size)
         return
     step = -(-size // (block * pieces)) * block
+    starts = iter(range(0, size, step))
+    next_start = threading.Lock()
+
+    def take() -> None:
+        while True:
+            with next_start:
+                start = next(starts, None)
+            if start is None:
+                return
+            work(start, min(start + step, size))
+
     executor = _pool.get()
-    futures = [executor.submit(_pool.run, work, start, min(start + step, size)) for start in range(0, size, step)]
-    for future in futures:
-        future.result()
+    futures = [executor.submit(_pool.help, take) for _ in range(helpers)]
+    try:
+        take()
+    finally:
+        for future in futures:
+            future.result()

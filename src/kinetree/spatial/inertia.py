@@ -57,6 +57,21 @@ class Inertia:
         v, w = V.linear, V.angular
         return Force(v * self.mass + cross(w, self.h), self.I @ w + cross(self.h, v))
 
+    def net_force(self, V: Motion, A: Motion) -> Force:
+        """I a + v ×* I v, the force that moves the body so, summed over its points in the cheapest way known.
+
+        The point at r accelerates by a' + W r with a' = a + ω × v and W = [α]× + [ω]×². With the second moments
+        Σ = ∫ r rᵀ dm = ½ tr(I) 1 - I the force is m a' + W h, and the moment h × a' + ∫ r × W r dm, where the integral
+        is the axial vector of W Σ - (W Σ)ᵀ.
+        """
+        linear = A.classical(V).linear
+        w = skew(V.angular)
+        W = skew(A.angular) + w @ w
+        second = 0.5 * np.trace(self.I) * np.eye(3) - self.I
+        P = W @ second
+        turning = np.array([P[2, 1] - P[1, 2], P[0, 2] - P[2, 0], P[1, 0] - P[0, 1]])
+        return Force(linear * self.mass + W @ self.h, turning + cross(self.h, linear))
+
     def matrix(self, order: SpatialOrder = "linear-first") -> Array:
         """The 6×6 matrix, (6, 6)."""
         units = (Motion.from_vector(e, order) for e in np.eye(6))

@@ -12,6 +12,9 @@ from kinetree.compiler.emit.kernel import Layout
 
 BATCH = "kinetree_batch"
 KERNEL = "kinetree_vector"
+CACHE_LINE = 64
+MOST_LINES = 64
+"""Lines of one array to ask for ahead; the CPU follows longer rows by itself."""
 
 
 def workspace_bytes(layout: Layout, slots: int, width: Width) -> int:
@@ -73,16 +76,22 @@ def emit_batch(layout: Layout, slots: int, width: Width) -> str:
             f"  %from{j} = phi ptr [%rows{j}, %{'body' if j == 0 else f'ready{j - 1}'}], [%packed{j}, %pack{j}]",
             f"  %stride{j} = phi i64 [%column{j}, %{'body' if j == 0 else f'ready{j - 1}'}], [{W}, %pack{j}]",
         ]
+    for j, size in enumerate(layout.inputs):
+        lines += _prefetch(f"in{j}", f"%rows{j}", f"%row{j}", size, width, write=False)
+    for j, size in enumerate(layout.outputs):
+        lines += [
+            f"  %to{j}.offset = mul i64 %i, %back{j}",
+            f"  %to{j} = getelementptr double, ptr %out{j}, i64 %to{j}.offset",
+        ]
+        lines += _prefetch(f"out{j}", f"%to{j}", f"%back{j}", size, width, write=True)
     arguments = [f"ptr %from{j}" for j in range(len(layout.inputs))]
     arguments += [f"i64 %stride{j}" for j in range(len(layout.inputs))]
     arguments += [f"ptr %result{j}" for j in range(len(layout.outputs))]
     lines.append(f"  call void @{KERNEL}({', '.join([*arguments, 'ptr %work'])})")
     for j, size in enumerate(layout.outputs):
-        lines += [
-            f"  %to{j}.offset = mul i64 %i, %back{j}",
-            f"  %to{j} = getelementptr double, ptr %out{j}, i64 %to{j}.offset",
-            f"  call fastcc void @kinetree.unpack.{size}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)",
-        ]
+        lines.append(
+            f"  call fastcc void @kinetree.unpack.{size}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)"
+        )
     lines += [
         "  br label %tail",
         "tail:",
@@ -96,6 +105,20 @@ def emit_batch(layout: Layout, slots: int, width: Width) -> str:
     texts += [_pack(size, width) for size in dict.fromkeys(layout.inputs)]
     texts += [_unpack(size, width) for size in dict.fromkeys(layout.outputs)]
     return "\n\n".join(texts)
+
+
+def _prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) -> list[str]:
+    """Ask for the cache lines of the next block while this one is computed: its rows lie behind those at `start`."""
+    lines = [
+        f"  %{p}.ahead = mul i64 {row}, {width.lanes}",
+        f"  %{p}.next = getelementptr double, ptr {start}, i64 %{p}.ahead",
+    ]
+    for line in range(min(-(-n * width.bytes // CACHE_LINE), MOST_LINES)):
+        lines += [
+            f"  %{p}.line{line} = getelementptr i8, ptr %{p}.next, i64 {line * CACHE_LINE}",
+            f"  call void @llvm.prefetch.p0(ptr %{p}.line{line}, i32 {int(write)}, i32 3, i32 1)",
+        ]
+    return lines
 
 
 def _loop(name: str, start: str, step: int, limit: str, body: list[str], after: str) -> list[str]:

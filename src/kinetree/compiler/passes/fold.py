@@ -41,6 +41,8 @@ FOLD = parse_rules(
     -x * y -> -(x * y)
     c * (c1 * x) -> (c * c1) * x
     c * (c1 / x) -> (c * c1) / x
+    x * (y / x) -> y
+    (x * y) * (c / x) -> c * y
 
     x / 1 -> x
     0 / x -> 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from kinetree.compiler.expr import Node
 
-PART = 3000
+PART = 1000
 """Operations in one function, at most."""
 
 

@@ -42,11 +42,13 @@ class AxisJoint(Joint, ABC):
     def neutral(self) -> Array:
         return np.zeros(1)
 
-    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
         bound = self.unlimited_range
         low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * bound, -bound))
         high = np.where(np.isfinite(upper), upper, low + 2 * bound)
-        step = rng.random(low.shape) * (high / 2 - low / 2)  # in halves: the whole range may be more than a float holds
+        step = rng.random((count, 1)) * (
+            high / 2 - low / 2
+        )  # in halves: the whole range may be more than a float holds
         return np.clip(low + step + step, low, high)
 
     def integrate(self, q: Array, dv: Array) -> Array:

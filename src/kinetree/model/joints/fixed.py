@@ -29,8 +29,8 @@ class Fixed(Joint):
     def neutral(self) -> Array:
         return np.zeros(0)
 
-    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        return np.zeros(0)
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
+        return np.zeros((count, 0))
 
     def integrate(self, q: Array, dv: Array) -> Array:
         return np.zeros(0)

@@ -18,7 +18,6 @@ from kinetree.spatial.rotation import (
     quaternion_inverse,
     quaternion_product,
     quaternion_rotate,
-    random_quaternion,
 )
 
 BaseVelocity: TypeAlias = Literal["body", "mixed"]
@@ -66,8 +65,10 @@ class Free(Joint):
     def neutral(self) -> Array:
         return np.concatenate([np.zeros(3), IDENTITY_XYZW])
 
-    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        return np.concatenate([rng.uniform(-1.0, 1.0, size=3), random_quaternion(rng)])
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
+        quaternions = rng.normal(size=(count, 4))  # in any direction alike
+        quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
+        return np.concatenate([rng.uniform(-1.0, 1.0, size=(count, 3)), quaternions], axis=1)
 
     def integrate(self, q: Array, dv: Array) -> Array:
         p, xyzw = self._pose(q)

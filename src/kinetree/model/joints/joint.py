@@ -79,8 +79,8 @@ class Joint(ABC):
         """Its coordinates at rest, (nq,)."""
 
     @abstractmethod
-    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        """Coordinates drawn between its limits, (nq,)."""
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
+        """Coordinates drawn between its limits, (count, nq)."""
 
     @abstractmethod
     def integrate(self, q: Array, dv: Array) -> Array:

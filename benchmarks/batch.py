@@ -1,0 +1,91 @@
+"""Batches of 4096 from C-ordered arrays on one core, against Pinocchio's own C++ batch; and two threads against one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+
+import kinetree as kt
+from measure import best_times, geometric_mean, save
+from robots import ARMS, ROBOTS, Contender, load
+from table import show
+
+STATES = 4096
+BUDGET = {"arm": 30.0, "legged": 15.0}
+
+
+def contenders(robot: Contender, quantity: str) -> dict[str, object]:
+    """Calls that fill the same results on both sides."""
+    q, v, a = robot.states(STATES)
+    columns = robot.to_pinocchio(q, v, a)
+    pool = pin.ModelPool(robot.model, 1)
+    result = np.zeros((robot.model.nv, STATES), order="F")
+    out = np.empty((STATES, robot.robot.nv))
+    ours = robot.robot.inverse_dynamics if quantity == "inverse_dynamics" else robot.robot.forward_dynamics
+    theirs = pin.rneaInParallel if quantity == "inverse_dynamics" else pin.abaInParallel
+    calls = {"kinetree": lambda: ours(q, v, a, out=out), "pin": lambda: theirs(1, pool, *columns, result)}
+    for call in calls.values():
+        call()
+    mine = kt.convert(robot.robot, "tau" if quantity == "inverse_dynamics" else "v", out, to="pinocchio")
+    error = np.abs(mine.T - result).max(axis=0) / np.maximum(1.0, np.abs(result).max(axis=0))
+    assert np.quantile(error, 0.9) < 1e-6, f"{robot.name}: the contenders disagree"  # iCub's M is singular nearby
+    return calls
+
+
+def main() -> None:
+    """Measure, print, save."""
+    kt.set_num_threads(1)
+    rows, ratios = [], {}
+    for name in ROBOTS:
+        robot = load(name)
+        for quantity in ("inverse_dynamics", "forward_dynamics"):
+            times = best_times(contenders(robot, quantity))
+            ratio = times["pin"] / times["kinetree"]
+            ratios[name, quantity] = ratio
+            budget = BUDGET["arm" if name in ARMS else "legged"]
+            rows.append(
+                {
+                    "robot": name,
+                    "nv": robot.robot.nv,
+                    "quantity": quantity,
+                    "kinetree [ns/state]": 1e9 * times["kinetree"] / STATES,
+                    "pin [ns/state]": 1e9 * times["pin"] / STATES,
+                    "ratio": ratio,
+                    "budget": budget,
+                }
+            )
+    show(f"Batch of {STATES}, one core", rows)
+    threads = two_threads()
+    show("Two threads against one, 1e5 states", threads)
+    print(f"geometric mean of the ratios: {geometric_mean(list(ratios.values())):.1f}")
+    print("saved", save("batch", {"states": STATES, "batch": rows, "threads": threads}))
+
+
+def two_threads() -> list[dict[str, object]]:
+    """How much faster 1e5 states are on two threads."""
+    rows: list[dict[str, object]] = []
+    for name in ("UR5", "G1"):
+        robot = load(name)
+        q, v, a = robot.states(100_000)
+        out = np.empty_like(v)
+
+        def call(threads: int, robot=robot, q=q, v=v, a=a, out=out) -> None:
+            kt.set_num_threads(threads)
+            robot.robot.inverse_dynamics(q, v, a, out=out)
+
+        times = best_times({"one": lambda: call(1), "two": lambda: call(2)}, repeats=15)
+        rows.append(
+            {
+                "robot": name,
+                "one thread [ms]": 1e3 * times["one"],
+                "two threads [ms]": 1e3 * times["two"],
+                "ratio": times["one"] / times["two"],
+                "budget": 1.8,
+            }
+        )
+    kt.set_num_threads(1)
+    return rows
+
+
+if __name__ == "__main__":
+    main()

@@ -52,7 +52,7 @@ def host(without: frozenset[str] = frozenset()) -> Target:
 @cache
 def _machine(target: Target) -> Any:
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="jitdefault"
+        cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
     )
 
 

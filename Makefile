@@ -20,8 +20,10 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench:
-	@echo "Nothing to measure yet: benchmarks come with the compiled kernels."
+bench: $(VENV)/.bench
+	cd benchmarks && ../$(BIN)/python batch.py
+	cd benchmarks && ../$(BIN)/python compile.py
+	cd benchmarks && ../$(BIN)/python growth.py
 
 docs:
 	@echo "No site to build yet: read docs/*.md; their code runs in the tests."
@@ -40,6 +42,10 @@ $(VENV)/.test: $(VENV)/.created pyproject.toml
 
 $(VENV)/.check: $(VENV)/.created pyproject.toml
 	$(BIN)/pip install --quiet --editable ".[check]"
+	touch $@ $(VENV)/.core
+
+$(VENV)/.bench: $(VENV)/.created pyproject.toml
+	$(BIN)/pip install --quiet --editable ".[bench]"
 	touch $@ $(VENV)/.core
 
 clean:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-
-import kinetree as kt
 from measure import best_times, geometric_mean, save
 from robots import ARMS, ROBOTS, Contender, load
 from table import show
+
+import kinetree as kt
 
 STATES = 4096
 BUDGET = {"arm": 30.0, "legged": 15.0}

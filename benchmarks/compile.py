@@ -20,11 +20,11 @@ def measure_one(name: str, quantity: str, batch: bool) -> dict[str, float]:
     import time  # noqa: PLC0415
 
     import numpy as np  # noqa: PLC0415
+    from robots import find  # noqa: PLC0415
 
     import kinetree as kt  # noqa: PLC0415
     from kinetree.engine import Request  # noqa: PLC0415
     from kinetree.quantities import OF_ROBOT  # noqa: PLC0415
-    from robots import find  # noqa: PLC0415
 
     ending, base, _ = ROBOTS[name]
     path = find(ending)

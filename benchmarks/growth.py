@@ -6,18 +6,18 @@ import time
 
 import matplotlib as mpl
 import numpy as np
+from measure import RESULTS, best_times, save
+from robots import chain, load
+from table import show
 
 import kinetree as kt
 from kinetree.compiler.jit import compile_object, host
 from kinetree.compiler.program import build
 from kinetree.engine import Request
 from kinetree.quantities import OF_ROBOT
-from measure import RESULTS, best_times, save
-from robots import chain, load
-from table import show
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 JOINTS = (5, 10, 20, 50, 100, 200)
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
@@ -38,7 +38,8 @@ def joints() -> list[dict[str, object]]:
             code = compile_object(program.single_assembly(), host())
             compiled = time.perf_counter() - start
             arguments = [robot.random(0), *np.ones((len(quantity.inputs) - 1, n))]
-            call = best_times({"call": lambda f=getattr(robot, name), a=arguments: f(*a)}, repeats=7)["call"]
+            function = getattr(robot, name)
+            call = best_times({"call": lambda f=function, a=arguments: f(*a)}, repeats=7)["call"]
             rows.append(
                 {
                     "joints": n,
@@ -64,7 +65,9 @@ def batches() -> list[dict[str, object]]:
                 continue
             q, v, a = robot.states(n)
             out = np.empty_like(v)
-            seconds = best_times({"run": lambda r=robot, s=(q, v, a), o=out: r.robot.inverse_dynamics(*s, out=o)}, 7)["run"]
+            seconds = best_times({"run": lambda r=robot, s=(q, v, a), o=out: r.robot.inverse_dynamics(*s, out=o)}, 7)[
+                "run"
+            ]
             rows.append({"robot": name, "batch": n, "ns/state": 1e9 * seconds / n})
     return rows
 

@@ -69,5 +69,7 @@ def chain(joints: int) -> kt.Robot:
     for k in range(1, joints + 1):
         builder.link(f"link{k}", inertia)
         axis = np.roll([0.0, 0.0, 1.0], k)
-        builder.joint(f"joint{k}", "revolute", f"link{k - 1}", f"link{k}", axis=axis, xyz=(0.0, 0.01, 0.2), rpy=(0.3, 0, 0))
+        builder.joint(
+            f"joint{k}", "revolute", f"link{k - 1}", f"link{k}", axis=axis, xyz=(0.0, 0.01, 0.2), rpy=(0.3, 0, 0)
+        )
     return kt.Robot(builder.build())

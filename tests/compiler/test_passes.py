@@ -177,7 +177,7 @@ def test_reloads_counts_what_does_not_fit():
         assert reloads(order, registers=3) == 2
 
 
-@pytest.mark.parametrize("size", [1, 3, 10, 50])
+@pytest.mark.parametrize("size", [1, 3, 10, 50, 100])
 def test_parts_pass_values_through_the_workspace(size):
     """Cut anywhere, the kernels compute the same bits, truth values included."""
     rng = np.random.default_rng(size)

@@ -138,4 +138,3 @@ def _strided(array: Array) -> tuple[Array, int, int]:
         array = np.array(array, dtype=np.float64, order="C")
         rows, columns = array.strides
     return array, rows // 8, columns // 8
-

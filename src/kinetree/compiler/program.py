@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from kinetree.compiler.emit.batch import KERNEL, emit_batch, workspace_bytes
-from kinetree.compiler.emit.ir import Width
-from kinetree.compiler.emit.kernel import Layout, elementary_functions, emit_kernel
+from kinetree.compiler.emit.batch import BLOCK, emit_batch, group_size
+from kinetree.compiler.emit.kernel import ONE, BlockSpace, Layout, elementary_functions, emit_block, emit_single
 from kinetree.compiler.expr import Node, new_table
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.jit import Target
@@ -22,7 +21,6 @@ from kinetree.compiler.passes.split import Part, split
 from kinetree.compiler.trace import trace
 
 SINGLE = "kinetree_single"
-ONE = Width(1)
 
 
 @dataclass(frozen=True)
@@ -42,22 +40,24 @@ class Program:
         return Layout(tuple(map(prod, self.input_shapes)), tuple(map(prod, self.output_shapes)))
 
     @property
+    def space(self) -> BlockSpace:
+        return BlockSpace(self.layout, self.slots, self.target.width)
+
+    @property
     def operations(self) -> int:
         return self.counts.total()
 
     def single_assembly(self) -> str:
         """void kinetree_single(in0, in1, …, out0, …, workspace)."""
         wide = self.target.width
-        kernel = emit_kernel(SINGLE, self.parts, self.outputs, self.layout, ONE, wide)
-        public = kernel.replace(f"define internal void @{SINGLE}(", f"define void @{SINGLE}(")
-        return f"{elementary_functions(self.parts, (ONE, wide))}\n\n{public}\n"
+        kernel = emit_single(SINGLE, self.parts, self.outputs, self.layout, wide)
+        return f"{elementary_functions(self.parts, (ONE, wide))}\n\n{kernel}\n"
 
     def batch_assembly(self) -> str:
         """void kinetree_batch(start, stop, descriptor, workspace)."""
-        width = self.target.width
-        kernel = emit_kernel(KERNEL, self.parts, self.outputs, self.layout, width, width)
-        loop = emit_batch(self.layout, self.slots, width)
-        return f"{elementary_functions(self.parts, (width,))}\n\n{kernel}\n\n{loop}\n"
+        kernel = emit_block(BLOCK, self.parts, self.outputs, self.space)
+        loop = emit_batch(self.space, len(self.parts))
+        return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
     def single_workspace(self) -> int:
         """Bytes that kinetree_single needs."""
@@ -65,7 +65,7 @@ class Program:
 
     def batch_workspace(self) -> int:
         """Bytes that kinetree_batch needs."""
-        return workspace_bytes(self.layout, self.slots, self.target.width)
+        return self.space.size * group_size(len(self.parts))
 
 
 def build(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], target: Target) -> Program:

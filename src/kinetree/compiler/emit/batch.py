@@ -1,110 +1,151 @@
-"""The loop over a batch: rows of many states to lanes side by side, the vector kernel, and back.
+"""The loop over a batch: rows of many states to lanes side by side, the kernel, and back.
 
 A batch arrives as rows of any stride. Where the states of one coordinate lie side by side in memory (F order), the
 kernel reads them as they are; otherwise W rows are transposed into the workspace, tile by tile. The last, incomplete
 block repeats its last state in the lanes that are left over and drops their results.
+
+Very long kernels do not fit the instruction cache, so that every block fetches them anew. There two blocks go through
+each part together while its instructions are at hand; more would need too much memory at a time.
 """
 
 from __future__ import annotations
 
 from kinetree.compiler.emit.ir import Width
-from kinetree.compiler.emit.kernel import Layout
+from kinetree.compiler.emit.kernel import BlockSpace
 
 BATCH = "kinetree_batch"
-KERNEL = "kinetree_vector"
+BLOCK = "kinetree_block"
+LONG = 4
+"""Parts above which a kernel is a long one: by measurement, with parts of a thousand operations."""
 CACHE_LINE = 64
 MOST_LINES = 64
 """Lines of one array to ask for ahead; the CPU follows longer rows by itself."""
 
 
-def workspace_bytes(layout: Layout, slots: int, width: Width) -> int:
-    """What the loop needs: slots of the kernel, packed inputs and outputs."""
-    return width.bytes * (slots + sum(layout.inputs) + sum(layout.outputs))
+def group_size(parts: int) -> int:
+    """How many blocks, each with a workspace of its own, are under way at a time."""
+    return 2 if parts > LONG else 1
 
 
-def emit_batch(layout: Layout, slots: int, width: Width) -> str:
+def emit_batch(space: BlockSpace, parts: int) -> str:
     """void kinetree_batch(start, stop, descriptor, workspace): the states from start to stop.
 
     The descriptor holds, as i64: address, stride from state to state and stride from number to number of every input,
     then address and stride from state to state of every output, all strides in numbers.
     """
-    W = width.lanes
-    lines = [f"define void @{BATCH}(i64 %start, i64 %stop, ptr %descriptor, ptr %work) nounwind {{", "entry:"]
-    field = 0
-
-    def fields(names: list[str]) -> None:
-        nonlocal field
-        for name in names:
-            lines.append(f"  %{name}.at = getelementptr i64, ptr %descriptor, i64 {field}")
-            kind = "ptr" if name.startswith(("in", "out")) else "i64"
-            lines.append(f"  %{name} = load {kind}, ptr %{name}.at, align 8")
-            field += 1
-
-    for j in range(len(layout.inputs)):
-        fields([f"in{j}", f"row{j}", f"column{j}"])
-    for j in range(len(layout.outputs)):
-        fields([f"out{j}", f"back{j}"])
-    offset = slots
-    for kind, sizes in (("packed", layout.inputs), ("result", layout.outputs)):
-        for j, size in enumerate(sizes):
-            lines.append(f"  %{kind}{j} = getelementptr i8, ptr %work, i64 {offset * width.bytes}")
-            offset += size
-    lines += [
-        "  br label %head",
-        "head:",
-        "  %i = phi i64 [%start, %entry], [%next, %tail]",
-        "  %more = icmp slt i64 %i, %stop",
-        "  br i1 %more, label %body, label %end",
-        "body:",
-        "  %left = sub i64 %stop, %i",
-        f"  %short = icmp slt i64 %left, {W}",
-        f"  %count = select i1 %short, i64 %left, i64 {W}",
-    ]
-    for j, size in enumerate(layout.inputs):
-        lines += [
-            f"  %offset{j} = mul i64 %i, %row{j}",
-            f"  %rows{j} = getelementptr double, ptr %in{j}, i64 %offset{j}",
-            f"  %aside{j} = icmp eq i64 %row{j}, 1",
-            f"  %whole{j} = icmp eq i64 %count, {W}",
-            f"  %direct{j} = and i1 %aside{j}, %whole{j}",
-            f"  br i1 %direct{j}, label %ready{j}, label %pack{j}",
-            f"pack{j}:",
-            f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %rows{j}, i64 %row{j}, i64 %column{j}, "
-            "i64 %count)",
-            f"  br label %ready{j}",
-            f"ready{j}:",
-            f"  %from{j} = phi ptr [%rows{j}, %{'body' if j == 0 else f'ready{j - 1}'}], [%packed{j}, %pack{j}]",
-            f"  %stride{j} = phi i64 [%column{j}, %{'body' if j == 0 else f'ready{j - 1}'}], [{W}, %pack{j}]",
-        ]
-    for j, size in enumerate(layout.inputs):
-        lines += _prefetch(f"in{j}", f"%rows{j}", f"%row{j}", size, width, write=False)
-    for j, size in enumerate(layout.outputs):
-        lines += [
-            f"  %to{j}.offset = mul i64 %i, %back{j}",
-            f"  %to{j} = getelementptr double, ptr %out{j}, i64 %to{j}.offset",
-        ]
-        lines += _prefetch(f"out{j}", f"%to{j}", f"%back{j}", size, width, write=True)
-    arguments = [f"ptr %from{j}" for j in range(len(layout.inputs))]
-    arguments += [f"i64 %stride{j}" for j in range(len(layout.inputs))]
-    arguments += [f"ptr %result{j}" for j in range(len(layout.outputs))]
-    lines.append(f"  call void @{KERNEL}({', '.join([*arguments, 'ptr %work'])})")
-    for j, size in enumerate(layout.outputs):
-        lines.append(
-            f"  call fastcc void @kinetree.unpack.{size}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)"
-        )
-    lines += [
-        "  br label %tail",
-        "tail:",
-        f"  %next = add i64 %i, {W}",
-        "  br label %head",
+    W, group = space.width.lanes, group_size(parts)
+    lines = [
+        f"define void @{BATCH}(i64 %start, i64 %stop, ptr %descriptor, ptr %work) nounwind {{",
+        "group.enter:",
+        *_loop("group", "%start", W * group, "%stop", _group(space, parts), "end", last="group.done"),
         "end:",
         "  ret void",
         "}",
     ]
-    texts = ["\n".join(lines)]
-    texts += [_pack(size, width) for size in dict.fromkeys(layout.inputs)]
-    texts += [_unpack(size, width) for size in dict.fromkeys(layout.outputs)]
+    texts = ["\n".join(lines), _read(space), _write(space)]
+    texts += [_pack(size, space.width) for size in dict.fromkeys(space.layout.inputs)]
+    texts += [_unpack(size, space.width) for size in dict.fromkeys(space.layout.outputs)]
     return "\n\n".join(texts)
+
+
+def _group(space: BlockSpace, parts: int) -> list[str]:
+    """Read a group of blocks, run every part on all of them, write them."""
+    W, group = space.width.lanes, group_size(parts)
+    arguments = "i64 %{0}, i64 %stop, ptr %descriptor, ptr %{0}.work"
+    lines = [
+        f"  %past = add i64 %group, {W * group}",
+        "  %over = icmp sgt i64 %past, %stop",
+        "  %limit = select i1 %over, i64 %stop, i64 %past",
+    ]
+    steps = [("reading", f"  call fastcc void @kinetree.read({arguments.format('reading')})")]
+    steps += [(f"part{k}", f"  call fastcc void @{BLOCK}.part{k}(ptr %part{k}.work)") for k in range(parts)]
+    steps += [("writing", f"  call fastcc void @kinetree.write({arguments.format('writing')})")]
+    for (name, call), (after, _) in zip(steps, [*steps[1:], ("group.done", "")], strict=True):
+        body = [
+            f"  %{name}.behind = sub i64 %{name}, %group",
+            f"  %{name}.offset = mul i64 %{name}.behind, {space.size // W}",
+            f"  %{name}.work = getelementptr i8, ptr %work, i64 %{name}.offset",
+            call,
+        ]
+        following = after if after == "group.done" else f"{after}.enter"
+        lines += [f"  br label %{name}.enter", f"{name}.enter:"] if name == "reading" else [f"{name}.enter:"]
+        lines += _loop(name, "%group", W, "%limit", body, following)
+    return [*lines, "group.done:"]
+
+
+def _fields(space: BlockSpace) -> list[str]:
+    """Load all of the descriptor; what is not used costs nothing."""
+    names = [name for j in range(len(space.layout.inputs)) for name in (f"in{j}", f"row{j}", f"column{j}")]
+    names += [name for j in range(len(space.layout.outputs)) for name in (f"out{j}", f"back{j}")]
+    lines = []
+    for k, name in enumerate(names):
+        kind = "ptr" if name.startswith(("in", "out")) else "i64"
+        lines.append(f"  %{name}.at = getelementptr i64, ptr %descriptor, i64 {k}")
+        lines.append(f"  %{name} = load {kind}, ptr %{name}.at, align 8")
+    return lines
+
+
+def _count(W: int) -> list[str]:
+    """How many states this block really has."""
+    return [
+        "  %left = sub i64 %stop, %i",
+        f"  %short = icmp slt i64 %left, {W}",
+        f"  %count = select i1 %short, i64 %left, i64 {W}",
+    ]
+
+
+def _read(space: BlockSpace) -> str:
+    """Inputs of the block at state i: where they lie side by side as they are, otherwise transposed."""
+    W, width = space.width.lanes, space.width
+    lines = [
+        "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %descriptor, ptr %work) nounwind noinline {",
+        *_fields(space),
+        *_count(W),
+        f"  %whole = icmp eq i64 %count, {W}",
+        "  br label %begin0",
+    ]
+    for j, size in enumerate(space.layout.inputs):
+        lines += [
+            f"begin{j}:",
+            f"  %offset{j} = mul i64 %i, %row{j}",
+            f"  %rows{j} = getelementptr double, ptr %in{j}, i64 %offset{j}",
+            *_prefetch(f"in{j}", f"%rows{j}", f"%row{j}", size, width, write=False),
+            f"  %aside{j} = icmp eq i64 %row{j}, 1",
+            f"  %direct{j} = and i1 %aside{j}, %whole",
+            f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
+            f"  %from{j} = select i1 %direct{j}, ptr %rows{j}, ptr %packed{j}",
+            f"  %stride{j} = select i1 %direct{j}, i64 %column{j}, i64 {W}",
+            f"  %from{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
+            f"  store ptr %from{j}, ptr %from{j}.at, align 8",
+            f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
+            f"  store i64 %stride{j}, ptr %stride{j}.at, align 8",
+            f"  br i1 %direct{j}, label %begin{j + 1}, label %pack{j}",
+            f"pack{j}:",
+            f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %rows{j}, i64 %row{j}, i64 %column{j}, "
+            "i64 %count)",
+            f"  br label %begin{j + 1}",
+        ]
+    lines += [f"begin{len(space.layout.inputs)}:", "  ret void", "}"]
+    return "\n".join(lines)
+
+
+def _write(space: BlockSpace) -> str:
+    """Outputs of the block at state i, as rows."""
+    lines = [
+        "define internal fastcc void @kinetree.write(i64 %i, i64 %stop, ptr %descriptor, ptr %work) "
+        "nounwind noinline {",
+        *_fields(space),
+        *_count(space.width.lanes),
+    ]
+    for j, size in enumerate(space.layout.outputs):
+        lines += [
+            f"  %to{j}.offset = mul i64 %i, %back{j}",
+            f"  %to{j} = getelementptr double, ptr %out{j}, i64 %to{j}.offset",
+            f"  %result{j} = getelementptr i8, ptr %work, i64 {space.result(j)}",
+            *_prefetch(f"out{j}", f"%to{j}", f"%back{j}", size, space.width, write=True),
+            f"  call fastcc void @kinetree.unpack.{size}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)",
+        ]
+    return "\n".join([*lines, "  ret void", "}"])
 
 
 def _prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) -> list[str]:
@@ -121,12 +162,17 @@ def _prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) -
     return lines
 
 
-def _loop(name: str, start: str, step: int, limit: str, body: list[str], after: str) -> list[str]:
-    """for (k = start; k < limit; k += step) body; then go to `after`. The body uses %{name}."""
+def _loop(
+    name: str, start: str, step: int, limit: str, body: list[str], after: str, last: str | None = None
+) -> list[str]:
+    """for (k = start; k < limit; k += step) body; then go to `after`.
+
+    The body uses %{name}; where it has blocks of its own, `last` is the one it ends with. Entered from {name}.enter.
+    """
     return [
         f"  br label %{name}.head",
         f"{name}.head:",
-        f"  %{name} = phi i64 [{start}, %{name}.enter], [%{name}.next, %{name}.body]",
+        f"  %{name} = phi i64 [{start}, %{name}.enter], [%{name}.next, %{last or f'{name}.body'}]",
         f"  %{name}.more = icmp slt i64 %{name}, {limit}",
         f"  br i1 %{name}.more, label %{name}.body, label %{after}",
         f"{name}.body:",

@@ -1,8 +1,8 @@
-"""A graph as LLVM functions: for one state, or for a vector of states side by side.
+"""A graph as LLVM functions: for one state, or for a block of states side by side.
 
 Both come from the same rules and differ only in the width of their types and in how they reach memory. One state:
-input k of array j is at ``in_j[k]``. Vector: the lanes of input k are at ``in_j + k * stride_j``, those of output k at
-``out_j + k * lanes``.
+input k of array j is at ``in_j[k]``, output k at ``out_j[k]``. A block: the lanes of input k are at
+``in_j + k * stride_j``, those of output k at ``out_j + k * lanes``; the block's workspace says where these are.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from kinetree.compiler.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.passes.schedule import ANGULAR
 from kinetree.compiler.passes.split import Part
 
+ONE = Width(1)
+
 PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTRINSIC = {"sqrt": "sqrt", "absolute": "fabs", "minimum": "minimum", "maximum": "maximum"}
 COMPARISON = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
@@ -39,28 +41,68 @@ class Layout:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
 
-    def parameters(self, vector: bool) -> list[str]:
-        names = [f"ptr %in{j}" for j in range(len(self.inputs))]
-        if vector:
-            names += [f"i64 %stride{j}" for j in range(len(self.inputs))]
-        return [*names, *(f"ptr %out{j}" for j in range(len(self.outputs))), "ptr %work"]
+
+@dataclass(frozen=True)
+class BlockSpace:
+    """The workspace of one block, by byte offsets: where its inputs are, slots of the kernel, inputs, outputs."""
+
+    layout: Layout
+    slots: int
+    width: Width
+
+    @property
+    def slot(self) -> int:
+        """The first slot, behind a table of (address, stride) of every input."""
+        return _aligned(16 * len(self.layout.inputs))
+
+    def packed(self, j: int) -> int:
+        """Input j, if it had to be transposed."""
+        return self.slot + self.width.bytes * (self.slots + sum(self.layout.inputs[:j]))
+
+    def result(self, j: int) -> int:
+        """Output j."""
+        return self.packed(len(self.layout.inputs)) + self.width.bytes * sum(self.layout.outputs[:j])
+
+    @property
+    def size(self) -> int:
+        return _aligned(self.result(len(self.layout.outputs)))
 
 
-def emit_kernel(
-    name: str, parts: Sequence[Part], outputs: Sequence[Node], layout: Layout, width: Width, wide: Width
-) -> str:
-    """The function `name` that runs all parts, and the parts; `wide` is what sines of one state may use."""
-    emitter = _Emitter(layout, width, wide, outputs)
-    parameters = ", ".join(layout.parameters(width.lanes > 1))
+def _aligned(offset: int) -> int:
+    return -(-offset // 64) * 64
+
+
+def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layout: Layout, wide: Width) -> str:
+    """void name(in0, …, out0, …, workspace) for one state; its sines are computed `wide` at a time."""
+    emitter = _Emitter(layout, ONE, wide, outputs)
+    names = [f"ptr %in{j}" for j in range(len(layout.inputs))] + [f"ptr %out{j}" for j in range(len(layout.outputs))]
+    parameters = ", ".join([*names, "ptr %slots"])
     texts = []
     for k, part in enumerate(parts):
         body = emitter.part(part, first=k == 0)
-        kind = f"define internal fastcc void @{name}.part{k}" if len(parts) > 1 else f"define internal void @{name}"
-        texts.append(f"{kind}({parameters}) nounwind noinline {{\n{body}\n}}")
-    if len(parts) != 1:
-        calls = [f"  call fastcc void @{name}.part{k}({parameters})" for k in range(len(parts))]
-        rest = emitter.part(Part([]), first=True) if not parts else "\n".join([*calls, "  ret void"])
-        texts.append(f"define internal void @{name}({parameters}) nounwind noinline {{\n{rest}\n}}")
+        texts.append(f"define internal fastcc void @{name}.part{k}({parameters}) nounwind noinline {{\n{body}\n}}")
+    calls = [f"  call fastcc void @{name}.part{k}({parameters})" for k in range(len(parts))]
+    body = "\n".join([*calls, "  ret void"])
+    return "\n\n".join([*texts, f"define void @{name}({parameters}) nounwind {{\n{body}\n}}"])
+
+
+def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace) -> str:
+    """void name.partK(workspace) for every part, to be called in turn for a block of states."""
+    emitter = _Emitter(space.layout, space.width, space.width, outputs)
+    prologue = [f"  %slots = getelementptr i8, ptr %work, i64 {space.slot}"]
+    for j in range(len(space.layout.inputs)):
+        prologue += [
+            f"  %in{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
+            f"  %in{j} = load ptr, ptr %in{j}.at, align 8",
+            f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
+            f"  %stride{j} = load i64, ptr %stride{j}.at, align 8",
+        ]
+    for j in range(len(space.layout.outputs)):
+        prologue.append(f"  %out{j} = getelementptr i8, ptr %work, i64 {space.result(j)}")
+    texts = []
+    for k, part in enumerate(parts):
+        body = "\n".join([*prologue, emitter.part(part, first=k == 0)])
+        texts.append(f"define internal fastcc void @{name}.part{k}(ptr %work) nounwind noinline {{\n{body}\n}}")
     return "\n\n".join(texts)
 
 
@@ -140,10 +182,10 @@ class _Emitter:
         value = self.names[node]
         if SIGNATURES[node.op][1] == BOOLEAN:
             value = self.lines.select(value, self.width.number(1.0), self.width.number(0.0))
-        self._store(value, "%work", offset)
+        self._store(value, "%slots", offset)
 
     def _take(self, node: Node) -> str:
-        value = self._load("%work", self.loads[node] * self.width.bytes)
+        value = self._load("%slots", self.loads[node] * self.width.bytes)
         if SIGNATURES[node.op][1] == BOOLEAN:
             value = self.lines.compare("one", value, self.width.number(0.0))
         return value

@@ -25,7 +25,7 @@ class Part:
 
 def split(order: list[Node], size: int = PART) -> tuple[list[Part], int]:
     """The parts and how many slots the workspace needs."""
-    parts = [Part(order[start : start + size]) for start in range(0, len(order), size)]
+    parts = [Part(order[start : start + size]) for start in range(0, max(len(order), 1), size)]
     home = {node: k for k, part in enumerate(parts) for node in part.nodes}
     last: dict[Node, int] = {}
     for k, part in enumerate(parts):

@@ -26,6 +26,8 @@ def test_document_runs(path, capsys):
     assert blocks, f"{path.name} has no code"
     exec(compile("\n".join(blocks), str(path), "exec"), {})
     printed = capsys.readouterr().out
+    for shown in re.findall(r"^```text\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE):
+        assert shown in printed, f"{path.name} shows what was not printed:\n{shown}"
     for promised in re.findall(r"print\(.*\) +# (.*)", path.read_text()):
         assert promised.rstrip("… ") in printed, f"{path.name} promises {promised!r}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,6 +35,20 @@ class Graph:
     def operations(self) -> int:
         """How many operations it takes."""
         return self.counts().total()
+
+    def listing(self, names: Sequence[str]) -> str:
+        """The operations as lines of text, inputs called by the given names; the last line lists the outputs."""
+        called: dict[Node, str] = {}
+        lines = []
+        for node in self.nodes():
+            if node.op == "input":
+                called[node] = names[int(node.value)]
+            elif not node.args:
+                called[node] = f"{node.value:.6g}" if node.op == "const" else node.op
+            else:
+                called[node] = f"t{len(lines) + 1}"
+                lines.append(f"{called[node]} = {node.op}({', '.join(called[arg] for arg in node.args)})")
+        return "\n".join([*lines, f"return {', '.join(called[node] for node in self.outputs)}"])
 
     def evaluate(self, inputs: Iterable[float]) -> list[float]:
         """The outputs for given inputs, node by node in Python: slow, for tests."""

@@ -20,7 +20,7 @@ ALLOWED = {
     "spatial": {"arguments"},
     "model": {"spatial", "arguments"},
     "algorithms": {"model", "spatial", "linalg"},
-    "compiler": set(),
+    "compiler": {"arguments"},
     "wrench": {"algorithms", "spatial"},
     "quantities": {"algorithms", "model"},
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg"},

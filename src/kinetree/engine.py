@@ -30,6 +30,9 @@ SINGULAR_PIVOT = 1e-10
 SUSPICIOUS_PIVOT = 4e-10
 """Relative to the largest diagonal seen at a few configurations: small enough to look closer."""
 
+MANY = 1000
+"""States from which on it pays to check quaternions by machine code."""
+
 Place = tuple[str, Reference]
 """Where a wrench acts: a frame and a reference."""
 
@@ -90,7 +93,7 @@ class Engine:
         for name, value in zip(quantity.inputs, values, strict=True):
             core = (quantity.size(name, model),)
             array = as_floats(name, value, core)
-            if name.startswith("q"):
+            if name.startswith("q") and not self._obviously_unit(array):
                 check_quaternions(name, array, model.quaternions)
             arguments[name] = (array, core)
         return arguments
@@ -108,8 +111,8 @@ class Engine:
             place = (self.model.frame(name).name, wrench.reference)
             given[place] = as_floats(f"wrenches[{name!r}]", wrench.value, (6,))
         request = self._fitting(Request(request.quantity, request.frame, request.options, tuple(sorted(given))))
-        for place in request.places:
-            arguments[f"wrenches[{place[0]!r}]"] = (given.get(place, np.zeros(6)), (6,))
+        for name, reference in request.places:
+            arguments[f"wrenches[{name!r}], {reference}"] = (given.get((name, reference), np.zeros(6)), (6,))
         return request
 
     def _fitting(self, request: Request) -> Request:
@@ -195,6 +198,14 @@ class Engine:
             self._refuse_singular(arguments, batch, flags != 0.0)
         if not direct:
             target[...] = result
+
+    def _obviously_unit(self, q: Array) -> bool:
+        """Whether a large batch has only unit quaternions (or NaN), by a quick look; False means to look closely."""
+        if self.eager or q.ndim != 2 or len(q) < MANY:
+            return not self.model.quaternions
+        from kinetree.compiler.unit import all_unit  # noqa: PLC0415
+
+        return all(all_unit(q[:, part]) for part in self.model.quaternions)
 
     # -- singular mass matrices --------------------------------------------------------------------------------
 

@@ -93,6 +93,23 @@ def test_a_broadcast_input_is_read_once_per_state(compiled):
     assert all(np.array_equal(got, wanted) for got, wanted in zip(out, right, strict=True))
 
 
+def test_arrays_that_do_not_fit_never_reach_the_code(compiled):
+    x, y = states(9)
+    for inputs, out in (
+        ([x, y[:, :6]], outputs(9)),
+        ([x[:8], y], outputs(9)),
+        ([x, y.astype(np.float32)], outputs(9)),
+        ([x, y], [array[::2] for array in outputs(18)]),
+        ([x, y], [*outputs(9)[:2], np.zeros((9, 3))]),
+    ):
+        with pytest.raises(RuntimeError, match="arrays do not fit"):
+            compiled.batch(inputs, out)
+    with pytest.raises(ValueError, match="zip"):
+        compiled.batch([x], outputs(9))
+    with pytest.raises(RuntimeError, match="arrays do not fit"):
+        compiled.single([x[0], y[0, :3]], outputs(1))
+
+
 def test_nothing_beyond_the_outputs_is_written(compiled):
     n = LANES + 3
     x, y = states(n)

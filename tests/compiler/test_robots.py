@@ -153,6 +153,10 @@ def test_prepared_wrenches_switch_off_by_zeros():
     assert set(robot._engine._kernels) == kernels
     robot.inverse_dynamics(q, v, a, {"tool0": kt.Wrench(np.ones(6), "world")})  # elsewhere: code of its own
     assert len(robot._engine._kernels) == len(kernels) + 1
+    robot.prepare("bias_forces", wrenches=["tool0", ("tool0", "local")], batch=True)
+    states = robot.random(0, 9)
+    pushed = robot.bias_forces(states, v, {"tool0": kt.Wrench(np.ones(6), "local")})
+    close(pushed[4], robot.eager.bias_forces(states[4], v, {"tool0": kt.Wrench(np.ones(6), "local")}), 1e-12)
     for wrong in ("wrench", None):
         with pytest.raises(kt.KinetreeError, match=r"quantity .* does not exist"):
             robot.prepare(wrong)
@@ -211,6 +215,19 @@ def test_nan_and_huge_inputs():
         assert np.isfinite(np.delete(tau, 7, axis=0)).all()
         close(tau[3], robot.eager.inverse_dynamics(q[3], zero + 1, zero), 1e-12)
         assert np.isnan(robot.forward_dynamics(q, zero, zero)[7]).any()
+
+
+def test_quaternions_of_a_large_batch_are_checked():
+    robot = kt.load("arm6", base="floating")
+    q = robot.random(0, 3000)
+    assert robot.mass_matrix(q).shape == (3000, 12, 12)
+    q[17] = np.nan
+    assert np.isnan(robot.mass_matrix(q)[17]).any()
+    q[2345, 3:7] *= 1.001
+    with pytest.raises(kt.ArgumentError, match=r"q\[2345\] has a quaternion"):
+        robot.mass_matrix(q)
+    with pytest.raises(kt.ArgumentError, match=r"q\[2345\] has a quaternion"):
+        robot.mass_matrix(np.asfortranarray(q))
 
 
 def test_a_singular_state_in_a_batch_is_named():

@@ -85,6 +85,7 @@ class Kernel:
     def single(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """One state: float64 inputs of the program's shapes, C-contiguous outputs to write to."""
         function = self._single_function()
+        self._check((), inputs, outputs)
         inputs = [_contiguous(array) for array in inputs]
         pointers = [_address(array) for array in (*inputs, *outputs)]
         function(*pointers, self._workspace(self._single_scratch))
@@ -92,6 +93,7 @@ class Kernel:
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
         function = self._batch_function()
+        self._check((len(outputs[0]),), inputs, outputs)
         descriptor: list[int] = []
         held = []  # arrays that must stay until the kernel is done
         for array in inputs:
@@ -112,6 +114,16 @@ class Kernel:
             work(0, states)
         else:
             run_ranges(work, states, lanes, min(worth, get_num_threads() * PIECES))
+
+    def _check(self, batch: tuple[int, ...], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """The last word before pointers are taken: what the kernel reads and writes is there."""
+        right = all(array.shape == (*batch, size) for array, size in zip(inputs, self._sizes_in, strict=True))
+        right = right and all(
+            array.size == size * prod(batch) and array.flags.c_contiguous and array.flags.aligned
+            for array, size in zip(outputs, self._sizes_out, strict=True)
+        )
+        if not right or any(array.dtype.char != "d" for array in (*inputs, *outputs)):
+            raise RuntimeError("arrays do not fit the compiled code")
 
     def _workspace(self, size: int) -> int:
         """The address of this thread's scratch memory, 64-byte aligned."""

@@ -39,7 +39,7 @@ class Graph:
     def listing(self, names: Sequence[str]) -> str:
         """The operations as lines of text, inputs called by the given names; the last line lists the outputs."""
         called: dict[Node, str] = {}
-        lines = []
+        lines: list[str] = []
         for node in self.nodes():
             if node.op == "input":
                 called[node] = names[int(node.value)]

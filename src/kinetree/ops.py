@@ -63,6 +63,7 @@ cos = _primitive("cos", np.cos)
 tan = _primitive("tan", np.tan)
 atan2 = _primitive("atan2", np.arctan2)
 sqrt = _primitive("sqrt", np.sqrt)
+divide = _primitive("divide", np.divide)  # where / would raise: Python's floats do not divide by zero
 exp = _primitive("exp", np.exp)
 log = _primitive("log", np.log)
 tanh = _primitive("tanh", np.tanh)

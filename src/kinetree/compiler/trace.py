@@ -20,7 +20,8 @@ def _operation(name: str) -> Callable[..., Node]:
     return lambda *operands: make(name, *map(as_node, operands))
 
 
-ops.register(Node, SimpleNamespace(**{name: _operation(name) for name in ops.PRIMITIVES}))
+_CALLED = {"divide": "div"}
+ops.register(Node, SimpleNamespace(**{name: _operation(_CALLED.get(name, name)) for name in ops.PRIMITIVES}))
 
 
 def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Graph, list[tuple[int, ...]]]:
@@ -35,7 +36,8 @@ def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tu
             array[index] = symbol(position)
             position += 1
         arrays.append(array)
-    result = function(*arrays)
+    with np.errstate(all="ignore"):  # constants may be infinite or NaN, as any value may
+        result = function(*arrays)
     outputs: list[Node] = []
     output_shapes = []
     for value in result if isinstance(result, tuple) else (result,):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,7 +53,6 @@ class Engine:
         self.model = model
         self.eager = eager or os.environ.get(EAGER, "") not in ("", "0")
         self._kernels: dict[Request, Any] = {}
-        self._lock = threading.RLock()
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -166,10 +164,10 @@ class Engine:
         kernel = self._kernels.get(request)
         if kernel is None:
             from kinetree.compiler.call import Kernel  # noqa: PLC0415 - LLVM is loaded when it is needed
-            from kinetree.compiler.jit import host  # noqa: PLC0415
+            from kinetree.compiler.jit import host, lock  # noqa: PLC0415
             from kinetree.compiler.program import build  # noqa: PLC0415
 
-            with self._lock:
+            with lock:
                 kernel = self._kernels.get(request)
                 if kernel is None:
                     sizes = [request.quantity.size(name, self.model) for name in request.quantity.inputs]

@@ -1,8 +1,10 @@
 """The textbook, the kernel for one state and the kernel for a batch: three ways to the same numbers."""
 
 import json
+import os
 import pickle
 import threading
+import time
 import warnings
 from pathlib import Path
 
@@ -203,6 +205,29 @@ def test_first_calls_from_many_threads():
     assert len(arm._engine._kernels) == 1
     for k, (single, batch) in enumerate(results):
         assert np.array_equal(single, batch[k])
+
+
+def test_a_fork_while_another_thread_compiles():
+    """The child compiles and runs batches on threads of its own."""
+    arm, other = kt.load("arm6"), kt.load("arm6", base="floating")
+    q = arm.random(0, 50_000)
+    expected = arm.gravity_forces(q)  # the parent's pool has threads now
+    compiling = threading.Thread(target=lambda: [other.forward_dynamics(other.neutral(), *np.zeros((2, 12)))])
+    compiling.start()
+    child = os.fork()
+    if child == 0:
+        same = np.array_equal(arm.gravity_forces(q), expected) and kt.load("arm6").mass_matrix(q[0]).shape == (6, 6)
+        os._exit(0 if same else 1)
+    compiling.join()
+    deadline = time.monotonic() + 60
+    ended, status = 0, 0
+    while not ended:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if time.monotonic() > deadline:
+            os.kill(child, 9)
+            pytest.fail("the child hangs")
+        time.sleep(0.05)
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_nan_and_huge_inputs():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.emit.batch import BATCH
-from kinetree.compiler.jit import LoadedCode, compile_object
+from kinetree.compiler.jit import LoadedCode, compile_object, lock
 from kinetree.compiler.program import SINGLE, Program
 from kinetree.compiler.threads import get_num_threads, run_ranges
 from kinetree.ops import Array
@@ -48,7 +48,6 @@ class Kernel:
         self._operations = program.operations
         self._single_scratch = program.single_workspace()
         self._batch_scratch = program.batch_workspace()
-        self._lock = threading.Lock()
         self._single: tuple[_Function, LoadedCode] | None = None
         self._batch: tuple[_Function, LoadedCode] | None = None
         self._local = threading.local()
@@ -61,7 +60,7 @@ class Kernel:
 
     def _single_function(self) -> _Function:
         if self._single is None:
-            with self._lock:
+            with lock:
                 if self._single is None:
                     count = len(self._sizes_in) + len(self._sizes_out) + 1
                     kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)
@@ -70,7 +69,7 @@ class Kernel:
 
     def _batch_function(self) -> _Function:
         if self._batch is None:
-            with self._lock:
+            with lock:
                 if self._batch is None:
                     kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
                     self._batch = self._load(self.program.batch_assembly(), BATCH, kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import os
 import threading
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,10 @@ from kinetree.compiler.emit.elementary import LIBRARY
 from kinetree.compiler.emit.ir import Width
 
 lock = threading.RLock()
-"""llvmlite does one thing at a time."""
+"""llvmlite does one thing at a time, and so does everything that makes machine code. A fork waits for it to be free, so
+that the child does not inherit it from a thread that it does not have."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 _LANES = (("avx512f", 8), ("avx", 4), ("neon", 2), ("sse2", 2))
 

@@ -53,6 +53,7 @@ class Engine:
         self.model = model
         self.eager = eager or os.environ.get(EAGER, "") not in ("", "0")
         self._kernels: dict[Request, Any] = {}
+        self._prepared: tuple[Request, ...] = ()
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -69,21 +70,22 @@ class Engine:
         """The quantity for one state or every state of a batch, (*batch, *shape)."""
         arguments = self._arguments(quantity, values)
         request = Request(quantity, frame, options)
-        if wrenches is not None:
-            request = self._add_wrenches(request, wrenches, arguments)
+        if wrenches is not None or (quantity.takes_wrenches and self._prepared):
+            request = self._add_wrenches(request, {} if wrenches is None else wrenches, arguments)
         batch = batch_shape(arguments)
         shape = batch + quantity.shape(self.model)
         target = np.empty(shape) if out is None else as_output(out, shape)
         if self.eager:
             self._by_textbook(request, arguments, target)
         else:
-            self._by_machine(request, arguments, batch, target)
+            self._by_machine(request, arguments, batch, target, given=out is not None)
         return target if shape or out is not None else target[()]
 
     def prepare(self, request: Request, batch: bool) -> None:
         """Compile ahead what calls with this request will need."""
         if not self.eager:
             self._kernel(request).prepare(batch)
+            self._prepared = (*self._prepared, request)
 
     def _arguments(self, quantity: Quantity, values: Sequence[Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:
         model = self.model
@@ -114,15 +116,14 @@ class Engine:
         return request
 
     def _fitting(self, request: Request) -> Request:
-        """A prepared request that covers this one with zero wrenches, or the request itself."""
-        wanted = set(request.places)
-        if request in self._kernels or not wanted:
+        """The smallest prepared request that covers this one with zero wrenches, or the request itself."""
+        if request in self._kernels:
             return request
-        for known in self._kernels:
-            same = (known.quantity, known.frame, known.options) == (request.quantity, request.frame, request.options)
-            if same and wanted <= set(known.places):
-                return known
-        return request
+        wanted = set(request.places)
+        covering = [
+            known for known in self._prepared if known.quantity is request.quantity and wanted <= set(known.places)
+        ]
+        return min(covering, key=lambda known: len(known.places), default=request)
 
     # -- the textbook ------------------------------------------------------------------------------------------
 
@@ -176,14 +177,15 @@ class Engine:
         return kernel
 
     def _by_machine(
-        self, request: Request, arguments: Mapping[str, Any], batch: tuple[int, ...], target: Array
+        self, request: Request, arguments: Mapping[str, Any], batch: tuple[int, ...], target: Array, given: bool
     ) -> None:
         kernel = self._kernel(request)
         count = int(np.prod(batch))
         if count == 0 or target.size == 0:
             return
         arrays = [array for array, _ in arguments.values()]
-        direct = target.flags.c_contiguous and target.flags.aligned
+        may_fail = given and request.quantity.divides_by_mass  # then the caller's array must stay as it is
+        direct = target.flags.c_contiguous and target.flags.aligned and not may_fail
         direct = direct and not any(np.may_share_memory(target, array) for array in arrays)
         result = target if direct else np.empty(target.shape)
         flags = np.zeros(batch) if request.quantity.divides_by_mass else None

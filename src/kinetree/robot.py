@@ -206,7 +206,8 @@ class Robot:
         `wrenches` names the frames where wrenches may act, or (frame, reference) pairs; calls with wrenches at some of
         them then run the same code with zeros in the other places.
         """
-        places = tuple(sorted(self._place(item) for item in wrenches))
+        listed = [wrenches] if isinstance(wrenches, str) else list(wrenches)
+        places = tuple(sorted({self._place(item) for item in listed}))
         for name in quantities:
             quantity = OF_ROBOT.get(name)
             if quantity is None:
@@ -216,9 +217,13 @@ class Robot:
             self._engine.prepare(Request(quantity, places=places), batch)
 
     def _place(self, item: str | Place) -> Place:
-        name, reference = (item, "world-aligned") if isinstance(item, str) else item
+        if isinstance(item, str):
+            item = (item, "world-aligned")
+        if not isinstance(item, tuple) or len(item) != 2:
+            raise ArgumentTypeError(f"wrenches has {short(item)}; expected a frame name or (frame name, reference)")
+        name, reference = item
         one_of("reference", reference, REFERENCES)
-        return self.model.frame(name).name, reference  # type: ignore[return-value]
+        return self.model.frame(name).name, reference
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
         return self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)

@@ -1,5 +1,10 @@
 """Batches of every size and layout, threads, and the targets this CPU can stand in for."""
 
+import platform
+import re
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -7,7 +12,7 @@ import kinetree as kt
 from kinetree import ops
 from kinetree.compiler import call
 from kinetree.compiler.call import Kernel, flat_rows
-from kinetree.compiler.jit import host
+from kinetree.compiler.jit import assembly_of, host
 from kinetree.compiler.program import build
 from kinetree.compiler.threads import run_ranges
 
@@ -174,6 +179,41 @@ def test_ranges_cover_everything_once_and_errors_come_through():
             run_ranges(fail, 100, 1, 2)
     finally:
         kt.set_num_threads(before)
+
+
+def test_nobody_works_any_more_when_the_caller_leaves():
+    """By an error of the caller, of a helper, or an interrupt while waiting."""
+    before = kt.get_num_threads()
+    kt.set_num_threads(4)
+    busy = []
+    lock = threading.Lock()
+
+    def work(start, stop, failing):
+        with lock:
+            busy.append(start)
+        time.sleep(0.05)
+        with lock:
+            busy.remove(start)
+        if start == failing:
+            raise KeyboardInterrupt if failing else ValueError("no")
+
+    try:
+        for failing in (0, 8):
+            with pytest.raises((ValueError, KeyboardInterrupt)):
+                run_ranges(lambda start, stop, failing=failing: work(start, stop, failing), 320, 8, 40)
+            assert not busy
+    finally:
+        kt.set_num_threads(before)
+
+
+def test_the_code_needs_nothing_from_outside(compiled):
+    """It finds the C library through addresses it is given, so that it can lie anywhere."""
+    if "x86" not in platform.machine():
+        return
+    for assembly in (compiled.program.single_assembly(), compiled.program.batch_assembly()):
+        called = re.findall(r"call\w*\s+(\S+)", assembly_of(assembly, compiled.program.target))
+        assert called
+        assert all(name.startswith(("kinetree", "*")) for name in called)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "two", None, True])

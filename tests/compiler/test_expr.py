@@ -59,6 +59,32 @@ def test_python_cannot_look_into_a_traced_value(use):
         use(symbol(0))
 
 
+def test_a_number_is_not_compared_by_chance():
+    with pytest.raises(TypeError, match=r"kt\.where"):
+        symbol(0) == 0.0  # noqa: B015
+    assert symbol(0) == symbol(0) and symbol(0) != symbol(1)
+
+
+def test_a_truth_value_is_not_a_number():
+    x = symbol(0)
+    for use in (
+        lambda: (x < 1) * x,
+        lambda: 1.0 + (x < 1),
+        lambda: -(x < 1),
+        lambda: ops.sin(x < 1),
+        lambda: (x < 1) < x,
+    ):
+        with pytest.raises(TypeError, match="a traced comparison is not a number"):
+            use()
+
+
+def test_a_long_expression_is_shown_in_short():
+    x = symbol(0)
+    for _ in range(200):
+        x = x * x + 1
+    assert len(repr(x)) < 100
+
+
 def test_powers_that_are_not_whole():
     for exponent in (0.5, -1, symbol(1)):
         with pytest.raises(TypeError, match="whole number"):

@@ -155,7 +155,10 @@ def test_prepared_wrenches_switch_off_by_zeros():
     assert set(robot._engine._kernels) == kernels
     robot.inverse_dynamics(q, v, a, {"tool0": kt.Wrench(np.ones(6), "world")})  # elsewhere: code of its own
     assert len(robot._engine._kernels) == len(kernels) + 1
-    robot.prepare("bias_forces", wrenches=["tool0", ("tool0", "local")], batch=True)
+    robot.bias_forces(q, v)
+    robot.bias_forces(q, v, {})
+    assert len(robot._engine._kernels) == len(kernels) + 1
+    robot.prepare("bias_forces", wrenches=["tool0", "tool0", ("tool0", "local")], batch=True)
     states = robot.random(0, 9)
     pushed = robot.bias_forces(states, v, {"tool0": kt.Wrench(np.ones(6), "local")})
     close(pushed[4], robot.eager.bias_forces(states[4], v, {"tool0": kt.Wrench(np.ones(6), "local")}), 1e-12)
@@ -164,8 +167,12 @@ def test_prepared_wrenches_switch_off_by_zeros():
             robot.prepare(wrong)
     with pytest.raises(kt.ArgumentError, match="mass_matrix takes no wrenches"):
         robot.prepare("mass_matrix", wrenches=["tool0"])
-    with pytest.raises(kt.UnknownNameError, match="did you mean 'tool0'"):
-        robot.prepare("bias_forces", wrenches=["tool"])
+    for wrong in ("tool", ["tool"]):
+        with pytest.raises(kt.UnknownNameError, match="did you mean 'tool0'"):
+            robot.prepare("bias_forces", wrenches=wrong)
+    for wrong in ([3], [("tool0",)]):
+        with pytest.raises(kt.ArgumentTypeError, match="expected a frame name or"):
+            robot.prepare("bias_forces", wrenches=wrong)
     robot.frame("tool0").prepare("pose", "jacobian", reference="local", batch=True)
     with pytest.raises(kt.UnknownNameError, match="quantity 'position' does not exist"):
         robot.frame("tool0").prepare("position")
@@ -262,6 +269,25 @@ def test_a_singular_state_in_a_batch_is_named():
     with pytest.raises(kt.SingularMassMatrixError, match=r"singular at q\[1, 1\]: joint 'neck_roll' can move without"):
         icub.forward_dynamics(q, np.zeros(icub.nv), np.zeros(icub.nv))
     assert np.isfinite(icub.forward_dynamics(q[0], np.zeros(icub.nv), np.zeros(icub.nv))).all()
+
+
+MASSLESS = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1"
+  izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="c"/>
+  <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>
+  <joint name="k" type="continuous"><parent link="b"/><child link="c"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_massless_link_is_found_by_the_compiled_code_too(base):
+    robot = kt.load(MASSLESS, base)
+    q, zero = robot.neutral(), np.zeros(robot.nv)
+    out = np.full(robot.nv, 7.0)
+    for one in (robot, robot.eager):
+        with pytest.raises(kt.SingularMassMatrixError, match="joint 'k' can move without moving any mass"):
+            one.forward_dynamics(q, zero, zero, out=out)
+        with pytest.raises(kt.SingularMassMatrixError, match="joint 'k' can move without moving any mass"):
+            one.inverse_mass_matrix(q)
+    assert np.all(out == 7.0)
 
 
 def test_negative_inertia_is_called_by_its_name():

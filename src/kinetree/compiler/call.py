@@ -87,7 +87,9 @@ class Kernel:
         self._check((), inputs, outputs)
         inputs = [_contiguous(array) for array in inputs]
         pointers = [_address(array) for array in (*inputs, *outputs)]
-        function(*pointers, self._workspace(self._single_scratch))
+        memory, address = self._workspace(self._single_scratch)
+        function(*pointers, address)
+        del memory
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
@@ -105,8 +107,10 @@ class Kernel:
         states, lanes = len(outputs[0]), self.program.target.lanes
         scratch = self._batch_scratch
 
-        def work(start: int, stop: int) -> None:
-            function(start, stop, block, self._workspace(scratch))
+        def work(start: int, stop: int, keep: object = (held, outputs)) -> None:
+            memory, address = self._workspace(scratch)  # held here, whatever else this thread is made to do meanwhile
+            function(start, stop, block, address)
+            del memory, keep
 
         worth = int(self._operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
         if worth <= 1:
@@ -124,13 +128,13 @@ class Kernel:
         if not right or any(array.dtype.char != "d" for array in (*inputs, *outputs)):
             raise RuntimeError("arrays do not fit the compiled code")
 
-    def _workspace(self, size: int) -> int:
-        """The address of this thread's scratch memory, 64-byte aligned."""
-        held = getattr(self._local, "memory", None)
-        if held is None or held[1] < size:
+    def _workspace(self, size: int) -> tuple[Array, int]:
+        """This thread's scratch memory, and an address in it that is a multiple of 64."""
+        held: tuple[Array, int] | None = getattr(self._local, "memory", None)
+        if held is None or len(held[0]) < size + 64:
             memory = np.empty(size + 64, dtype=np.uint8)
-            held = self._local.memory = (memory, size, -(-_address(memory) // 64) * 64)
-        return int(held[2])
+            held = self._local.memory = (memory, -(-_address(memory) // 64) * 64)
+        return held
 
 
 def _address(array: Array) -> int:

@@ -31,6 +31,9 @@ SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
 }
 """Kinds of operands and of the result of every operation."""
 
+_TRUTHS = frozenset(op for op, (_, result) in SIGNATURES.items() if result == BOOLEAN)
+_ON_NUMBERS = frozenset(op for op, (kinds, _) in SIGNATURES.items() if kinds and BOOLEAN not in kinds)
+
 COMMUTATIVE = frozenset(("add", "mul", "equal", "logical_and", "logical_or"))
 
 
@@ -152,6 +155,13 @@ class Node:
     def __invert__(self) -> Node:
         return make("logical_not", self)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Node):
+            raise TypeError("a traced value equals nothing yet: use kt.where(ops.equal(a, b), …) instead of ==")
+        return self is other
+
+    __hash__ = object.__hash__
+
     def __bool__(self) -> NoReturn:
         raise TypeError("a traced value has no truth yet: use kt.where(condition, a, b) instead of if, and, or, not")
 
@@ -167,7 +177,8 @@ class Node:
             return repr(self.value)
         if self.op == "input":
             return f"x{self.value}"
-        return f"{self.op}({', '.join(map(repr, self.args))})"
+        inner = (f"{arg.op}(…)" if arg.args else repr(arg) for arg in self.args)  # all of it may be endless
+        return f"{self.op}({', '.join(inner)})"
 
 
 class _Table(threading.local):
@@ -231,6 +242,8 @@ def symbol(position: int) -> Node:
 
 def make(op: str, *args: Node) -> Node:
     """The simplest known node for this operation."""
+    if op in _ON_NUMBERS and (args[0].op in _TRUTHS or args[-1].op in _TRUTHS):
+        raise TypeError("a traced comparison is not a number: use kt.where(condition, 1.0, 0.0)")
     for arg in args:
         if arg.args or arg.op == "input":
             break

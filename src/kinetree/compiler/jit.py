@@ -12,7 +12,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from kinetree.compiler.emit.elementary import LIBRARY
+from kinetree.compiler.emit.elementary import BIND, LIBRARY
 from kinetree.compiler.emit.ir import Width
 
 lock = threading.RLock()
@@ -53,20 +53,24 @@ def host(without: frozenset[str] = frozenset()) -> Target:
     return Target(cpu if not without else "x86-64", features.flatten(), lanes, fuses)
 
 
-@cache
 def _machine(target: Target) -> Any:
+    """Code in one piece with its constants (small code model), except for CPUs that must call fma from outside."""
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
+        cpu=target.cpu,
+        features=target.features,
+        opt=2,
+        reloc="pic",
+        codemodel="small" if target.fuses else "jitdefault",
     )
 
 
 @cache
-def _bind_library() -> None:
-    """Make the C library's functions known by name to code that is loaded later."""
+def _library_addresses() -> Any:
+    """Addresses of the C library's functions, in the order of LIBRARY."""
     library = ctypes.CDLL(ctypes.util.find_library("m") or ctypes.util.find_library("c"))
-    for name in (*LIBRARY, "fma"):  # CPUs without the instruction call it, too
-        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-        llvm.add_symbol(name, address)
+    llvm.add_symbol("fma", ctypes.cast(library.fma, ctypes.c_void_p).value)
+    addresses = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in LIBRARY]
+    return (ctypes.c_void_p * len(addresses))(*addresses)
 
 
 def compile_object(assembly: str, target: Target) -> bytes:
@@ -83,20 +87,19 @@ def assembly_of(text: str, target: Target) -> str:
 
 
 class LoadedCode:
-    """An object file in executable memory, for as long as this lives."""
+    """An object file in executable memory, for as long as this lives.
+
+    All its sections lie in one reservation, since they reach each other by short distances.
+    """
 
     def __init__(self, object_file: bytes, target: Target) -> None:
         with lock:
-            _bind_library()
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine_for_loading(target))
+            addresses = _library_addresses()
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=target.fuses)
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
             self._engine.finalize_object()
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address(BIND))(addresses)
 
     def address(self, name: str) -> int:
         with lock:
             return int(self._engine.get_function_address(name))
-
-
-def _machine_for_loading(target: Target) -> Any:
-    # an execution engine takes ownership of its target machine, so each gets one of its own
-    return llvm.Target.from_default_triple().create_target_machine(cpu=target.cpu, features=target.features, opt=2)

@@ -6,7 +6,7 @@ import operator
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from kinetree.errors import ArgumentError, short
 
@@ -22,17 +22,16 @@ class _Pool:
         """Start anew: after a fork the child has none of the parent's threads, and perhaps a lock nobody will open."""
         self.lock = threading.Lock()
         self.executor: ThreadPoolExecutor | None = None
-        self.inside = threading.local()
 
-    def get(self) -> ThreadPoolExecutor:
+    def submit(self, work: Callable[[], None]) -> Future[None] | None:
+        """Let a helper do the work; None where there are no more threads to be had, as while Python shuts down."""
         with self.lock:
             if self.executor is None:
                 self.executor = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kinetree")
-            return self.executor
-
-    def help(self, work: Callable[[], None]) -> None:
-        self.inside.working = True
-        work()
+            try:
+                return self.executor.submit(work)
+            except RuntimeError:
+                return None
 
 
 _pool = _Pool()
@@ -64,28 +63,45 @@ def set_num_threads(count: int) -> None:
 def run_ranges(work: Callable[[int, int], None], size: int, block: int, pieces: int) -> None:
     """work(start, stop) over 0 … size in `pieces` runs of whole blocks, on this thread and helpers from the pool.
 
-    Whoever is free takes the next run. Inside a helper everything runs on that helper alone.
+    Whoever is free takes the next run. Returns, also by an exception or an interrupt, only when nobody works any more.
     """
-    helpers = min(get_num_threads(), pieces) - 1
-    if helpers < 1 or getattr(_pool.inside, "working", False):
-        work(0, size)
-        return
     step = -(-size // (block * pieces)) * block
     starts = iter(range(0, size, step))
     next_start = threading.Lock()
+    stopped = threading.Event()
 
     def take() -> None:
-        while True:
+        while not stopped.is_set():
             with next_start:
                 start = next(starts, None)
             if start is None:
                 return
             work(start, min(start + step, size))
 
-    executor = _pool.get()
-    futures = [executor.submit(_pool.help, take) for _ in range(helpers)]
+    futures: list[Future[None]] = []
     try:
+        for _ in range(min(get_num_threads(), pieces) - 1):
+            future = _pool.submit(take)
+            if future is not None:
+                futures.append(future)
         take()
+    except BaseException:
+        stopped.set()
+        raise
     finally:
-        for future in futures:
-            future.result()
+        _wait(futures)
+    for future in futures:
+        future.result()
+
+
+def _wait(futures: list[Future[None]]) -> None:
+    """Wait for all, and only then let an interrupt through."""
+    interrupt: BaseException | None = None
+    for future in futures:
+        while not future.done():
+            try:
+                wait([future])
+            except BaseException as caught:
+                interrupt = caught
+    if interrupt is not None:
+        raise interrupt

@@ -44,7 +44,22 @@ ATAN = (
     1.62858201153657823623e-02,
 )
 LIBRARY = ("sin", "cos", "exp", "log", "tanh")
-"""Functions taken from the C library, by name, when the code is loaded."""
+"""Functions taken from the C library. Code reaches them through variables of its own, set when it is loaded."""
+LIBRARY_PREFIX = "kinetree.library"
+BIND = "kinetree_bind"
+
+
+def library() -> str:
+    """The variables, and void kinetree_bind(table of addresses) to set them."""
+    lines = [f"@{LIBRARY_PREFIX}.{name} = internal global ptr null, align 8" for name in LIBRARY]
+    lines.append(f"define void @{BIND}(ptr %table) nounwind {{")
+    for k, name in enumerate(LIBRARY):
+        lines += [
+            f"  %at{k} = getelementptr ptr, ptr %table, i64 {k}",
+            f"  %address{k} = load ptr, ptr %at{k}, align 8",
+            f"  store ptr %address{k}, ptr @{LIBRARY_PREFIX}.{name}, align 8",
+        ]
+    return "\n".join([*lines, "  ret void", "}"])
 
 
 def _polynomial(b: Lines, z: str, coefficients: tuple[float, ...]) -> str:
@@ -119,17 +134,18 @@ def _signed(b: Lines, value: str, quadrant: str) -> str:
 def _by_lanes(b: Lines, function: str, fast: str, x: str, wanted: str | None) -> str:
     """`function` of the C library in the wanted lanes (all, without `wanted`), the fast value in the others."""
     lanes, real = b.width.lanes, b.width.real
+    address = b.let(f"load ptr, ptr @{LIBRARY_PREFIX}.{function}, align 8")
     if lanes == 1:
-        return b.let(f"call double @{function}(double {x})")
+        return b.let(f"call double {address}(double {x})")
     result = fast
     for lane in range(lanes):
         element = b.let(f"extractelement {real} {x}, i64 {lane}")
         if wanted is None:
-            value = b.let(f"call double @{function}(double {element})")
+            value = b.let(f"call double {address}(double {element})")
         else:
             ask = b.let(f"extractelement <{lanes} x i1> {wanted}, i64 {lane}")
             given = b.let(f"select i1 {ask}, double {element}, double 0.0")
-            slow = b.let(f"call double @{function}(double {given})")
+            slow = b.let(f"call double {address}(double {given})")
             kept = b.let(f"extractelement {real} {fast}, i64 {lane}")
             value = b.let(f"select i1 {ask}, double {slow}, double {kept}")
         result = b.let(f"insertelement {real} {result}, double {value}, i64 {lane}")

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.compiler.emit.elementary import (
-    LIBRARY,
     atan2,
     atan2_name,
     by_library,
     by_library_name,
+    library,
     sincos,
     sincos_name,
 )
@@ -106,6 +106,24 @@ def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space:
     return "\n\n".join(texts)
 
 
+ZERO = """define internal fastcc void @kinetree.zero(ptr %place, i64 %count) nounwind noinline {
+entry:
+  br label %head
+head:
+  %k = phi i64 [0, %entry], [%next, %body]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %body, label %end
+body:
+  %at = getelementptr double, ptr %place, i64 %k
+  store double 0.0, ptr %at, align 8
+  %next = add i64 %k, 1
+  br label %head
+end:
+  ret void
+}"""
+"""Writes zeros; not memset, so that the code needs nothing from outside."""
+
+
 def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
     """Definitions of the functions the parts call, in the widths they are called in."""
     used = {node.op for part in parts for node in part.nodes}
@@ -116,7 +134,7 @@ def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
         if "atan2" in used:
             texts.append(atan2(width))
         texts += [by_library(name, width) for name in ("exp", "log", "tanh") if name in used]
-    texts += [f"declare double @{name}(double)" for name in LIBRARY]
+    texts += [library(), ZERO]
     return "\n\n".join(texts)
 
 
@@ -159,8 +177,7 @@ class _Emitter:
         """Zeros all at once, for a matrix may have thousands; other constants and plain inputs one by one."""
         for j, size in enumerate(self.layout.outputs):
             if any(place[0] == j for node in self.places if _is_zero(node) for place in self.places[node]):
-                length = size * self.width.bytes
-                self.lines.add(f"call void @llvm.memset.p0.i64(ptr align 8 %out{j}, i8 0, i64 {length}, i1 false)")
+                self.lines.add(f"call fastcc void @kinetree.zero(ptr %out{j}, i64 {size * self.width.lanes})")
         for node in self.places:
             if not node.args and not _is_zero(node):
                 self._output(node)

@@ -1,8 +1,8 @@
 """Folding: what is true of numbers, applied while a graph grows.
 
 Signs move outwards and constants together, so that equal terms become the same node. Nothing here loses accuracy
-beyond the rounding of one operation. A product with a zero constant is zero, even of infinity and NaN: it does not
-depend on them.
+beyond the rounding of one operation. What cancels is
+not depended on: x * 0, x - x, 0 / x and x * (y / x) lose an infinity or a NaN that x may be, and the sign of a zero.
 """
 
 from __future__ import annotations

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import matplotlib as mpl
 import numpy as np
 import pinocchio as pin
-from measure import best_times, geometric_mean, save
+from measure import RESULTS, best_times, geometric_mean, save
 from robots import ARMS, ROBOTS, Contender, load
 from table import show
 
 import kinetree as kt
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
 
 STATES = 4096
 BUDGET = {"arm": 30.0, "legged": 15.0}
@@ -58,7 +62,24 @@ def main() -> None:
     threads = two_threads()
     show("Two threads against one, 1e5 states", threads)
     print(f"geometric mean of the ratios: {geometric_mean(list(ratios.values())):.1f}")
+    plot(rows)
     print("saved", save("batch", {"states": STATES, "batch": rows, "threads": threads}))
+
+
+def plot(rows: list[dict[str, object]]) -> None:
+    """Times side by side, with the ratio above."""
+    labels = [f"{row['robot']}\n{'RNEA' if row['quantity'] == 'inverse_dynamics' else 'ABA'}" for row in rows]
+    place = np.arange(len(rows))
+    figure, ax = plt.subplots(figsize=(11, 4.2))
+    for shift, side in ((-0.2, "kinetree"), (0.2, "pin")):
+        ax.bar(place + shift, [row[f"{side} [ns/state]"] for row in rows], 0.4, label=side)
+    for x, row in zip(place, rows, strict=True):
+        ax.text(x + 0.2, row["pin [ns/state]"], f"{row['ratio']:.0f}×", ha="center", va="bottom")
+    ax.set(yscale="log", ylabel="ns per state", title=f"Batch of {STATES} states on one core")
+    ax.set_xticks(place, labels)
+    ax.legend()
+    figure.tight_layout()
+    figure.savefig(RESULTS / "batch.png", dpi=110)
 
 
 def two_threads() -> list[dict[str, object]]:

@@ -1,0 +1,105 @@
+"""The kernel for one state by itself, called in a native loop, beside Pinocchio's function called from Python."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+
+import numpy as np
+import pinocchio as pin
+from measure import best_times, save
+from robots import ROBOTS, Contender, load
+from table import show
+
+from kinetree.compiler.jit import LoadedCode, compile_object
+from kinetree.compiler.program import SINGLE, Program
+from kinetree.engine import Request
+from kinetree.quantities import OF_FRAME, OF_ROBOT
+
+REPEAT = """
+define void @repeat(i64 %n, {parameters}) {{
+entry:
+  br label %head
+head:
+  %k = phi i64 [0, %entry], [%next, %head]
+  call void @{name}({parameters})
+  %next = add i64 %k, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %head, label %end
+end:
+  ret void
+}}
+"""
+
+
+def kernel_time(program: Program, arrays: list[np.ndarray], calls: int = 20_000) -> float:
+    """Seconds of one run of the bare kernel, the best of several loops."""
+    outputs = [np.empty(max(1, size)) for size in program.layout.outputs]
+    held = [*arrays, *outputs, np.empty(program.slots + 8)]  # until the last call
+    pointers = [array.ctypes.data for array in held]
+    parameters = ", ".join(f"ptr %p{k}" for k in range(len(pointers)))
+    text = program.single_assembly() + REPEAT.format(parameters=parameters, name=SINGLE)
+    code = LoadedCode(compile_object(text, program.target), program.target)
+    repeat = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * len(pointers))(code.address("repeat"))
+    best = float("inf")
+    for _ in range(15):
+        start = time.perf_counter()
+        repeat(calls, *pointers)
+        best = min(best, (time.perf_counter() - start) / calls)
+    return best
+
+
+def rows_of(robot: Contender) -> list[dict[str, object]]:
+    """All quantities that both sides have."""
+    model, data = robot.model, robot.model.createData()
+    q, v, a = (x[0] for x in robot.states(1))
+    q_pin, v_pin, a_pin = (np.ascontiguousarray(x[:, 0]) for x in robot.to_pinocchio(*(x[None] for x in (q, v, a))))
+    frame = model.getFrameId(robot.frame, pin.FrameType.BODY)
+    aligned = pin.LOCAL_WORLD_ALIGNED
+    cases = {
+        "frame pose": (
+            Request(OF_FRAME["pose"], robot.frame),
+            [q],
+            lambda: (pin.forwardKinematics(model, data, q_pin), pin.updateFramePlacement(model, data, frame)),
+        ),
+        "frame jacobian": (
+            Request(OF_FRAME["jacobian"], robot.frame, ("world-aligned",)),
+            [q],
+            lambda: pin.computeFrameJacobian(model, data, q_pin, frame, aligned),
+        ),
+        "inverse_dynamics": (
+            Request(OF_ROBOT["inverse_dynamics"]),
+            [q, v, a],
+            lambda: pin.rnea(model, data, q_pin, v_pin, a_pin),
+        ),
+        "mass_matrix": (Request(OF_ROBOT["mass_matrix"]), [q], lambda: pin.crba(model, data, q_pin)),
+        "forward_dynamics": (
+            Request(OF_ROBOT["forward_dynamics"]),
+            [q, v, a],
+            lambda: pin.aba(model, data, q_pin, v_pin, a_pin),
+        ),
+    }
+    rows: list[dict[str, object]] = []
+    for name, (request, arrays, theirs) in cases.items():
+        program = robot.robot._engine._kernel(request).program
+        rows.append(
+            {
+                "robot": robot.name,
+                "quantity": name,
+                "operations": program.operations,
+                "kernel [µs]": 1e6 * kernel_time(program, arrays),
+                "pin from Python [µs]": 1e6 * best_times({"pin": theirs})["pin"],
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    """Measure, print, save."""
+    rows = [row for name in ROBOTS for row in rows_of(load(name))]
+    show("One state: the bare kernel", rows)
+    print("saved", save("single", {"single": rows}))
+
+
+if __name__ == "__main__":
+    main()

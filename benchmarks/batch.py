@@ -27,9 +27,11 @@ def contenders(robot: Contender, quantity: str) -> dict[str, object]:
     out = np.empty((STATES, robot.robot.nv))
     ours = robot.robot.inverse_dynamics if quantity == "inverse_dynamics" else robot.robot.forward_dynamics
     theirs = pin.rneaInParallel if quantity == "inverse_dynamics" else pin.abaInParallel
-    calls = {"kinetree": lambda: ours(q, v, a, out=out), "pin": lambda: theirs(1, pool, *columns, result)}
-    for call in calls.values():
-        call()
+    # forward dynamics may refuse a singular state, so it leaves `out` alone until it is done: one more copy
+    given = {"out": out} if quantity == "inverse_dynamics" else {}
+    calls = {"kinetree": lambda: ours(q, v, a, **given), "pin": lambda: theirs(1, pool, *columns, result)}
+    out[:] = calls["kinetree"]()
+    calls["pin"]()
     mine = kt.convert(robot.robot, "tau" if quantity == "inverse_dynamics" else "v", out, to="pinocchio")
     error = np.abs(mine.T - result).max(axis=0) / np.maximum(1.0, np.abs(result).max(axis=0))
     assert np.quantile(error, 0.9) < 1e-6, f"{robot.name}: the contenders disagree"  # iCub's M is singular nearby

@@ -12,12 +12,15 @@ import numpy as np
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array
 
+_FLOAT64 = np.dtype(np.float64)
 UNIT_TOLERANCE = 1e-6
 """How far the squared norm of a quaternion, or of a cosine and sine, may be from one."""
 
 
 def as_floats(name: str, value: object, core: tuple[int, ...]) -> Array:
     """`value` as float64 of shape (…, *core)."""
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape[-1:] == core:
+        return value  # most calls
     array = _as_real(name, value, f"an array of shape {_shape_words(core)}")
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
         raise ArgumentError(f"{name} has shape {array.shape}; expected {_shape_words(core)}{_hint(array, core)}")
@@ -102,6 +105,9 @@ def as_generator(name: str, value: object) -> np.random.Generator:
 
 def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple[int, ...]:
     """The common leading axes of the arguments, given as name → (array, core shape)."""
+    shapes = [array.shape[: array.ndim - len(core)] for array, core in arguments.values()]
+    if all(shape == shapes[0] for shape in shapes):
+        return shapes[0]
     leading = {name: array.shape[: array.ndim - len(core)] for name, (array, core) in arguments.items()}
     try:
         return np.broadcast_shapes(*leading.values())

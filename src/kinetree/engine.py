@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -180,7 +181,7 @@ class Engine:
         self, request: Request, arguments: Mapping[str, Any], batch: tuple[int, ...], target: Array, given: bool
     ) -> None:
         kernel = self._kernel(request)
-        count = int(np.prod(batch))
+        count = math.prod(batch)
         if count == 0 or target.size == 0:
             return
         arrays = [array for array, _ in arguments.values()]

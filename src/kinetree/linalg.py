@@ -17,10 +17,10 @@ def ltdl(M: Array) -> tuple[Array, Array]:
     n = len(M)
     L = M.copy()
     for k in reversed(range(n)):
+        scaled = L[k, :k] * ops.divide(1.0, L[k, k])  # one division a row: they take long
         for i in range(k):
-            row = L[k, : i + 1]
-            L[i, : i + 1] = L[i, : i + 1] - row * ops.divide(L[k, i], L[k, k])
-        L[k, :k] = ops.divide(L[k, :k], L[k, k])
+            L[i, : i + 1] = L[i, : i + 1] - L[k, : i + 1] * scaled[i]
+        L[k, :k] = scaled
     d = L.diagonal().copy()
     L[np.triu_indices(n)] = 0.0
     L[np.diag_indices(n)] = 1.0
@@ -36,7 +36,7 @@ def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
         for j in range(i):
             x[j] = x[j] - L[i, j] * x[i]
     for i in range(n):  # D z = y, L x = z
-        x[i] = ops.divide(x[i], d[i])
+        x[i] = x[i] * ops.divide(1.0, d[i])
         for j in range(i):
             x[i] = x[i] - L[i, j] * x[j]
     return x

@@ -33,11 +33,13 @@ class Quantity:
     takes_wrenches: bool = False
     divides_by_mass: bool = False
     """The algorithm also returns the pivots of the mass matrix, which must not vanish."""
-    with_mimics: Algorithm | None = None
-    """Another algorithm, for models with mimic joints."""
+    alternative: Algorithm | None = None
+    """Another algorithm for the same, for models where `prefers` says so."""
+    prefers: Callable[[Model], bool] = lambda model: False
 
     def algorithm(self, model: Model) -> Algorithm:
-        return self.with_mimics if self.with_mimics is not None and model.has_mimics else self.compute
+        """The algorithm that serves this model best."""
+        return self.alternative if self.alternative is not None and self.prefers(model) else self.compute
 
     @staticmethod
     def size(name: str, model: Model) -> int:
@@ -73,6 +75,9 @@ def _table(*quantities: Quantity) -> dict[str, Quantity]:
     return {quantity.name: quantity for quantity in quantities}
 
 
+FEW_JOINTS = 18
+"""Up to so many velocities, factoring the mass matrix takes fewer operations than the articulated-body recursion."""
+
 OF_ROBOT = _table(
     Quantity("integrate", configuration.integrate, ("q", "dv"), _positions),
     Quantity("difference", configuration.difference, ("q0", "q1"), _velocities),
@@ -84,7 +89,8 @@ OF_ROBOT = _table(
         _velocities,
         takes_wrenches=True,
         divides_by_mass=True,
-        with_mimics=factorization.forward_dynamics,
+        alternative=factorization.forward_dynamics,
+        prefers=lambda model: model.has_mimics or model.nv <= FEW_JOINTS,
     ),
     Quantity("mass_matrix", crba.mass_matrix, ("q",), _square),
     Quantity("inverse_mass_matrix", factorization.inverse_mass_matrix, ("q",), _square, divides_by_mass=True),

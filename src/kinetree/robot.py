@@ -141,7 +141,10 @@ class Robot:
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """The a with M a + C v + G = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²], by the articulated-body algorithm."""
+        """The a with M a + C v + G = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²].
+
+        By the articulated-body algorithm; for few joints, and with mimic joints, by factoring M.
+        """
         return self._call("forward_dynamics", (q, v, tau), out, wrenches)
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:

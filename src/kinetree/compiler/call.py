@@ -6,6 +6,8 @@ One state runs the scalar kernel. A batch runs the vector kernel in blocks of la
 from __future__ import annotations
 
 import ctypes
+import sys
+import sysconfig
 import threading
 from collections.abc import Callable, Sequence
 from math import prod
@@ -50,6 +52,7 @@ class Kernel:
         self._batch_scratch = program.batch_workspace()
         self._single: tuple[_Function, LoadedCode] | None = None
         self._batch: tuple[_Function, LoadedCode] | None = None
+        self._descriptor = ctypes.c_int64 * (3 * len(self._sizes_in) + 2 * len(self._sizes_out))
         self._local = threading.local()
 
     # -- machine code ------------------------------------------------------------------------------------------
@@ -103,7 +106,7 @@ class Kernel:
             descriptor += [_address(array), row, column]
         for array, size in zip(outputs, self._sizes_out, strict=True):
             descriptor += [_address(array), size]
-        block = (ctypes.c_int64 * len(descriptor))(*descriptor)
+        block = self._descriptor(*descriptor)
         states, lanes = len(outputs[0]), self.program.target.lanes
         scratch = self._batch_scratch
 
@@ -137,8 +140,26 @@ class Kernel:
         return held
 
 
-def _address(array: Array) -> int:
+def _slow_address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
+
+
+def _quick_address(array: Array) -> int:
+    """The first field of an array object, behind its head; ten times faster than to ask for it."""
+    return _pointer_at(id(array) + _HEAD).value or 0
+
+
+def _quick_is_right() -> bool:
+    """Whether arrays of this NumPy are laid out so, in this Python."""
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    samples = [np.empty(n) for n in (1, 3, 1000)] + [np.empty((4, 5))[1:, ::2], np.empty((2, 3)).T[::-1]]
+    return all(_quick_address(sample) == _slow_address(sample) for sample in samples)
+
+
+_pointer_at = ctypes.c_void_p.from_address
+_HEAD = object.__basicsize__
+_address = _quick_address if _quick_is_right() else _slow_address
 
 
 def _contiguous(array: Array) -> Array:

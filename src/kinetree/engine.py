@@ -174,7 +174,9 @@ class Engine:
                 if kernel is None:
                     sizes = [request.quantity.size(name, self.model) for name in request.quantity.inputs]
                     shapes = [(size,) for size in sizes] + [(6,)] * len(request.places)
-                    kernel = self._kernels[request] = Kernel(build(self.function(request), shapes, host()))
+                    kernel = self._kernels[request] = Kernel(
+                        build(self.function(request), shapes, host()), f"{request.quantity.name} of {self.model.name!r}"
+                    )
         return kernel
 
     def _by_machine(

@@ -181,6 +181,15 @@ def test_ranges_cover_everything_once_and_errors_come_through():
         kt.set_num_threads(before)
 
 
+def test_a_long_compilation_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(call, "LARGE", 10)
+    Kernel(build(function, [(3,), (7,)], host()), "something large").prepare(batch=False)
+    assert "kinetree: compiling something large, " in capsys.readouterr().err
+    monkeypatch.setattr(call, "LARGE", 10**6)
+    Kernel(build(function, [(3,), (7,)], host())).prepare(batch=False)
+    assert capsys.readouterr().err == ""
+
+
 def test_nobody_works_any_more_when_the_caller_leaves():
     """By an error of the caller, of a helper, or an interrupt while waiting."""
     before = kt.get_num_threads()

@@ -25,6 +25,9 @@ NANOSECONDS = 0.4
 """Roughly what one operation on one block takes."""
 WORTH_A_THREAD = 200_000.0
 """Nanoseconds of work below which a batch stays on the calling thread."""
+LARGE = 150_000
+"""Operations above which compiling says how long it will take."""
+SECONDS_PER_OPERATION = 6e-5
 PIECES = 4
 """Runs per thread, so that one that is held up does not hold up all."""
 
@@ -43,8 +46,9 @@ class Kernel:
 
     flat_rows = staticmethod(flat_rows)
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, name: str = "a function") -> None:
         self.program = program
+        self.name = name
         self._sizes_in = program.layout.inputs
         self._sizes_out = program.layout.outputs
         self._operations = program.operations
@@ -79,6 +83,12 @@ class Kernel:
         return self._batch[0]
 
     def _load(self, assembly: str, name: str, kind: Any) -> tuple[_Function, LoadedCode]:
+        if self._operations > LARGE:
+            seconds = self._operations * SECONDS_PER_OPERATION
+            print(
+                f"kinetree: compiling {self.name}, {self._operations:,} operations, about {seconds:.0f} s",
+                file=sys.stderr,
+            )
         code = LoadedCode(compile_object(assembly, self.program.target), self.program.target)
         return kind(code.address(name)), code
 

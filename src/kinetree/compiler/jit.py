@@ -35,7 +35,7 @@ class Target:
 
     @property
     def width(self) -> Width:
-        return Width(self.lanes)
+        return Width(self.lanes, older=llvm.llvm_version_info[0] < 22)
 
 
 @cache

@@ -256,6 +256,10 @@ def _mask(columns: int, W: int) -> str:
     return f"<{W} x i1> <{', '.join(f'i1 {int(k < columns)}' for k in range(W))}>"
 
 
+def _aligned(place: str, width: Width) -> str:
+    return f"ptr {place}, i32 8" if width.older else f"ptr align 8 {place}"
+
+
 def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[str]:
     """W rows by `columns` columns from column `start` on."""
     real, lines = width.real, []
@@ -269,7 +273,7 @@ def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[s
             lines.append(f"  %{p}v{row} = load {real}, ptr %{p}s{row}, align 8")
         else:
             lines.append(
-                f"  %{p}v{row} = call {real} @llvm.masked.load.{width.suffix}.p0(ptr align 8 %{p}s{row}, "
+                f"  %{p}v{row} = call {real} @llvm.masked.load.{width.suffix}.p0({_aligned(f'%{p}s{row}', width)}, "
                 f"{_mask(columns, W)}, {real} zeroinitializer)"
             )
     names = _transpose(p, [f"%{p}v{row}" for row in range(W)], width, lines)
@@ -308,8 +312,8 @@ def _unpack_tile(p: str, start: str, columns: int, width: Width) -> list[str]:
             lines.append(f"  store {real} {names[row]}, ptr %{p}d{row}, align 8")
         else:
             lines.append(
-                f"  call void @llvm.masked.store.{width.suffix}.p0({real} {names[row]}, ptr align 8 %{p}d{row}, "
-                f"{_mask(columns, W)})"
+                f"  call void @llvm.masked.store.{width.suffix}.p0({real} {names[row]}, "
+                f"{_aligned(f'%{p}d{row}', width)}, {_mask(columns, W)})"
             )
     return lines
 

@@ -11,6 +11,8 @@ class Width:
     """One value (1) or as many states side by side as there are lanes."""
 
     lanes: int
+    older: bool = False
+    """LLVM before 22, whose masked loads and stores take their alignment as an argument."""
 
     def vector(self, element: str) -> str:
         return element if self.lanes == 1 else f"<{self.lanes} x {element}>"

@@ -10,7 +10,6 @@ from kinetree.compiler.call import Kernel
 from kinetree.compiler.expr import NUMERIC, REAL, SIGNATURES, Node, make, new_table, symbol
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.jit import host
-from kinetree.compiler.passes.chain import CHAIN, chain
 from kinetree.compiler.passes.factor import FACTOR, factor
 from kinetree.compiler.passes.fold import FOLD
 from kinetree.compiler.passes.fuse import FUSE, fuse
@@ -21,7 +20,7 @@ from kinetree.compiler.passes.split import split
 from kinetree.compiler.program import Program, build, simplified
 from kinetree.compiler.trace import trace
 
-RULES = [*FOLD, *FACTOR, *CHAIN, *FUSE]
+RULES = [*FOLD, *FACTOR, *FUSE]
 
 
 def evaluate(expression, values):
@@ -96,7 +95,7 @@ def test_passes_keep_the_meaning_and_do_not_cost(seed):
         graph = random_graph(rng)
         x = rng.uniform(-1, 1, size=6)
         before = graph.evaluate(x)
-        for change, fused in ((factor, False), (chain, False), (fuse, True), (lambda g: fuse(factor(g)), True)):
+        for change, fused in ((factor, False), (fuse, True), (lambda g: fuse(factor(g)), True)):
             after = check(change(graph), fused=fused)
             np.testing.assert_allclose(after.evaluate(x), before, rtol=1e-11, atol=1e-11)
         assert fuse(graph).operations() <= graph.operations()
@@ -111,16 +110,6 @@ def test_fusion_leaves_a_product_that_is_needed_anyway():
         assert kept.counts() == {"mul": 1, "add": 1}
         assert fuse(Graph(3, (product + z, product - z))).counts() == {"fma": 1, "fms": 1}
         assert fuse(Graph(3, (z - product,))).counts() == {"fnma": 1}
-
-
-def test_chains_fuse_both_products():
-    with new_table():
-        a, b, c, d, z = map(symbol, range(5))
-        cross = z + (a * b - c * d)
-        assert fuse(Graph(5, (cross,))).operations() == 3
-        assert fuse(chain(Graph(5, (cross,)))).counts() == {"fma": 1, "fnma": 1}
-        shared = a * b - c * d
-        assert chain(Graph(5, (z + shared, shared))).counts() == Graph(5, (z + shared, shared)).counts()
 
 
 def test_factoring():

@@ -19,6 +19,8 @@ class Graph:
 
     n_inputs: int
     outputs: tuple[Node, ...]
+    sequence: tuple[Node, ...] = ()
+    """An order to keep to, where rewriting has made nodes anew: that of the nodes they stand for."""
 
     def nodes(self) -> list[Node]:
         """All nodes that the outputs need, operands before what uses them."""
@@ -26,7 +28,8 @@ class Graph:
 
     @cached_property
     def _nodes(self) -> list[Node]:
-        return reachable(self.outputs)
+        needed = reachable(self.outputs)
+        return in_sequence(needed, self.sequence) if self.sequence else needed
 
     def counts(self) -> Counter[str]:
         """How many operations of each kind it takes."""
@@ -70,7 +73,8 @@ class Graph:
         new: dict[Node, Node] = {}
         for node in self.nodes():
             new[node] = change(node, tuple(new[arg] for arg in node.args))
-        return Graph(self.n_inputs, tuple(new[node] for node in self.outputs))
+        sequence = tuple(new[node] for node in self.nodes())
+        return Graph(self.n_inputs, tuple(new[node] for node in self.outputs), sequence)
 
 
 def reachable(roots: Iterable[Node]) -> list[Node]:
@@ -83,6 +87,25 @@ def reachable(roots: Iterable[Node]) -> list[Node]:
             found.add(node)
             waiting.extend(node.args)
     return sorted(found, key=lambda node: node.order)
+
+
+def in_sequence(nodes: list[Node], sequence: Iterable[Node]) -> list[Node]:
+    """The nodes as the sequence has them, but each after its operands."""
+    missing = dict.fromkeys(nodes)
+    ordered: list[Node] = []
+    for first in (*sequence, *nodes):
+        waiting = [first] if first in missing else []
+        while waiting:
+            node = waiting[-1]
+            before = [arg for arg in node.args if arg in missing]
+            if before:
+                waiting.extend(before)
+                continue
+            waiting.pop()
+            if node in missing:
+                del missing[node]
+                ordered.append(node)
+    return ordered
 
 
 def uses(graph: Graph) -> Counter[Node]:

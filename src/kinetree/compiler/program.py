@@ -13,7 +13,6 @@ from kinetree.compiler.emit.kernel import ONE, BlockSpace, Layout, elementary_fu
 from kinetree.compiler.expr import Node, new_table
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.jit import Target
-from kinetree.compiler.passes.chain import chain
 from kinetree.compiler.passes.factor import factor
 from kinetree.compiler.passes.fuse import fuse
 from kinetree.compiler.passes.schedule import schedule
@@ -22,8 +21,6 @@ from kinetree.compiler.passes.split import Part, split
 from kinetree.compiler.trace import trace
 
 SINGLE = "kinetree_single"
-ROUNDS = 3
-"""How often products are moved one sum outwards: sums of four terms are common, longer ones are not."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +78,8 @@ def build(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], targe
 
 
 def simplified(graph: Graph, fuses: bool) -> Graph:
-    """The cheaper of the graph and its factored form; fused, where the CPU can, with longer sums as chains."""
+    """The cheaper of the graph and its factored form, fused where the CPU can."""
     candidates = [check(graph, fused=False), check(factor(graph), fused=False)]
-    if not fuses:
-        return min(candidates, key=Graph.operations)
-    best = min(candidates, key=lambda candidate: fuse(candidate).operations())
-    chained = best
-    for _ in range(ROUNDS):
-        chained = check(chain(chained), fused=False)
-    return min((check(fuse(candidate), fused=True) for candidate in (best, chained)), key=Graph.operations)
+    if fuses:
+        candidates = [check(fuse(candidate), fused=True) for candidate in candidates]
+    return min(candidates, key=Graph.operations)

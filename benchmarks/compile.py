@@ -37,7 +37,7 @@ def measure_one(name: str, quantity: str, batch: bool) -> dict[str, float]:
         q[..., :7] = robot.neutral()[:7]
     getattr(robot, quantity)(*arguments)
     seconds = time.perf_counter() - start
-    program = robot._engine._kernel(Request(OF_ROBOT[quantity])).program
+    program = robot._engine.program(Request(OF_ROBOT[quantity]))
     return {"seconds": seconds, "operations": program.operations}
 
 

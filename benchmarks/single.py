@@ -11,8 +11,9 @@ from measure import best_times, save
 from robots import ROBOTS, Contender, load
 from table import show
 
+from kinetree.compiler.code import SINGLE
 from kinetree.compiler.jit import LoadedCode, compile_object
-from kinetree.compiler.program import SINGLE, Program
+from kinetree.compiler.program import Program
 from kinetree.engine import Request
 from kinetree.quantities import OF_FRAME, OF_ROBOT
 
@@ -35,8 +36,9 @@ end:
 def kernel_time(program: Program, arrays: list[np.ndarray], calls: int = 20_000) -> float:
     """Seconds of one run of the bare kernel, the best of several loops."""
     outputs = [np.empty(max(1, size)) for size in program.layout.outputs]
-    held = [*arrays, *outputs, np.empty(program.slots + 8)]  # until the last call
-    pointers = [array.ctypes.data for array in held]
+    workspace = np.empty(program.slots + 8)
+    tables = [np.array([array.ctypes.data for array in group]) for group in (arrays, outputs)]
+    pointers = [array.ctypes.data for array in (*tables, workspace)]
     parameters = ", ".join(f"ptr %p{k}" for k in range(len(pointers)))
     text = program.single_assembly() + REPEAT.format(parameters=parameters, name=SINGLE)
     code = LoadedCode(compile_object(text, program.target), program.target)
@@ -81,7 +83,7 @@ def rows_of(robot: Contender) -> list[dict[str, object]]:
     }
     rows: list[dict[str, object]] = []
     for name, (request, arrays, theirs) in cases.items():
-        program = robot.robot._engine._kernel(request).program
+        program = robot.robot._engine.program(request)
         rows.append(
             {
                 "robot": robot.name,

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from kinetree import ops
 from kinetree.algorithms import configuration, crba
 from kinetree.algorithms.references import Reference
 from kinetree.algorithms.wrenches import external_forces
-from kinetree.arguments import as_floats, as_output, batch_shape, check_quaternions, map_rows
+from kinetree.arguments import UNIT_TOLERANCE, as_floats, as_output, batch_shape, check_quaternions, map_rows
+from kinetree.binding import defaults_of, text_of
 from kinetree.errors import ArgumentTypeError, SingularMassMatrixError, short
 from kinetree.linalg import ltdl
 from kinetree.model.tree import FramePlacement, Model
@@ -30,9 +32,8 @@ SINGULAR_PIVOT = 1e-10
 SUSPICIOUS_PIVOT = 4e-10
 """Relative to the largest diagonal seen at a few configurations: small enough to look closer."""
 
-MANY = 1000
-"""States from which on it pays to check quaternions by machine code."""
-
+Arguments = dict[str, tuple[Array, tuple[int, ...]]]
+"""By name, an array and the shape it has for one state."""
 Place = tuple[str, Reference]
 """Where a wrench acts: a frame and a reference."""
 
@@ -55,6 +56,8 @@ class Engine:
         self.eager = eager or os.environ.get(EAGER, "") not in ("", "0")
         self._kernels: dict[Request, Any] = {}
         self._prepared: tuple[Request, ...] = ()
+        self._opened: tuple[Request, ...] = ()
+        self._doors: dict[tuple[Quantity, str | None], Any] = {}
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -76,6 +79,8 @@ class Engine:
         batch = batch_shape(arguments)
         shape = batch + quantity.shape(self.model)
         target = np.empty(shape) if out is None else as_output(out, shape)
+        if self.model.quaternions and (self.eager or out is not None):  # a kernel finds out only when it has written
+            self._check_quaternions(arguments)
         if self.eager:
             self._by_textbook(request, arguments, target)
         else:
@@ -85,23 +90,25 @@ class Engine:
     def prepare(self, request: Request, batch: bool) -> None:
         """Compile ahead what calls with this request will need."""
         if not self.eager:
-            self._kernel(request).prepare(batch)
+            self._kernel(request).load("batch" if batch else "single")
             self._prepared = (*self._prepared, request)
+            if not batch:
+                self._open(request)
+            self._refresh(request)
 
-    def _arguments(self, quantity: Quantity, values: Sequence[Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:
-        model = self.model
-        arguments: dict[str, tuple[Array, tuple[int, ...]]] = {}
+    def _arguments(self, quantity: Quantity, values: Sequence[Any]) -> Arguments:
+        arguments: Arguments = {}
         for name, value in zip(quantity.inputs, values, strict=True):
-            core = (quantity.size(name, model),)
-            array = as_floats(name, value, core)
-            if name.startswith("q") and not self._obviously_unit(array):
-                check_quaternions(name, array, model.quaternions)
-            arguments[name] = (array, core)
+            core = (quantity.size(name, self.model),)
+            arguments[name] = (as_floats(name, value, core), core)
         return arguments
 
-    def _add_wrenches(
-        self, request: Request, wrenches: Mapping[str, Any], arguments: dict[str, tuple[Array, tuple[int, ...]]]
-    ) -> Request:
+    def _check_quaternions(self, arguments: Arguments) -> None:
+        for name, (array, _) in arguments.items():
+            if name.startswith("q"):
+                check_quaternions(name, array, self.model.quaternions)
+
+    def _add_wrenches(self, request: Request, wrenches: Mapping[str, Any], arguments: Arguments) -> Request:
         """The request with a place for every wrench, which are added to the arguments; zero ones where the code that is
         there has more places than needed."""
         if not isinstance(wrenches, Mapping):
@@ -118,19 +125,85 @@ class Engine:
 
     def _fitting(self, request: Request) -> Request:
         """The smallest prepared request that covers this one with zero wrenches, or the request itself."""
-        if request in self._kernels:
-            return request
         wanted = set(request.places)
         covering = [
             known for known in self._prepared if known.quantity is request.quantity and wanted <= set(known.places)
         ]
         return min(covering, key=lambda known: len(known.places), default=request)
 
+    # -- native calls ------------------------------------------------------------------------------------------
+
+    def native_call(
+        self, instance: object, quantity: Quantity, frame: str | None, method: FunctionType
+    ) -> Callable[..., Any] | None:
+        """The quantity as a built-in function bound to the instance; None where only Python can serve."""
+        if self.eager:
+            return None
+        from kinetree.compiler import native  # noqa: PLC0415 - LLVM is loaded when it is needed
+        from kinetree.compiler.jit import lock  # noqa: PLC0415
+
+        if not native.available():
+            return None
+        with lock:
+            door = self._doors.get((quantity, frame))
+            if door is None:
+                door = self._doors[quantity, frame] = native.Door(self._interface(quantity, method))
+                self._refresh(Request(quantity, frame))
+        bound: Callable[..., Any] = door.bind(instance)
+        return bound
+
+    def _interface(self, quantity: Quantity, method: FunctionType) -> Any:
+        from kinetree.compiler.native import Interface, Mapping  # noqa: PLC0415
+
+        options = [name for name in defaults_of(method) if name not in ("self", "wrenches", "out", *quantity.inputs)]
+        return Interface(
+            name=quantity.name,
+            text=text_of(method),
+            arrays=tuple((name, (quantity.size(name, self.model),)) for name in quantity.inputs),
+            options=tuple(options),
+            defaults=tuple(defaults_of(method)[name] for name in options),
+            mapping=Mapping("wrenches", (6,), Wrench, "value", "reference", "world-aligned")
+            if quantity.takes_wrenches
+            else None,
+            results=(quantity.shape(self.model),),
+            bare=True,
+            fallback=method,
+            home=method.__module__,
+        )
+
+    def _open(self, request: Request) -> None:
+        """Let native calls reach the kernel of this request, which is there."""
+        if request not in self._opened:
+            from kinetree.compiler.jit import lock  # noqa: PLC0415
+
+            with lock:
+                self._opened = (*self._opened, request)
+                self._refresh(request)
+
+    def _refresh(self, request: Request) -> None:
+        """Behind the door of this quantity, just those kernels that Python would choose too."""
+        door = self._doors.get((request.quantity, request.frame))
+        if door is not None:
+            same = (request.quantity, request.frame)
+            known = [opened for opened in self._opened if (opened.quantity, opened.frame) == same]
+            door.lead_to([self._variant(opened) for opened in known if self._fitting(opened) == opened])
+
+    def _variant(self, request: Request) -> Any:
+        from kinetree.compiler.native import Variant  # noqa: PLC0415
+
+        loaded = self._kernel(request).load("single")
+        covers = request in self._prepared
+        return Variant(loaded, request.options, request.places, covers, self._has_status(request.quantity))
+
     # -- the textbook ------------------------------------------------------------------------------------------
 
+    def _has_status(self, quantity: Quantity) -> bool:
+        """Whether a state may be refused: for a quaternion that is not of unit length, or a singular mass matrix."""
+        return quantity.divides_by_mass or bool(self.model.quaternions)
+
     def function(self, request: Request) -> Callable[..., tuple[Any, ...]]:
-        """The request as a function of plain arrays of one state: a tuple of its result and, for quantities that divide
-        by the mass matrix, whether that looks singular."""
+        """The request as a function of plain arrays of one state: a tuple of its result and, where that may be, whether
+        the state is to be looked at."""
         model, quantity = self.model, request.quantity
         n_state = len(quantity.inputs)
         frame: tuple[FramePlacement, ...] = () if request.frame is None else (model.frame(request.frame),)
@@ -143,14 +216,21 @@ class Engine:
                 at_frames = [(placement, ref, six) for (placement, ref), six in zip(places, sixes, strict=True)]
                 extra = (*extra, external_forces(model, state[0], at_frames))
             result = quantity.algorithm(model)(model, *frame, *state, *extra)
+            status: Any = False
             if quantity.divides_by_mass:
                 result, pivots = result
-                return result, self._suspicious(pivots)
-            return (_packed(result, model),)
+                status = self._suspicious(pivots)
+            for name, array in zip(quantity.inputs, state, strict=True):
+                if name.startswith("q"):
+                    for part in model.quaternions:
+                        off = ops.absolute(array[part] @ array[part] - 1.0)
+                        status = ops.logical_or(status, ops.less(UNIT_TOLERANCE, off))
+            packed = _packed(result, model)
+            return (packed, status) if self._has_status(quantity) else (packed,)
 
         return run
 
-    def _by_textbook(self, request: Request, arguments: Mapping[str, Any], target: Array) -> None:
+    def _by_textbook(self, request: Request, arguments: Arguments, target: Array) -> None:
         with np.errstate(all="ignore"):  # NaN and infinity are results, not accidents
             rows = map_rows(self.function(request), arguments)
         results = np.array([row[0] for row in rows], dtype=np.float64).reshape(target.shape)
@@ -166,49 +246,48 @@ class Engine:
         kernel = self._kernels.get(request)
         if kernel is None:
             from kinetree.compiler.call import Kernel  # noqa: PLC0415 - LLVM is loaded when it is needed
-            from kinetree.compiler.jit import host, lock  # noqa: PLC0415
-            from kinetree.compiler.program import build  # noqa: PLC0415
+            from kinetree.compiler.jit import lock  # noqa: PLC0415
 
             with lock:
                 kernel = self._kernels.get(request)
                 if kernel is None:
-                    sizes = [request.quantity.size(name, self.model) for name in request.quantity.inputs]
-                    shapes = [(size,) for size in sizes] + [(6,)] * len(request.places)
-                    kernel = self._kernels[request] = Kernel(
-                        build(self.function(request), shapes, host()), f"{request.quantity.name} of {self.model.name!r}"
-                    )
+                    kernel = self._kernels[request] = Kernel(self.program(request))
         return kernel
 
+    def program(self, request: Request) -> Any:
+        """The traced and simplified request."""
+        from kinetree.compiler.jit import host  # noqa: PLC0415
+        from kinetree.compiler.program import build  # noqa: PLC0415
+
+        sizes = [request.quantity.size(name, self.model) for name in request.quantity.inputs]
+        shapes = [(size,) for size in sizes] + [(6,)] * len(request.places)
+        return build(self.function(request), shapes, host(), f"{request.quantity.name} of {self.model.name!r}")
+
     def _by_machine(
-        self, request: Request, arguments: Mapping[str, Any], batch: tuple[int, ...], target: Array, given: bool
+        self, request: Request, arguments: Arguments, batch: tuple[int, ...], target: Array, given: bool
     ) -> None:
-        kernel = self._kernel(request)
+        kernel, quantity = self._kernel(request), request.quantity
         count = math.prod(batch)
         if count == 0 or target.size == 0:
             return
         arrays = [array for array, _ in arguments.values()]
-        may_fail = given and request.quantity.divides_by_mass  # then the caller's array must stay as it is
+        may_fail = given and quantity.divides_by_mass  # then the caller's array must stay as it is
         direct = target.flags.c_contiguous and target.flags.aligned and not may_fail
-        direct = direct and not any(np.may_share_memory(target, array) for array in arrays)
+        direct = direct and not (given and any(np.may_share_memory(target, array) for array in arrays))
         result = target if direct else np.empty(target.shape)
-        flags = np.zeros(batch) if request.quantity.divides_by_mass else None
+        flags = np.empty(batch) if self._has_status(quantity) else None
         outputs = [result.reshape(count, -1)] + ([] if flags is None else [flags.reshape(count, 1)])
         if batch == ():
             kernel.single(arrays, outputs)
+            self._open(request)
         else:
             kernel.batch([kernel.flat_rows(array, batch, core) for array, core in arguments.values()], outputs)
         if flags is not None and flags.any():
-            self._refuse_singular(arguments, batch, flags != 0.0)
+            self._check_quaternions(arguments)
+            if quantity.divides_by_mass:
+                self._refuse_singular(arguments, batch, flags != 0.0)
         if not direct:
             target[...] = result
-
-    def _obviously_unit(self, q: Array) -> bool:
-        """Whether a large batch has only unit quaternions (or NaN), by a quick look; False means to look closely."""
-        if self.eager or q.ndim != 2 or len(q) < MANY:
-            return not self.model.quaternions
-        from kinetree.compiler.unit import all_unit  # noqa: PLC0415
-
-        return all(all_unit(q[:, part]) for part in self.model.quaternions)
 
     # -- singular mass matrices --------------------------------------------------------------------------------
 
@@ -226,7 +305,7 @@ class Engine:
             found = ops.logical_or(found, ops.less_equal(pivot, SUSPICIOUS_PIVOT * float(scale)))
         return found
 
-    def _refuse_singular(self, arguments: Mapping[str, Any], batch: tuple[int, ...], flags: Array) -> None:
+    def _refuse_singular(self, arguments: Arguments, batch: tuple[int, ...], flags: Array) -> None:
         """Raises for the first state, of those flagged, whose mass matrix really cannot be divided by."""
         q, core = arguments["q"]
         states = np.broadcast_to(q, batch + core)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import FunctionType
 from typing import Any, final
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 from kinetree.algorithms import configuration
 from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, AccelerationKind, Reference
 from kinetree.arguments import as_generator, as_shape
+from kinetree.binding import native
 from kinetree.engine import Engine, Place, Request
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.model.tree import Finding, Limits, Model
@@ -52,6 +54,10 @@ class Robot:
     @cached_property
     def _engine(self) -> Engine:
         return Engine(self.model, eager=self.textbook)
+
+    @cached_property
+    def _frames(self) -> dict[str, Frame]:
+        return {}
 
     # -- what it is --------------------------------------------------------------------------------------------
 
@@ -101,7 +107,10 @@ class Robot:
 
     def frame(self, name: str) -> Frame:
         """The kinematics of a named frame."""
-        return Frame(self, self.model.frame(name).name)
+        known = self._frames.get(name) if isinstance(name, str) else None
+        if known is None:
+            known = self._frames.setdefault(name, Frame(self, self.model.frame(name).name))
+        return known
 
     def check(self) -> tuple[Finding, ...]:
         """What is suspicious in the model: odd inertias, massless moving links, tags that were ignored."""
@@ -122,22 +131,26 @@ class Robot:
         draws = configuration.random(self.model, as_generator("rng", rng), math.prod(batch))
         return draws.reshape((*batch, self.nq))
 
+    @native
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """q ⊕ dv, (…, nq): the configuration reached with constant velocity dv in unit time."""
         return self._call("integrate", (q, dv), out)
 
+    @native
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, (…, nv): the dv with integrate(q0, dv) = q1."""
         return self._call("difference", (q0, q1), out)
 
     # -- dynamics ----------------------------------------------------------------------------------------------
 
+    @native
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
         """τ = M a + C v + G - Σ Jᵀ w, (…, nv) [N m or N], by RNEA."""
         return self._call("inverse_dynamics", (q, v, a), out, wrenches)
 
+    @native
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
@@ -147,48 +160,58 @@ class Robot:
         """
         return self._call("forward_dynamics", (q, v, tau), out, wrenches)
 
+    @native
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """M(q), (…, nv, nv), by CRBA."""
         return self._call("mass_matrix", (q,), out)
 
+    @native
     def inverse_mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """M(q)⁻¹, (…, nv, nv)."""
         return self._call("inverse_mass_matrix", (q,), out)
 
+    @native
     def bias_forces(
         self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
         """C v + G - Σ Jᵀ w, (…, nv) [N m or N]."""
         return self._call("bias_forces", (q, v), out, wrenches)
 
+    @native
     def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """G(q), (…, nv) [N m or N]."""
         return self._call("gravity_forces", (q,), out)
 
+    @native
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """½ vᵀ M v, (…) [J]."""
         return self._call("kinetic_energy", (q, v), out)
 
+    @native
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """-Σ m gᵀ c, (…) [J], zero at the height of the world's origin."""
         return self._call("potential_energy", (q,), out)
 
     # -- kinematics of the whole -------------------------------------------------------------------------------
 
+    @native
     def poses(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Pose of every body in the world, (…, nbodies, 4, 4), in the order of `body_names`."""
         return self._call("poses", (q,), out)
 
+    @native
     def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Centre of mass of all that moves, in the world, (…, 3) [m]."""
         self._require_mass()
         return self._call("center_of_mass", (q,), out)
 
+    @native
     def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """(…, 3) [m/s]."""
         self._require_mass()
         return self._call("center_of_mass_velocity", (q, v), out)
 
+    @native
     def center_of_mass_acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
     ) -> Array:
@@ -196,6 +219,7 @@ class Robot:
         self._require_mass()
         return self._call("center_of_mass_acceleration", (q, v, a), out)
 
+    @native
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """J with ċ = J v, (…, 3, nv)."""
         self._require_mass()
@@ -218,6 +242,9 @@ class Robot:
             if places and not quantity.takes_wrenches:
                 raise ArgumentError(f"{name} takes no wrenches")
             self._engine.prepare(Request(quantity, places=places), batch)
+
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        return self._engine.native_call(self, OF_ROBOT[method.__name__], None, method)
 
     def _place(self, item: str | Place) -> Place:
         if isinstance(item, str):
@@ -253,10 +280,12 @@ class Frame:
     def __repr__(self) -> str:
         return f"<Frame {self.name!r} of {self.robot.name!r}>"
 
+    @native
     def pose(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Pose in the world, (…, 4, 4)."""
         return self._call("pose", (q,), out)
 
+    @native
     def velocity(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
@@ -264,6 +293,7 @@ class Frame:
         one_of("reference", reference, REFERENCES)
         return self._call("velocity", (q, v), out, reference)
 
+    @native
     def acceleration(
         self,
         q: ArrayLike,
@@ -282,6 +312,7 @@ class Frame:
         one_of("kind", kind, ACCELERATION_KINDS)
         return self._call("acceleration", (q, v, a), out, reference, kind)
 
+    @native
     def bias_acceleration(
         self,
         q: ArrayLike,
@@ -296,11 +327,13 @@ class Frame:
         one_of("kind", kind, ACCELERATION_KINDS)
         return self._call("bias_acceleration", (q, v), out, reference, kind)
 
+    @native
     def jacobian(self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None) -> Array:
         """J with velocity = J v in the same reference, (…, 6, nv)."""
         one_of("reference", reference, REFERENCES)
         return self._call("jacobian", (q,), out, reference)
 
+    @native
     def jacobian_rate(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
@@ -324,6 +357,12 @@ class Frame:
                 raise unknown("quantity", name, OF_FRAME)
             request = Request(OF_FRAME[name], self.name, options.get(name, (reference,)))
             self.robot._engine.prepare(request, batch)
+
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        return self.robot._engine.native_call(self, OF_FRAME[method.__name__], self.name, method)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Frame, (self.robot, self.name)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
         return self.robot._engine.evaluate(OF_FRAME[name], values, out, frame=self.name, options=options)

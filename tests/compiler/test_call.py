@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree import ops
-from kinetree.compiler import call
+from kinetree.compiler import call, program
 from kinetree.compiler.call import Kernel, flat_rows
 from kinetree.compiler.jit import assembly_of, host
 from kinetree.compiler.program import build
@@ -182,11 +182,11 @@ def test_ranges_cover_everything_once_and_errors_come_through():
 
 
 def test_a_long_compilation_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(call, "LARGE", 10)
-    Kernel(build(function, [(3,), (7,)], host()), "something large").prepare(batch=False)
+    monkeypatch.setattr(program, "LARGE", 10)
+    Kernel(build(function, [(3,), (7,)], host(), "something large")).load("single")
     assert "kinetree: compiling something large, " in capsys.readouterr().err
-    monkeypatch.setattr(call, "LARGE", 10**6)
-    Kernel(build(function, [(3,), (7,)], host())).prepare(batch=False)
+    monkeypatch.setattr(program, "LARGE", 10**6)
+    Kernel(build(function, [(3,), (7,)], host())).load("single")
     assert capsys.readouterr().err == ""
 
 
@@ -219,8 +219,8 @@ def test_the_code_needs_nothing_from_outside(compiled):
     """It finds the C library through addresses it is given, so that it can lie anywhere."""
     if "x86" not in platform.machine():
         return
-    for assembly in (compiled.program.single_assembly(), compiled.program.batch_assembly()):
-        called = re.findall(r"call\w*\s+(\S+)", assembly_of(assembly, compiled.program.target))
+    for assembly in (compiled.source.single_assembly(), compiled.source.batch_assembly()):
+        called = re.findall(r"call\w*\s+(\S+)", assembly_of(assembly, compiled.source.target))
         assert called
         assert all(name.startswith(("kinetree", "*")) for name in called)
 

@@ -24,7 +24,7 @@ def kernel(function, n=1, without=frozenset()):
 
 def run(compiled, x):
     """The batch result, after checking that one state at a time gives the same bits."""
-    out = np.empty((len(x), compiled.program.layout.outputs[0]))
+    out = np.empty((len(x), compiled.source.layout.outputs[0]))
     compiled.batch([x], [out])
     for k in range(0, len(x), max(1, len(x) // 300)):
         one = np.empty((1, out.shape[1]))

@@ -128,7 +128,7 @@ def counted(name):
     requests = {q: Request(OF_ROBOT[q]) for q in ("inverse_dynamics", "forward_dynamics", "mass_matrix", "poses")}
     requests["frame pose"] = Request(OF_FRAME["pose"], frame)
     requests["frame jacobian"] = Request(OF_FRAME["jacobian"], frame, ("world-aligned",))
-    return {key: robot._engine._kernel(request).program.operations for key, request in requests.items()}
+    return {key: robot._engine.program(request).operations for key, request in requests.items()}
 
 
 def test_batch_axes_broadcast_and_nest():

@@ -15,23 +15,32 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.emit.batch import BATCH
-from kinetree.compiler.jit import LoadedCode, compile_object, lock
-from kinetree.compiler.program import SINGLE, Program
-from kinetree.compiler.threads import get_num_threads, run_ranges
+from kinetree.compiler.code import BATCH, SINGLE, Code, Kind, Source
+from kinetree.compiler.jit import LoadedCode, Target, lock
 from kinetree.ops import Array
 
 NANOSECONDS = 0.4
 """Roughly what one operation on one block takes."""
 WORTH_A_THREAD = 200_000.0
 """Nanoseconds of work below which a batch stays on the calling thread."""
-LARGE = 150_000
-"""Operations above which compiling says how long it will take."""
-SECONDS_PER_OPERATION = 6e-5
 PIECES = 4
 """Runs per thread, so that one that is held up does not hold up all."""
 
-_Function = Callable[..., None]
+_SIGNATURES: dict[Kind, Any] = {
+    "single": ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3),
+    "batch": ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
+}
+
+
+class Loaded:
+    """Code in memory, ready to be called."""
+
+    def __init__(self, kind: Kind, code: Code, target: Target) -> None:
+        self.memory = LoadedCode(code.object_file, target)
+        self.address = self.memory.address(SINGLE if kind == "single" else BATCH)
+        self.function: Callable[..., None] = _SIGNATURES[kind](self.address)
+        self.operations = code.operations
+        self.workspace = code.workspace
 
 
 def flat_rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
@@ -46,67 +55,43 @@ class Kernel:
 
     flat_rows = staticmethod(flat_rows)
 
-    def __init__(self, program: Program, name: str = "a function") -> None:
-        self.program = program
-        self.name = name
-        self._sizes_in = program.layout.inputs
-        self._sizes_out = program.layout.outputs
-        self._operations = program.operations
-        self._single_scratch = program.single_workspace()
-        self._batch_scratch = program.batch_workspace()
-        self._single: tuple[_Function, LoadedCode] | None = None
-        self._batch: tuple[_Function, LoadedCode] | None = None
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._sizes_in = source.layout.inputs
+        self._sizes_out = source.layout.outputs
+        self._loaded: dict[Kind, Loaded] = {}
+        self._table = ctypes.c_void_p * (len(self._sizes_in) + len(self._sizes_out))
         self._descriptor = ctypes.c_int64 * (3 * len(self._sizes_in) + 2 * len(self._sizes_out))
         self._local = threading.local()
 
     # -- machine code ------------------------------------------------------------------------------------------
 
-    def prepare(self, batch: bool) -> None:
-        """Compile now what the first call would compile."""
-        self._batch_function() if batch else self._single_function()
-
-    def _single_function(self) -> _Function:
-        if self._single is None:
+    def load(self, kind: Kind) -> Loaded:
+        """The code for one state or for a batch, made or read when it is first asked for."""
+        loaded = self._loaded.get(kind)
+        if loaded is None:
             with lock:
-                if self._single is None:
-                    count = len(self._sizes_in) + len(self._sizes_out) + 1
-                    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)
-                    self._single = self._load(self.program.single_assembly(), SINGLE, kind)
-        return self._single[0]
-
-    def _batch_function(self) -> _Function:
-        if self._batch is None:
-            with lock:
-                if self._batch is None:
-                    kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
-                    self._batch = self._load(self.program.batch_assembly(), BATCH, kind)
-        return self._batch[0]
-
-    def _load(self, assembly: str, name: str, kind: Any) -> tuple[_Function, LoadedCode]:
-        if self._operations > LARGE:
-            seconds = self._operations * SECONDS_PER_OPERATION
-            print(
-                f"kinetree: compiling {self.name}, {self._operations:,} operations, about {seconds:.0f} s",
-                file=sys.stderr,
-            )
-        code = LoadedCode(compile_object(assembly, self.program.target), self.program.target)
-        return kind(code.address(name)), code
+                loaded = self._loaded.get(kind)
+                if loaded is None:
+                    loaded = self._loaded[kind] = Loaded(kind, self.source.code(kind), self.source.target)
+        return loaded
 
     # -- calls -------------------------------------------------------------------------------------------------
 
     def single(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """One state: float64 inputs of the program's shapes, C-contiguous outputs to write to."""
-        function = self._single_function()
+        code = self.load("single")
         self._check((), inputs, outputs)
         inputs = [_contiguous(array) for array in inputs]
-        pointers = [_address(array) for array in (*inputs, *outputs)]
-        memory, address = self._workspace(self._single_scratch)
-        function(*pointers, address)
+        table = self._table(*[_address(array) for array in (*inputs, *outputs)])
+        memory, address = self._workspace(code.workspace)
+        start = ctypes.addressof(table)
+        code.function(start, start + ctypes.sizeof(ctypes.c_void_p) * len(inputs), address)
         del memory
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
-        function = self._batch_function()
+        code = self.load("batch")
         self._check((len(outputs[0]),), inputs, outputs)
         descriptor: list[int] = []
         held = []  # arrays that must stay until the kernel is done
@@ -117,18 +102,19 @@ class Kernel:
         for array, size in zip(outputs, self._sizes_out, strict=True):
             descriptor += [_address(array), size]
         block = self._descriptor(*descriptor)
-        states, lanes = len(outputs[0]), self.program.target.lanes
-        scratch = self._batch_scratch
+        states, lanes = len(outputs[0]), self.source.target.lanes
 
         def work(start: int, stop: int, keep: object = (held, outputs)) -> None:
-            memory, address = self._workspace(scratch)  # held here, whatever else this thread is made to do meanwhile
-            function(start, stop, block, address)
+            memory, address = self._workspace(code.workspace)  # held here, whatever else this thread does meanwhile
+            code.function(start, stop, block, address)
             del memory, keep
 
-        worth = int(self._operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
+        worth = int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
         if worth <= 1:
             work(0, states)
         else:
+            from kinetree.compiler.threads import get_num_threads, run_ranges  # noqa: PLC0415 - few need it
+
             run_ranges(work, states, lanes, min(worth, get_num_threads() * PIECES))
 
     def _check(self, batch: tuple[int, ...], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

@@ -92,13 +92,15 @@ class LoadedCode:
     All its sections lie in one reservation, since they reach each other by short distances.
     """
 
-    def __init__(self, object_file: bytes, target: Target) -> None:
+    def __init__(self, object_file: bytes, target: Target, library: bool = True) -> None:
+        """With `library`, the code calls functions of the C library through pointers that are set here."""
         with lock:
             addresses = _library_addresses()
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=target.fuses)
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
             self._engine.finalize_object()
-            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address(BIND))(addresses)
+            if library:
+                ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address(BIND))(addresses)
 
     def address(self, name: str) -> int:
         with lock:

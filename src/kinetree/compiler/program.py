@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from kinetree.compiler.code import SINGLE, Code, Kind, Layout
 from kinetree.compiler.emit.batch import BLOCK, emit_batch, group_size
-from kinetree.compiler.emit.kernel import ONE, BlockSpace, Layout, elementary_functions, emit_block, emit_single
+from kinetree.compiler.emit.kernel import ONE, BlockSpace, elementary_functions, emit_block, emit_single
 from kinetree.compiler.expr import Node, new_table
 from kinetree.compiler.graph import Graph
-from kinetree.compiler.jit import Target
+from kinetree.compiler.jit import Target, compile_object
 from kinetree.compiler.passes.factor import factor
 from kinetree.compiler.passes.fuse import fuse
 from kinetree.compiler.passes.schedule import schedule
@@ -20,7 +22,9 @@ from kinetree.compiler.passes.spec import check
 from kinetree.compiler.passes.split import Part, split
 from kinetree.compiler.trace import trace
 
-SINGLE = "kinetree_single"
+LARGE = 150_000
+"""Operations above which compiling says how long it will take."""
+SECONDS_PER_OPERATION = 6e-5
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class Program:
     input_shapes: tuple[tuple[int, ...], ...]
     output_shapes: tuple[tuple[int, ...], ...]
     counts: Counter[str]
+    name: str = "a function"
 
     @property
     def layout(self) -> Layout:
@@ -48,16 +53,30 @@ class Program:
         return self.counts.total()
 
     def single_assembly(self) -> str:
-        """void kinetree_single(in0, in1, …, out0, …, workspace)."""
+        """The module for one state."""
         wide = self.target.width
         kernel = emit_single(SINGLE, self.parts, self.outputs, self.layout, wide)
         return f"{elementary_functions(self.parts, (ONE, wide))}\n\n{kernel}\n"
 
     def batch_assembly(self) -> str:
-        """void kinetree_batch(start, stop, descriptor, workspace)."""
+        """The module for a batch."""
         kernel = emit_block(BLOCK, self.parts, self.outputs, self.space)
         loop = emit_batch(self.space, len(self.parts))
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
+
+    def code(self, kind: Kind) -> Code:
+        """Compile the module for one state or for a batch."""
+        if self.operations > LARGE:
+            seconds = self.operations * SECONDS_PER_OPERATION
+            print(
+                f"kinetree: compiling {self.name}, {self.operations:,} operations, about {seconds:.0f} s",
+                file=sys.stderr,
+            )
+        if kind == "single":
+            text, workspace = self.single_assembly(), self.single_workspace()
+        else:
+            text, workspace = self.batch_assembly(), self.batch_workspace()
+        return Code(compile_object(text, self.target), self.operations, workspace)
 
     def single_workspace(self) -> int:
         """Bytes that kinetree_single needs."""
@@ -68,13 +87,16 @@ class Program:
         return self.space.size * group_size(len(self.parts))
 
 
-def build(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], target: Target) -> Program:
+def build(
+    function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], target: Target, name: str = "a function"
+) -> Program:
     """Trace a function of arrays with these shapes and simplify what it leaves."""
     with new_table():
         graph, output_shapes = trace(function, shapes)
         graph = simplified(graph, target.fuses)
         parts, slots = split(schedule(graph))
-    return Program(target, tuple(parts), graph.outputs, slots, tuple(shapes), tuple(output_shapes), graph.counts())
+    counts = graph.counts()
+    return Program(target, tuple(parts), graph.outputs, slots, tuple(shapes), tuple(output_shapes), counts, name)
 
 
 def simplified(graph: Graph, fuses: bool) -> Graph:

@@ -10,10 +10,10 @@ each part together while its instructions are at hand; more would need too much 
 
 from __future__ import annotations
 
+from kinetree.compiler.code import BATCH
 from kinetree.compiler.emit.ir import Width
 from kinetree.compiler.emit.kernel import BlockSpace
 
-BATCH = "kinetree_batch"
 BLOCK = "kinetree_block"
 LONG = 4
 """Parts above which a kernel is a long one: by measurement, with parts of a thousand operations."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kinetree.compiler.code import Layout
 from kinetree.compiler.emit.elementary import (
     atan2,
     atan2_name,
@@ -32,14 +33,6 @@ COMPARISON = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LOGIC = {"logical_and": "and", "logical_or": "or"}
 FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False), "fnms": (True, True)}
 """Whether the product and whether the summand change sign."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Sizes of the input and output arrays, in numbers of one state."""
-
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,8 @@ def _aligned(offset: int) -> int:
 
 
 def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layout: Layout, wide: Width) -> str:
-    """void name(in0, …, out0, …, workspace) for one state; its sines are computed `wide` at a time."""
+    """void name(inputs, outputs, workspace) for one state, given tables of addresses; sines are computed `wide` at a
+    time."""
     emitter = _Emitter(layout, ONE, wide, outputs)
     names = [f"ptr %in{j}" for j in range(len(layout.inputs))] + [f"ptr %out{j}" for j in range(len(layout.outputs))]
     parameters = ", ".join([*names, "ptr %slots"])
@@ -82,8 +76,15 @@ def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layou
         body = emitter.part(part, first=k == 0)
         texts.append(f"define internal fastcc void @{name}.part{k}({parameters}) nounwind noinline {{\n{body}\n}}")
     calls = [f"  call fastcc void @{name}.part{k}({parameters})" for k in range(len(parts))]
-    body = "\n".join([*calls, "  ret void"])
-    return "\n\n".join([*texts, f"define void @{name}({parameters}) nounwind {{\n{body}\n}}"])
+    arrays = [("in", "inputs", j) for j in range(len(layout.inputs))]
+    arrays += [("out", "outputs", j) for j in range(len(layout.outputs))]
+    loads = []
+    for short, table, j in arrays:
+        loads.append(f"  %{short}{j}.at = getelementptr ptr, ptr %{table}, i64 {j}")
+        loads.append(f"  %{short}{j} = load ptr, ptr %{short}{j}.at, align 8")
+    body = "\n".join([*loads, *calls, "  ret void"])
+    head = f"define void @{name}(ptr %inputs, ptr %outputs, ptr %slots) nounwind"
+    return "\n\n".join([*texts, f"{head} {{\n{body}\n}}"])
 
 
 def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace) -> str:

@@ -1,0 +1,55 @@
+"""Machine code of one kernel, with what one must know to call it."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from kinetree.compiler.jit import Target
+
+Kind = Literal["single", "batch"]
+"""For one state, or for a batch."""
+
+SINGLE = "kinetree_single"
+"""void kinetree_single(inputs, outputs, workspace): tables of addresses, one per array."""
+BATCH = "kinetree_batch"
+"""void kinetree_batch(start, stop, descriptor, workspace)."""
+
+_HEAD = struct.Struct("<QQ")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes of the input and output arrays, in numbers of one state."""
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """An object file, the operations it does for one state, and the bytes it needs to work in."""
+
+    object_file: bytes
+    operations: int
+    workspace: int
+
+    def to_bytes(self) -> bytes:
+        return _HEAD.pack(self.operations, self.workspace) + self.object_file
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Code:
+        return Code(data[_HEAD.size :], *_HEAD.unpack_from(data))
+
+
+class Source(Protocol):
+    """Where a kernel's code comes from: a program, or the disk."""
+
+    @property
+    def layout(self) -> Layout: ...
+
+    @property
+    def target(self) -> Target: ...
+
+    def code(self, kind: Kind) -> Code: ...

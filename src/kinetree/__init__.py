@@ -5,6 +5,7 @@ from kinetree.convert import convert
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
+    CacheWarning,
     KinetreeError,
     ModelError,
     ModelWarning,
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
+    "CacheWarning",
     "Finding",
     "Force",
     "Frame",

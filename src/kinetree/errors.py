@@ -40,6 +40,10 @@ class ModelWarning(UserWarning):
     """A model that loads, with something in it that its author probably did not mean."""
 
 
+class CacheWarning(UserWarning):
+    """Compiled code cannot be kept on disk, so that the next process will have to compile it again."""
+
+
 def short(value: object) -> str:
     """A value as it may stand in a sentence: its repr on one line, cut where it gets long."""
     text = " ".join(repr(value).split())

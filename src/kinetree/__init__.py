@@ -1,5 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
+from kinetree import cache
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.convert import convert
 from kinetree.errors import (
@@ -42,6 +43,7 @@ __all__ = [
     "UnknownNameError",
     "Wrench",
     "bundled_robots",
+    "cache",
     "convert",
     "get_num_threads",
     "load",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -49,7 +50,7 @@ def as_number(name: str, value: object) -> float:
 
 def _as_real(name: str, value: object, expected: str) -> Array:
     """`value` as an array of float64 of any shape; `expected` completes the sentence."""
-    if value is None or isinstance(value, (str, bytes, np.ma.MaskedArray)):
+    if value is None or isinstance(value, (str, bytes)) or _is_masked(value):
         raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
     try:
         array = np.asarray(value)
@@ -62,6 +63,12 @@ def _as_real(name: str, value: object, expected: str) -> Array:
     if array.dtype.kind not in "fiu":
         raise ArgumentTypeError(f"{name} has elements of type {array.dtype}; expected real numbers")
     return array.astype(np.float64, copy=False)
+
+
+def _is_masked(value: object) -> bool:
+    """Whether it is a masked array; NumPy takes long to load what knows, so not unless it is loaded."""
+    ma = sys.modules.get("numpy.ma")
+    return ma is not None and isinstance(value, ma.MaskedArray)
 
 
 def as_output(out: object, shape: tuple[int, ...]) -> Array:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,11 @@ from kinetree.algorithms.references import Reference
 from kinetree.algorithms.wrenches import external_forces
 from kinetree.arguments import UNIT_TOLERANCE, as_floats, as_output, batch_shape, check_quaternions, map_rows
 from kinetree.binding import defaults_of, text_of
+from kinetree.compiler import native
+from kinetree.compiler.call import Kernel
+from kinetree.compiler.code import Layout
+from kinetree.compiler.jit import host, lock
+from kinetree.compiler.stored import Stored
 from kinetree.errors import ArgumentTypeError, SingularMassMatrixError, short
 from kinetree.linalg import ltdl
 from kinetree.model.tree import FramePlacement, Model
@@ -38,8 +42,7 @@ Place = tuple[str, Reference]
 """Where a wrench acts: a frame and a reference."""
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """A quantity with all that decides its machine code: options, frame, and where wrenches act."""
 
     quantity: Quantity
@@ -54,10 +57,10 @@ class Engine:
     def __init__(self, model: Model, eager: bool) -> None:
         self.model = model
         self.eager = eager or os.environ.get(EAGER, "") not in ("", "0")
-        self._kernels: dict[Request, Any] = {}
+        self._kernels: dict[Request, Kernel] = {}
         self._prepared: tuple[Request, ...] = ()
         self._opened: tuple[Request, ...] = ()
-        self._doors: dict[tuple[Quantity, str | None], Any] = {}
+        self._doors: dict[tuple[Quantity, str | None], native.Door] = {}
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -139,8 +142,6 @@ class Engine:
         """The quantity as a built-in function bound to the instance; None where only Python can serve."""
         if self.eager:
             return None
-        from kinetree.compiler import native  # noqa: PLC0415 - LLVM is loaded when it is needed
-        from kinetree.compiler.jit import lock  # noqa: PLC0415
 
         if not native.available():
             return None
@@ -149,20 +150,18 @@ class Engine:
             if door is None:
                 door = self._doors[quantity, frame] = native.Door(self._interface(quantity, method))
                 self._refresh(Request(quantity, frame))
-        bound: Callable[..., Any] = door.bind(instance)
-        return bound
+        return door.bind(instance)
 
-    def _interface(self, quantity: Quantity, method: FunctionType) -> Any:
-        from kinetree.compiler.native import Interface, Mapping  # noqa: PLC0415
+    def _interface(self, quantity: Quantity, method: FunctionType) -> native.Interface:
 
         options = [name for name in defaults_of(method) if name not in ("self", "wrenches", "out", *quantity.inputs)]
-        return Interface(
+        return native.Interface(
             name=quantity.name,
             text=text_of(method),
             arrays=tuple((name, (quantity.size(name, self.model),)) for name in quantity.inputs),
             options=tuple(options),
             defaults=tuple(defaults_of(method)[name] for name in options),
-            mapping=Mapping("wrenches", (6,), Wrench, "value", "reference", "world-aligned")
+            mapping=native.Mapping("wrenches", (6,), Wrench, "value", "reference", "world-aligned")
             if quantity.takes_wrenches
             else None,
             results=(quantity.shape(self.model),),
@@ -174,8 +173,6 @@ class Engine:
     def _open(self, request: Request) -> None:
         """Let native calls reach the kernel of this request, which is there."""
         if request not in self._opened:
-            from kinetree.compiler.jit import lock  # noqa: PLC0415
-
             with lock:
                 self._opened = (*self._opened, request)
                 self._refresh(request)
@@ -188,12 +185,11 @@ class Engine:
             known = [opened for opened in self._opened if (opened.quantity, opened.frame) == same]
             door.lead_to([self._variant(opened) for opened in known if self._fitting(opened) == opened])
 
-    def _variant(self, request: Request) -> Any:
-        from kinetree.compiler.native import Variant  # noqa: PLC0415
+    def _variant(self, request: Request) -> native.Variant:
 
         loaded = self._kernel(request).load("single")
         covers = request in self._prepared
-        return Variant(loaded, request.options, request.places, covers, self._has_status(request.quantity))
+        return native.Variant(loaded, request.options, request.places, covers, self._has_status(request.quantity))
 
     # -- the textbook ------------------------------------------------------------------------------------------
 
@@ -242,26 +238,30 @@ class Engine:
 
     # -- machine code ------------------------------------------------------------------------------------------
 
-    def _kernel(self, request: Request) -> Any:
+    def _kernel(self, request: Request) -> Kernel:
         kernel = self._kernels.get(request)
         if kernel is None:
-            from kinetree.compiler.call import Kernel  # noqa: PLC0415 - LLVM is loaded when it is needed
-            from kinetree.compiler.jit import lock  # noqa: PLC0415
-
             with lock:
                 kernel = self._kernels.get(request)
                 if kernel is None:
-                    kernel = self._kernels[request] = Kernel(self.program(request))
+                    quantity = request.quantity
+                    outputs = [math.prod(quantity.shape(self.model))] + [1] * self._has_status(quantity)
+                    layout = Layout(tuple(n for (n,) in self._input_shapes(request)), tuple(outputs))
+                    identity = f"{self.model.digest}, {quantity.name}, {request[1:]}"
+                    kernel = Kernel(Stored(identity, layout, host(), lambda: self.program(request)))
+                    self._kernels[request] = kernel
         return kernel
 
-    def program(self, request: Request) -> Any:
-        """The traced and simplified request."""
-        from kinetree.compiler.jit import host  # noqa: PLC0415
-        from kinetree.compiler.program import build  # noqa: PLC0415
-
+    def _input_shapes(self, request: Request) -> list[tuple[int]]:
         sizes = [request.quantity.size(name, self.model) for name in request.quantity.inputs]
-        shapes = [(size,) for size in sizes] + [(6,)] * len(request.places)
-        return build(self.function(request), shapes, host(), f"{request.quantity.name} of {self.model.name!r}")
+        return [(size,) for size in [*sizes, *[6] * len(request.places)]]
+
+    def program(self, request: Request) -> Any:
+        """The request traced and simplified."""
+        from kinetree.compiler.program import build  # noqa: PLC0415 - not needed for what the disk has
+
+        name = f"{request.quantity.name} of {self.model.name!r}"
+        return build(self.function(request), self._input_shapes(request), host(), name)
 
     def _by_machine(
         self, request: Request, arguments: Arguments, batch: tuple[int, ...], target: Array, given: bool

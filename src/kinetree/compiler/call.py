@@ -17,6 +17,7 @@ import numpy as np
 
 from kinetree.compiler.code import BATCH, SINGLE, Code, Kind, Source
 from kinetree.compiler.jit import LoadedCode, Target, lock
+from kinetree.compiler.threads import get_num_threads, run_ranges
 from kinetree.ops import Array
 
 NANOSECONDS = 0.4
@@ -113,8 +114,6 @@ class Kernel:
         if worth <= 1:
             work(0, states)
         else:
-            from kinetree.compiler.threads import get_num_threads, run_ranges  # noqa: PLC0415 - few need it
-
             run_ranges(work, states, lanes, min(worth, get_num_threads() * PIECES))
 
     def _check(self, batch: tuple[int, ...], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

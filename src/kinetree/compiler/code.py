@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from kinetree.compiler.jit import Target
 
@@ -19,16 +18,14 @@ BATCH = "kinetree_batch"
 _HEAD = struct.Struct("<QQ")
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Sizes of the input and output arrays, in numbers of one state."""
 
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(NamedTuple):
     """An object file, the operations it does for one state, and the bytes it needs to work in."""
 
     object_file: bytes

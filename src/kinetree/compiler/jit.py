@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 
 from kinetree.compiler.emit.elementary import BIND, LIBRARY
@@ -53,6 +54,11 @@ def host(without: frozenset[str] = frozenset()) -> Target:
     return Target(cpu if not without else "x86-64", features.flatten(), lanes, fuses)
 
 
+def versions() -> str:
+    """Of what turns assembly into machine code."""
+    return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
+
+
 def _machine(target: Target) -> Any:
     """Code in one piece with its constants (small code model), except for CPUs that must call fma from outside."""
     return llvm.Target.from_default_triple().create_target_machine(
@@ -64,10 +70,21 @@ def _machine(target: Target) -> Any:
     )
 
 
+def _c_library() -> Any:
+    """What Python itself runs on, where it shows that; to search for the library takes longer."""
+    with suppress(OSError, TypeError):
+        library = ctypes.CDLL(None)
+        if all(hasattr(library, name) for name in ("fma", *LIBRARY)):
+            return library
+    from ctypes.util import find_library  # noqa: PLC0415
+
+    return ctypes.CDLL(find_library("m") or find_library("c"))
+
+
 @cache
 def _library_addresses() -> Any:
     """Addresses of the C library's functions, in the order of LIBRARY."""
-    library = ctypes.CDLL(ctypes.util.find_library("m") or ctypes.util.find_library("c"))
+    library = _c_library()
     llvm.add_symbol("fma", ctypes.cast(library.fma, ctypes.c_void_p).value)
     addresses = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in LIBRARY]
     return (ctypes.c_void_p * len(addresses))(*addresses)

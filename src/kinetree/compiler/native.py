@@ -12,17 +12,17 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.compiler.call import Loaded
 from kinetree.compiler.code import Code
 from kinetree.compiler.emit import entry
-from kinetree.compiler.jit import LoadedCode, compile_object, host, lock
+from kinetree.compiler.jit import LoadedCode, host, lock
+from kinetree.compiler.stored import stored_object
 
 NATIVE = "KINETREE_NATIVE"
 """Environment variable: set to 0, every call takes the Python path."""
@@ -35,8 +35,7 @@ _NDARRAY, _DTYPE = 2, 3
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Mapping:
+class Mapping(NamedTuple):
     """A parameter that is a dict from names to arrays, each plain or wrapped with a tag."""
 
     parameter: str
@@ -47,8 +46,7 @@ class Mapping:
     untagged: str
 
 
-@dataclass(frozen=True)
-class Interface:
+class Interface(NamedTuple):
     """What a call takes and returns. After the arrays come either `options`, which are strings, or one mapping."""
 
     name: str
@@ -67,8 +65,7 @@ class Interface:
     """The module it is from."""
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(NamedTuple):
     """A kernel behind a door, and for which calls it is."""
 
     code: Loaded
@@ -244,7 +241,7 @@ def _free_door() -> tuple[_Page, int]:
 
 @cache
 def _entry_object() -> bytes:
-    return compile_object(entry.entry_assembly(), host())
+    return stored_object("entry", entry.entry_assembly, host())
 
 
 def _python_addresses() -> Any:
@@ -371,7 +368,7 @@ def _probe_succeeds() -> bool:
     door = Door(
         Interface("probe", "probe($self, x)\n--\n\n", (("x", (2,)),), (), (), None, ((1,),), True, python, __name__)
     )
-    door.lead_to([Variant(Loaded("single", Code(compile_object(_PROBE, host()), 1, 0), host()))])
+    door.lead_to([Variant(Loaded("single", Code(stored_object("probe", lambda: _PROBE, host()), 1, 0), host()))])
     call, x, out = door.bind(door), np.array([1.0, 2.0]), np.zeros(1)
     counts = [sys.getrefcount(item) for item in (x, out, x.dtype, python, door)]
     for _ in range(3):

@@ -6,9 +6,12 @@ import operator
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
 
 from kinetree.errors import ArgumentError, short
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 
 class _Pool:
@@ -27,6 +30,8 @@ class _Pool:
         """Let a helper do the work; None where there are no more threads to be had, as while Python shuts down."""
         with self.lock:
             if self.executor is None:
+                from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow to load, and few need it
+
                 self.executor = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kinetree")
             try:
                 return self.executor.submit(work)
@@ -96,6 +101,8 @@ def run_ranges(work: Callable[[int, int], None], size: int, block: int, pieces: 
 
 def _wait(futures: list[Future[None]]) -> None:
     """Wait for all, and only then let an interrupt through."""
+    from concurrent.futures import wait  # noqa: PLC0415
+
     interrupt: BaseException | None = None
     for future in futures:
         while not future.done():

@@ -1,0 +1,73 @@
+"""Machine code from the disk, if it was made before: for the same function, by the same sources, for the same CPU."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import Callable
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler import cache as disk
+from kinetree.compiler.code import Code, Kind, Layout, Source
+from kinetree.compiler.jit import Target, compile_object, versions
+
+
+class Stored:
+    """A source of code that asks the disk first, and builds the program only if it must."""
+
+    def __init__(self, identity: str, layout: Layout, target: Target, build: Callable[[], Source]) -> None:
+        """`identity` names the function: equal names must mean equal functions, in every process."""
+        self.layout = layout
+        self.target = target
+        self._identity = identity
+        self._build = build
+
+    @cached_property
+    def program(self) -> Any:
+        return self._build()
+
+    def code(self, kind: Kind) -> Code:
+        key = key_of(self.target, kind, self._identity)
+        data = disk.read(key)
+        if data is not None:
+            return Code.from_bytes(data)
+        code: Code = self.program.code(kind)
+        disk.write(key, code.to_bytes())
+        return code
+
+
+def stored_object(name: str, assembly: Callable[[], str], target: Target) -> bytes:
+    """The object file of a module of the library's own, from the disk if it was compiled before."""
+    key = key_of(target, "module", name)
+    data = disk.read(key)
+    if data is None:
+        data = compile_object(assembly(), target)
+        disk.write(key, data)
+    return data
+
+
+def key_of(target: Target, *identity: str) -> str:
+    """The name under which code is kept: changes with everything that the code depends on."""
+    parts = [_sources(), versions(), np.__version__, sys.platform, platform.machine(), repr(target), *identity]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@cache
+def _sources() -> str:
+    """A hash of the library's own text, algorithms and compiler alike; of nothing else if that is not to be had."""
+    state = hashlib.sha256()
+    root = Path(__file__).parent.parent
+    for folder, folders, files in os.walk(root):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    state.update(os.path.relpath(path, root).encode() + b"\0" + file.read())
+    return state.hexdigest()

@@ -129,9 +129,8 @@ class Engine:
     def _fitting(self, request: Request) -> Request:
         """The smallest prepared request that covers this one with zero wrenches, or the request itself."""
         wanted = set(request.places)
-        covering = [
-            known for known in self._prepared if known.quantity is request.quantity and wanted <= set(known.places)
-        ]
+        alike = [known for known in self._prepared if known._replace(places=()) == request._replace(places=())]
+        covering = [known for known in alike if wanted <= set(known.places)]
         return min(covering, key=lambda known: len(known.places), default=request)
 
     # -- native calls ------------------------------------------------------------------------------------------
@@ -140,10 +139,7 @@ class Engine:
         self, instance: object, quantity: Quantity, frame: str | None, method: FunctionType
     ) -> Callable[..., Any] | None:
         """The quantity as a built-in function bound to the instance; None where only Python can serve."""
-        if self.eager:
-            return None
-
-        if not native.available():
+        if self.eager or not native.available():
             return None
         with lock:
             door = self._doors.get((quantity, frame))
@@ -153,17 +149,15 @@ class Engine:
         return door.bind(instance)
 
     def _interface(self, quantity: Quantity, method: FunctionType) -> native.Interface:
-
         options = [name for name in defaults_of(method) if name not in ("self", "wrenches", "out", *quantity.inputs)]
+        wrenches = native.Mapping("wrenches", (6,), Wrench, "value", "reference", "world-aligned")
         return native.Interface(
             name=quantity.name,
             text=text_of(method),
             arrays=tuple((name, (quantity.size(name, self.model),)) for name in quantity.inputs),
             options=tuple(options),
             defaults=tuple(defaults_of(method)[name] for name in options),
-            mapping=native.Mapping("wrenches", (6,), Wrench, "value", "reference", "world-aligned")
-            if quantity.takes_wrenches
-            else None,
+            mapping=wrenches if quantity.takes_wrenches else None,
             results=(quantity.shape(self.model),),
             bare=True,
             fallback=method,
@@ -186,7 +180,6 @@ class Engine:
             door.lead_to([self._variant(opened) for opened in known if self._fitting(opened) == opened])
 
     def _variant(self, request: Request) -> native.Variant:
-
         loaded = self._kernel(request).load("single")
         covers = request in self._prepared
         return native.Variant(loaded, request.options, request.places, covers, self._has_status(request.quantity))

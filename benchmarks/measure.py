@@ -6,15 +6,19 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable
+import timeit
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
+Name = TypeVar("Name", bound=Hashable)
 
 
 def best_times(contenders: dict[str, Callable[[], object]], repeats: int = 20, least: float = 0.02) -> dict[str, float]:
@@ -34,6 +38,48 @@ def best_times(contenders: dict[str, Callable[[], object]], repeats: int = 20, l
             for _ in turns:
                 call()
             best[name] = min(best[name], (time.perf_counter() - start) / len(turns))
+    return best
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call as a hot loop has it: a statement, or several with "; " between them, over local names."""
+
+    statement: str
+    names: Mapping[str, object]
+    read: Callable[[Any], np.ndarray] = np.asarray
+    """From the value of the last statement to the result, to compare contenders."""
+
+    def result(self) -> np.ndarray:
+        """What the statement computes."""
+        names = dict(self.names)
+        return self.read([eval(step, names) for step in self.statement.split("; ")][-1])
+
+    def seconds(self, count: int) -> float:
+        """Of a loop that holds nothing but the statement, with garbage collection off."""
+        return self._timer.timeit(count)
+
+    @cached_property
+    def _timer(self) -> timeit.Timer:
+        setup = f"({', '.join(self.names)},) = given"
+        return timeit.Timer(self.statement, setup, globals={"given": tuple(self.names.values())})
+
+
+def best_loops(
+    contenders: Mapping[Name, Callable[[int], float]], repeats: int = 60, least: float = 0.004
+) -> dict[Name, float]:
+    """As `best_times`, of contenders that run their own loop: each takes a count and returns the seconds of all turns.
+
+    Many short runs rather than few long ones: on a busy machine some of them have it to themselves.
+    """
+    counts = {}
+    for name, loop in contenders.items():
+        loop(1)  # compiles, fills caches
+        counts[name] = max(1, int(least * 10 / loop(10)))
+    best = dict.fromkeys(contenders, float("inf"))
+    for _ in range(repeats):
+        for name, loop in contenders.items():
+            best[name] = min(best[name], loop(counts[name]) / counts[name])
     return best
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pinocchio as pin
@@ -33,8 +34,8 @@ end:
 """
 
 
-def kernel_time(program: Program, arrays: list[np.ndarray], calls: int = 20_000) -> float:
-    """Seconds of one run of the bare kernel, the best of several loops."""
+def kernel_loop(program: Program, arrays: list[np.ndarray]) -> Callable[[int], float]:
+    """Runs the bare kernel many times in a native loop and returns the seconds it took."""
     outputs = [np.empty(max(1, size)) for size in program.layout.outputs]
     workspace = np.empty(program.slots + 8)
     tables = [np.array([array.ctypes.data for array in group]) for group in (arrays, outputs)]
@@ -43,12 +44,19 @@ def kernel_time(program: Program, arrays: list[np.ndarray], calls: int = 20_000)
     text = program.single_assembly() + REPEAT.format(parameters=parameters, name=SINGLE)
     code = LoadedCode(compile_object(text, program.target), program.target)
     repeat = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * len(pointers))(code.address("repeat"))
-    best = float("inf")
-    for _ in range(15):
+
+    def run(count: int, keep: object = (arrays, outputs, tables, workspace, code)) -> float:
         start = time.perf_counter()
-        repeat(calls, *pointers)
-        best = min(best, (time.perf_counter() - start) / calls)
-    return best
+        repeat(count, *pointers)
+        return time.perf_counter() - start
+
+    return run
+
+
+def kernel_time(program: Program, arrays: list[np.ndarray], calls: int = 20_000) -> float:
+    """Seconds of one run of the bare kernel, the best of several loops."""
+    loop = kernel_loop(program, arrays)
+    return min(loop(calls) for _ in range(15)) / calls
 
 
 def rows_of(robot: Contender) -> list[dict[str, object]]:

@@ -11,6 +11,7 @@ import ctypes
 import os
 import sys
 import sysconfig
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from math import prod
@@ -116,6 +117,7 @@ class Door:
             entry.Door.OUTPUTS: self._forms(interface.results),
             entry.Door.RESULTS: len(interface.results),
             entry.Door.BARE: int(interface.bare),
+            entry.Door.RECYCLES: int(interface.bare and interface.results[0] != () and _counts_are_as_expected()),
         }
         if mapping is not None:
             fields |= {
@@ -137,6 +139,9 @@ class Door:
     def __del__(self) -> None:
         page = getattr(self, "_page", None)
         if page is not None:
+            for field in (entry.Door.LAST, entry.Door.EARLIER):
+                _forget(self._record[field])
+                self._record[field] = 0
             page.free.append(self._index)
 
     def bind(self, instance: object) -> Callable[..., Any]:
@@ -269,6 +274,10 @@ def _numpy_table() -> Any:
     return (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(get(core._ARRAY_API, None))
 
 
+_forget = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
+"""Gives up a reference to an object, given its address or 0."""
+
+
 def _new_function(method: int, instance: object, home: str) -> Any:
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
@@ -318,6 +327,27 @@ def _arrays_are_as_expected() -> bool:
     if table[_NDARRAY] != id(np.ndarray) or table[_DTYPE] != id(np.dtype):
         return False
     return all(_array_is_as_expected(sample) for sample in samples)
+
+
+@cache
+def _counts_are_as_expected() -> bool:
+    """Whether one can tell that nobody refers to an array any more."""
+    owner = [np.empty(3)]
+    place = id(owner[0])
+
+    def count() -> int:
+        return ctypes.c_ssize_t.from_address(place + entry.OBJECT_REFERENCES).value
+
+    def weak() -> bool:
+        return ctypes.c_void_p.from_address(place + entry.ARRAY_WEAK).value is not None
+
+    seen = [count(), weak()]
+    reference = weakref.ref(owner[0])
+    view = owner[0][1:]
+    base = ctypes.c_void_p.from_address(id(view) + entry.ARRAY_BASE).value
+    seen += [count(), weak(), base == place]
+    del view, reference
+    return np.ndarray.__basicsize__ >= entry.ARRAY_WEAK + 8 and seen == [1, False, 2, True, True]
 
 
 def _array_is_as_expected(array: Any) -> bool:
@@ -370,9 +400,17 @@ def _probe_succeeds() -> bool:
     )
     door.lead_to([Variant(Loaded("single", Code(stored_object("probe", lambda: _PROBE, host()), 1, 0), host()))])
     call, x, out = door.bind(door), np.array([1.0, 2.0]), np.zeros(1)
+    kept = [call(x), call(x), call(x)]
+    del kept[:]
     counts = [sys.getrefcount(item) for item in (x, out, x.dtype, python, door)]
     for _ in range(3):
-        if call(x)[0] != 3.0 or call(x=x)[0] != 3.0 or call(x, out=out) is not out or out[0] != 3.0:
+        if (
+            call(x)[0] != 3.0
+            or call(x).tolist() != [3.0]
+            or call(x=x)[0] != 3.0
+            or call(x, out=out) is not out
+            or out[0] != 3.0
+        ):
             return False
         if call([1.0, 2.0]) != "python" or call(x[::-1]) != "python" or call(x, out=x) != "python":
             return False

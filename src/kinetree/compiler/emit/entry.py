@@ -4,6 +4,9 @@ A *door* is what a callable of Python's leads to: a native function of the kind 
 record of its own, which says what the call takes and returns. Behind a door are *variants*: kernels for different
 options of the same call. Whatever a door does not know, it hands over to a Python function with the same arguments.
 
+A result that nobody but the door refers to any more is used again for the next one: in a loop, two arrays take turns,
+and nothing is allocated.
+
 The records are arrays of 8-byte fields, filled by `kinetree.compiler.native`; the classes below give their positions.
 No Python code can run between the last check of an argument and the last use of its memory: the results are allocated
 before the checks, and reading a dict of strings runs no code of the user's.
@@ -53,9 +56,12 @@ class Door(IntEnum):
     TAG = 12  # and for the tag
     UNTAGGED = 13  # the tag of an array that carries none
     MAPPED = 14  # the form of the arrays in a mapping
+    LAST = 15  # the last result, and
+    EARLIER = 16  # the one before, each with a reference of the door's
+    RECYCLES = 17  # 1: use them again
 
 
-FIELDS = 16
+FIELDS = 24
 """Fields from one door's record to the next."""
 
 
@@ -113,12 +119,12 @@ PYTHON = (
 """Objects and functions of Python and NumPy that the entry needs, by address."""
 
 # Of PyObject, PyArrayObject and PyArray_Descr, in bytes; checked before the first use of any of this.
-OBJECT_TYPE = 8
-ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_DTYPE, ARRAY_FLAGS = 16, 24, 32, 56, 64
+OBJECT_REFERENCES, OBJECT_TYPE = 0, 8
+ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_BASE, ARRAY_DTYPE, ARRAY_FLAGS, ARRAY_WEAK = 16, 24, 32, 48, 56, 64, 72
 DTYPE_ORDER, DTYPE_NUMBER = 26, 28
 DOUBLE = 12
 NATIVE = ord("=")
-C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x001, 0x100, 0x400
+C_CONTIGUOUS, OWNED, ALIGNED, WRITEABLE = 0x001, 0x004, 0x100, 0x400
 
 
 def entry_assembly() -> str:
@@ -128,7 +134,9 @@ def entry_assembly() -> str:
         constants |= {f"{group.__name__}_{field.name}": str(8 * field) for field in group}
     constants |= {f"py_{name}": str(8 * k) for k, name in enumerate(PYTHON)}
     constants["N_PYTHON"] = str(len(PYTHON))
-    constants["IN"], constants["OUT"] = str(C_CONTIGUOUS | ALIGNED), str(C_CONTIGUOUS | ALIGNED | WRITEABLE)
+    constants["IN"] = str(C_CONTIGUOUS | ALIGNED)
+    constants["OUT"] = str(C_CONTIGUOUS | ALIGNED | WRITEABLE)
+    constants["OWN"] = str(C_CONTIGUOUS | ALIGNED | WRITEABLE | OWNED)
     doors = [
         f"define ptr @{door_name(k)}(ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {{\n"
         f"  %record = getelementptr i64, ptr @records, i64 {k * FIELDS}\n"
@@ -496,9 +504,70 @@ end:
   ret void
 }
 
-; New arrays for all results that are arrays; false with an exception set if there is no memory.
+; A result of an earlier call, if nobody else refers to it, not even weakly, and it still is what it was; or null.
+define internal fastcc ptr @recycled(ptr %door, ptr %object) nounwind {
+entry:
+  %absent = icmp eq ptr %object, null
+  br i1 %absent, label %no, label %look
+look:
+  %references = field i64 %object, OBJECT_REFERENCES
+  %weak = field ptr %object, ARRAY_WEAK
+  %base = field ptr %object, ARRAY_BASE
+  %only_ours = icmp eq i64 %references, 1
+  %not_weak = icmp eq ptr %weak, null
+  %no_base = icmp eq ptr %base, null
+  %alone1 = and i1 %only_ours, %not_weak
+  %alone = and i1 %alone1, %no_base
+  br i1 %alone, label %form, label %no
+form:
+  %forms = field ptr %door, Door_OUTPUTS
+  %data = call fastcc ptr @data(ptr %object, ptr %forms, i32 $OWN)
+  %changed = icmp eq ptr %data, null
+  br i1 %changed, label %no, label %yes
+yes:
+  %Py_IncRef = python Py_IncRef
+  call void %Py_IncRef(ptr %object)
+  ret ptr %object
+no:
+  ret ptr null
+}
+
+; Remembers a new result in place of the earlier one.
+define internal fastcc void @remember(ptr %door, ptr %object) nounwind {
+  %last = field ptr %door, Door_LAST
+  %earlier = field ptr %door, Door_EARLIER
+  store ptr %last, ptr %earlier.at
+  store ptr %object, ptr %last.at
+  %Py_IncRef = python Py_IncRef
+  call void %Py_IncRef(ptr %object)
+  %Py_DecRef = python Py_DecRef
+  call void %Py_DecRef(ptr %earlier)
+  ret void
+}
+
+; Arrays for all results that are arrays; false with an exception set if there is no memory.
 define internal fastcc i1 @allocate(ptr %door, ptr %variant, ptr %results, ptr %outputs) nounwind {
 entry:
+  %recycles = field i64 %door, Door_RECYCLES
+  %may_recycle = icmp ne i64 %recycles, 0
+  br i1 %may_recycle, label %try_earlier, label %anew
+try_earlier:
+  %earlier = field ptr %door, Door_EARLIER
+  %old = call fastcc ptr @recycled(ptr %door, ptr %earlier)
+  %no_old = icmp eq ptr %old, null
+  br i1 %no_old, label %try_last, label %reuse
+try_last:
+  %last = field ptr %door, Door_LAST
+  %newer = call fastcc ptr @recycled(ptr %door, ptr %last)
+  %no_newer = icmp eq ptr %newer, null
+  br i1 %no_newer, label %anew, label %reuse
+reuse:
+  %again = phi ptr [%old, %try_earlier], [%newer, %try_last]
+  %again_data = field ptr %again, ARRAY_DATA
+  store ptr %again, ptr %results
+  store ptr %again_data, ptr %outputs
+  ret i1 true
+anew:
   %count = field i64 %door, Door_RESULTS
   %forms = field ptr %door, Door_OUTPUTS
   %scratch = field ptr %variant, Variant_SCRATCH
@@ -508,7 +577,7 @@ entry:
   %PyArray_NewFromDescr = python PyArray_NewFromDescr
   br label %head
 head:
-  %k = phi i64 [0, %entry], [%next, %done]
+  %k = phi i64 [0, %anew], [%next, %done]
   %more = icmp slt i64 %k, %count
   br i1 %more, label %one, label %yes
 one:
@@ -542,6 +611,12 @@ done:
   store ptr %memory, ptr %output_at
   br label %head
 yes:
+  br i1 %may_recycle, label %remembering, label %complete
+remembering:
+  %first_result = load ptr, ptr %results
+  call fastcc void @remember(ptr %door, ptr %first_result)
+  br label %complete
+complete:
   ret i1 true
 no:
   call fastcc void @release(ptr %results, i64 %k)
@@ -690,6 +765,35 @@ no:
   ret i1 false
 }
 
+define internal fastcc void @copy(ptr %source, ptr %target, i64 %count) nounwind {
+entry:
+  br label %by_eight
+by_eight:
+  %k = phi i64 [0, %entry], [%after, %eight]
+  %after = add i64 %k, 8
+  %many = icmp sle i64 %after, %count
+  br i1 %many, label %eight, label %by_one
+eight:
+  %from8 = getelementptr double, ptr %source, i64 %k
+  %to8 = getelementptr double, ptr %target, i64 %k
+  %numbers = load <8 x double>, ptr %from8, align 8
+  store <8 x double> %numbers, ptr %to8, align 8
+  br label %by_eight
+by_one:
+  %j = phi i64 [%k, %by_eight], [%next, %one]
+  %more = icmp slt i64 %j, %count
+  br i1 %more, label %one, label %end
+one:
+  %from = getelementptr double, ptr %source, i64 %j
+  %to = getelementptr double, ptr %target, i64 %j
+  %number = load double, ptr %from
+  store double %number, ptr %to
+  %next = add i64 %j, 1
+  br label %by_one
+end:
+  ret void
+}
+
 ; One call of a variant's kernel. The address 1 stands for: let Python do it.
 define internal fastcc ptr @run(ptr %door, ptr %variant, ptr %slots, ptr %found, i64 %places, ptr %out) nounwind {
 entry:
@@ -748,18 +852,8 @@ copying:
 copy_start:
   %out_form = field ptr %door, Door_OUTPUTS
   %numbers = field i64 %out_form, Form_COUNT
-  br label %copy
-copy:
-  %k = phi i64 [0, %copy_start], [%k1, %copy_one]
-  %left = icmp slt i64 %k, %numbers
-  br i1 %left, label %copy_one, label %give
-copy_one:
-  %from = getelementptr double, ptr %scratch, i64 %k
-  %to = getelementptr double, ptr %memory, i64 %k
-  %number = load double, ptr %from
-  store double %number, ptr %to
-  %k1 = add i64 %k, 1
-  br label %copy
+  call fastcc void @copy(ptr %scratch, ptr %memory, i64 %numbers)
+  br label %give
 give:
   %Py_IncRef = python Py_IncRef
   call void %Py_IncRef(ptr %out)

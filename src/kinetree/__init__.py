@@ -13,8 +13,28 @@ from kinetree.errors import (
     SingularMassMatrixError,
     UnknownNameError,
 )
+from kinetree.law import compile
 from kinetree.load import bundled_robots, load
 from kinetree.model import Finding, Limits, Mimic, Model, ModelBuilder, random_model
+from kinetree.ops import (
+    absolute,
+    atan2,
+    cos,
+    cross,
+    exp,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    maximum,
+    minimum,
+    sin,
+    skew,
+    sqrt,
+    tan,
+    tanh,
+    where,
+)
 from kinetree.robot import Frame, Robot
 from kinetree.spatial import Force, Inertia, Motion, Transform
 from kinetree.wrench import Wrench
@@ -42,11 +62,29 @@ __all__ = [
     "Transform",
     "UnknownNameError",
     "Wrench",
+    "absolute",
+    "atan2",
     "bundled_robots",
     "cache",
+    "compile",
     "convert",
+    "cos",
+    "cross",
+    "exp",
     "get_num_threads",
     "load",
+    "log",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "maximum",
+    "minimum",
     "random_model",
     "set_num_threads",
+    "sin",
+    "skew",
+    "sqrt",
+    "tan",
+    "tanh",
+    "where",
 ]

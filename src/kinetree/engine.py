@@ -20,9 +20,10 @@ from kinetree.binding import defaults_of, text_of
 from kinetree.compiler import native
 from kinetree.compiler.call import Kernel
 from kinetree.compiler.code import Layout
+from kinetree.compiler.expr import is_traced, tracing
 from kinetree.compiler.jit import host, lock
 from kinetree.compiler.stored import Stored
-from kinetree.errors import ArgumentTypeError, SingularMassMatrixError, short
+from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrixError, short
 from kinetree.linalg import ltdl
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array
@@ -74,7 +75,9 @@ class Engine:
         frame: str | None = None,
         options: tuple[str, ...] = (),
     ) -> Array:
-        """The quantity for one state or every state of a batch, (*batch, *shape)."""
+        """The quantity for one state or every state of a batch, (*batch, *shape); for traced values, as a graph."""
+        if tracing() and _any_traced(values, wrenches):
+            return self._traced(Request(quantity, frame, options), values, wrenches, out)
         arguments = self._arguments(quantity, values)
         request = Request(quantity, frame, options)
         if wrenches is not None or (quantity.takes_wrenches and self._prepared):
@@ -114,17 +117,21 @@ class Engine:
     def _add_wrenches(self, request: Request, wrenches: Mapping[str, Any], arguments: Arguments) -> Request:
         """The request with a place for every wrench, which are added to the arguments; zero ones where the code that is
         there has more places than needed."""
+        given = self._given(wrenches, as_floats)
+        request = self._fitting(Request(request.quantity, request.frame, request.options, tuple(sorted(given))))
+        for name, reference in request.places:
+            arguments[f"wrenches[{name!r}], {reference}"] = (given.get((name, reference), np.zeros(6)), (6,))
+        return request
+
+    def _given(self, wrenches: Any, read: Callable[[str, object, tuple[int, ...]], Array]) -> dict[Place, Array]:
         if not isinstance(wrenches, Mapping):
             raise ArgumentTypeError(f"wrenches is {short(wrenches)}; expected a dict from frame names to wrenches")
         given: dict[Place, Array] = {}
         for name, value in wrenches.items():
             wrench = value if isinstance(value, Wrench) else Wrench(value)
             place = (self.model.frame(name).name, wrench.reference)
-            given[place] = as_floats(f"wrenches[{name!r}]", wrench.value, (6,))
-        request = self._fitting(Request(request.quantity, request.frame, request.options, tuple(sorted(given))))
-        for name, reference in request.places:
-            arguments[f"wrenches[{name!r}], {reference}"] = (given.get((name, reference), np.zeros(6)), (6,))
-        return request
+            given[place] = read(f"wrenches[{name!r}]", wrench.value, (6,))
+        return given
 
     def _fitting(self, request: Request) -> Request:
         """The smallest prepared request that covers this one with zero wrenches, or the request itself."""
@@ -229,6 +236,27 @@ class Engine:
             self._refuse_singular(arguments, batch, flags)
         target[...] = results
 
+    # -- as part of a larger graph -----------------------------------------------------------------------------
+
+    def _traced(
+        self, request: Request, values: Sequence[Any], wrenches: Mapping[str, Any] | None, out: Array | None
+    ) -> Any:
+        """The quantity as an array of nodes; whether its state is to be refused is reported beside the results."""
+        if out is not None:
+            raise ArgumentError("out cannot be given inside a compiled function: what is computed there has no memory")
+        arrays = [
+            _one_state(name, value, (request.quantity.size(name, self.model),))
+            for name, value in zip(request.quantity.inputs, values, strict=True)
+        ]
+        given = self._given(wrenches or {}, _one_state)
+        request = request._replace(places=tuple(sorted(given)))
+        result, *status = self.function(request)(*arrays, *(given[place] for place in request.places))
+        from kinetree.compiler.trace import doubt  # noqa: PLC0415 - who traces has it
+
+        for condition in status:
+            doubt(condition)
+        return result
+
     # -- machine code ------------------------------------------------------------------------------------------
 
     def _kernel(self, request: Request) -> Kernel:
@@ -260,8 +288,7 @@ class Engine:
         self, request: Request, arguments: Arguments, batch: tuple[int, ...], target: Array, given: bool
     ) -> None:
         kernel, quantity = self._kernel(request), request.quantity
-        count = math.prod(batch)
-        if count == 0 or target.size == 0:
+        if target.size == 0:
             return
         arrays = [array for array, _ in arguments.values()]
         may_fail = given and quantity.divides_by_mass  # then the caller's array must stay as it is
@@ -269,12 +296,9 @@ class Engine:
         direct = direct and not (given and any(np.may_share_memory(target, array) for array in arrays))
         result = target if direct else np.empty(target.shape)
         flags = np.empty(batch) if self._has_status(quantity) else None
-        outputs = [result.reshape(count, -1)] + ([] if flags is None else [flags.reshape(count, 1)])
+        kernel.run(list(arguments.values()), batch, [result] if flags is None else [result, flags])
         if batch == ():
-            kernel.single(arrays, outputs)
             self._open(request)
-        else:
-            kernel.batch([kernel.flat_rows(array, batch, core) for array, core in arguments.values()], outputs)
         if flags is not None and flags.any():
             self._check_quaternions(arguments)
             if quantity.divides_by_mass:
@@ -320,6 +344,20 @@ class Engine:
         else:
             reason = f"singular at {where}: joint {joint.name!r} can move without moving any mass"
         raise SingularMassMatrixError(f"the mass matrix of {model.name!r} is {reason}")
+
+
+def _any_traced(values: Sequence[Any], wrenches: Any) -> bool:
+    forces = wrenches.values() if isinstance(wrenches, Mapping) else ()
+    plain = [force.value if isinstance(force, Wrench) else force for force in forces]
+    return any(map(is_traced, (*values, *plain)))
+
+
+def _one_state(name: str, value: object, core: tuple[int, ...]) -> Array:
+    """An argument inside a compiled function: traced or plain numbers, of one state."""
+    array = np.array(value, dtype=object) if is_traced(value) else as_floats(name, value, core)
+    if array.shape != core:
+        raise ArgumentError(f"{name} has shape {array.shape}; expected {core}, since compiled functions see one state")
+    return array
 
 
 def _pivots(M: Array) -> Array:

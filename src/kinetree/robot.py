@@ -56,6 +56,11 @@ class Robot:
         return Engine(self.model, eager=self.textbook)
 
     @cached_property
+    def _laws(self) -> dict[Any, Any]:
+        """Compiled functions of the user's, by what they were compiled from."""
+        return {}
+
+    @cached_property
     def _frames(self) -> dict[str, Frame]:
         return {}
 

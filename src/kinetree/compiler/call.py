@@ -44,7 +44,10 @@ class Loaded:
         self.workspace = code.workspace
 
 
-def flat_rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
+Shape = tuple[int, ...]
+
+
+def flat_rows(array: Array, batch: Shape, core: Shape) -> Array:
     """(…, *core) broadcast to (*batch, *core), as (N, n); a view where memory allows."""
     if array.shape != batch + core:
         array = np.broadcast_to(array, batch + core)
@@ -53,8 +56,6 @@ def flat_rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Ar
 
 class Kernel:
     """A compiled function; machine code is made on the first call for one state, and on the first for a batch."""
-
-    flat_rows = staticmethod(flat_rows)
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -115,6 +116,16 @@ class Kernel:
             work(0, states)
         else:
             run_ranges(work, states, lanes, min(worth, get_num_threads() * PIECES))
+
+    def run(self, arguments: Sequence[tuple[Array, Shape]], batch: Shape, outputs: Sequence[Array]) -> None:
+        """One state, or every state of a batch: inputs (…, *core) given with their core shapes, outputs (*batch, …)
+        C-contiguous and apart from the inputs."""
+        count = prod(batch)
+        flat = [output.reshape(count, -1) for output in outputs]
+        if batch == ():
+            self.single([array.reshape(-1) for array, _ in arguments], flat)
+        else:
+            self.batch([flat_rows(array, batch, core) for array, core in arguments], flat)
 
     def _check(self, batch: tuple[int, ...], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """The last word before pointers are taken: what the kernel reads and writes is there."""

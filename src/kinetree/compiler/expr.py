@@ -155,6 +155,32 @@ class Node:
     def __invert__(self) -> Node:
         return make("logical_not", self)
 
+    # NumPy's own functions call these on the elements of an array: np.sin(q) works on traced arrays too.
+
+    def sin(self) -> Node:
+        return make("sin", self)
+
+    def cos(self) -> Node:
+        return make("cos", self)
+
+    def tan(self) -> Node:
+        return make("tan", self)
+
+    def sqrt(self) -> Node:
+        return make("sqrt", self)
+
+    def exp(self) -> Node:
+        return make("exp", self)
+
+    def log(self) -> Node:
+        return make("log", self)
+
+    def tanh(self) -> Node:
+        return make("tanh", self)
+
+    def arctan2(self, other: Any) -> Node:
+        return make("atan2", self, as_node(other))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Node):
             raise TypeError("a traced value equals nothing yet: use kt.where(ops.equal(a, b), …) instead of ==")
@@ -202,6 +228,20 @@ def new_table() -> Iterator[None]:
         yield
     finally:
         _current.nodes, _current.count = before
+
+
+def tracing() -> bool:
+    """Whether this thread is inside a trace."""
+    return _current.nodes is not None
+
+
+def is_traced(value: object) -> bool:
+    """Whether a value is a node, or an array or sequence with nodes in it."""
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and any(type(element) is Node for element in value.flat)
+    if isinstance(value, (list, tuple)):
+        return any(is_traced(element) for element in value)
+    return type(value) is Node
 
 
 def _interned(op: str, args: tuple[Node, ...], value: float | int | str) -> Node:

@@ -33,6 +33,9 @@ _FASTCALL_KEYWORDS = 0x0080 | 0x0002
 _NEW_FROM_DESCR, _SCALAR = 94, 60  # positions in NumPy's table of functions
 _NDARRAY, _DTYPE = 2, 3
 
+MOST_ARRAYS, MOST_RESULTS = entry.MOST_PARAMETERS - 2, entry.MOST_OUTPUTS - 1
+"""What a native call can take and return."""
+
 Shape = tuple[int, ...]
 
 
@@ -254,6 +257,8 @@ def _python_addresses() -> Any:
     known = {
         "ndarray": id(np.ndarray),
         "float64": id(np.dtype(np.float64)),
+        "float": id(float),
+        "float64_scalar": id(np.float64),
         "none": id(None),
         "dict": id(dict),
         "str": id(str),
@@ -326,7 +331,9 @@ def _arrays_are_as_expected() -> bool:
     table = _numpy_table()
     if table[_NDARRAY] != id(np.ndarray) or table[_DTYPE] != id(np.dtype):
         return False
-    return all(_array_is_as_expected(sample) for sample in samples)
+    numbers = [1.5, -2.25e300, np.float64(3.75)]
+    values = [ctypes.c_double.from_address(id(number) + entry.NUMBER_VALUE).value for number in numbers]
+    return values == numbers and all(_array_is_as_expected(sample) for sample in samples)
 
 
 @cache

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -39,6 +41,7 @@ class Program:
     output_shapes: tuple[tuple[int, ...], ...]
     counts: Counter[str]
     name: str = "a function"
+    graph: Graph | None = None
 
     @property
     def layout(self) -> Layout:
@@ -47,6 +50,21 @@ class Program:
     @property
     def space(self) -> BlockSpace:
         return BlockSpace(self.layout, self.slots, self.target.width)
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all that the code depends on: equal programs have equal digests, in every process."""
+        state = hashlib.sha256(repr((self.target, self.input_shapes, self.output_shapes, len(self.parts))).encode())
+        position: dict[Node, int] = {}
+        for node in (*(node for part in self.parts for node in part.nodes), *self.outputs):
+            for leaf in (*node.args, node):
+                if leaf not in position:
+                    position[leaf] = len(position)
+                    state.update(
+                        repr((leaf.op, [position[arg] for arg in leaf.args], float(leaf.value).hex())).encode()
+                    )
+            state.update(b"%d;" % position[node])
+        return state.hexdigest()
 
     @property
     def operations(self) -> int:
@@ -96,7 +114,7 @@ def build(
         graph = simplified(graph, target.fuses)
         parts, slots = split(schedule(graph))
     counts = graph.counts()
-    return Program(target, tuple(parts), graph.outputs, slots, tuple(shapes), tuple(output_shapes), counts, name)
+    return Program(target, tuple(parts), graph.outputs, slots, tuple(shapes), tuple(output_shapes), counts, name, graph)
 
 
 def simplified(graph: Graph, fuses: bool) -> Graph:

@@ -97,6 +97,8 @@ VARIANT = 10
 PYTHON = (
     "ndarray",
     "float64",
+    "float",
+    "float64_scalar",
     "none",
     "dict",
     "str",
@@ -122,6 +124,7 @@ PYTHON = (
 OBJECT_REFERENCES, OBJECT_TYPE = 0, 8
 ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_BASE, ARRAY_DTYPE, ARRAY_FLAGS, ARRAY_WEAK = 16, 24, 32, 48, 56, 64, 72
 DTYPE_ORDER, DTYPE_NUMBER = 26, 28
+NUMBER_VALUE = 16  # of Python's float and of NumPy's
 DOUBLE = 12
 NATIVE = ord("=")
 C_CONTIGUOUS, OWNED, ALIGNED, WRITEABLE = 0x001, 0x004, 0x100, 0x400
@@ -186,13 +189,28 @@ define ptr @kinetree_records() nounwind {
   ret ptr @records
 }
 
-; The memory of an array of exactly this form, or null.
+; The memory of an array of exactly this form, or of a number where that is an array without axes; or null.
 define internal fastcc ptr @data(ptr %object, ptr %form, i32 %needed) nounwind {
 entry:
   %type = field ptr %object, OBJECT_TYPE
   %ndarray = python ndarray
   %is_array = icmp eq ptr %type, %ndarray
-  br i1 %is_array, label %check_rank, label %no
+  br i1 %is_array, label %check_rank, label %no_array
+no_array:
+  %form_rank = field i64 %form, Form_RANK
+  %wants_number = icmp eq i64 %form_rank, 0
+  %reads = icmp eq i32 %needed, $IN
+  %python_float = python float
+  %is_float = icmp eq ptr %type, %python_float
+  %numpy_float = python float64_scalar
+  %is_numpy = icmp eq ptr %type, %numpy_float
+  %is_either = or i1 %is_float, %is_numpy
+  %number1 = and i1 %wants_number, %reads
+  %is_number = and i1 %number1, %is_either
+  br i1 %is_number, label %plain_value, label %no
+plain_value:
+  %value_at = getelementptr i8, ptr %object, i64 $NUMBER_VALUE
+  ret ptr %value_at
 check_rank:
   %has_rank = field i32 %object, ARRAY_RANK
   %rank = field i64 %form, Form_RANK

@@ -1,0 +1,303 @@
+"""Functions of the user's own, compiled like the library's: traced together with the algorithms they call.
+
+@kt.compile(shapes={"target": (3,)})
+def law(robot, q, v, target): ...
+
+tau = law(robot, q, v, target)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, update_wrapper
+from types import FunctionType
+from typing import Any, final, overload
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.arguments import as_floats, as_output, as_shape, batch_shape, map_rows
+from kinetree.binding import native as native_method
+from kinetree.compiler import native
+from kinetree.compiler.call import Kernel
+from kinetree.compiler.expr import Node, is_traced, tracing
+from kinetree.compiler.jit import assembly_of, host, lock
+from kinetree.compiler.stored import Stored
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.ops import Array
+from kinetree.robot import Robot
+from kinetree.structure import Rebuild, flatten
+
+POSITIONS, VELOCITIES = ("q", "q0", "q1"), ("v", "a", "tau", "dv")
+"""Arguments whose shapes the robot gives."""
+
+Shape = tuple[int, ...]
+
+
+@overload
+def compile(function: Callable[..., Any], *, shapes: Mapping[str, Any] | None = None) -> Law: ...
+@overload
+def compile(*, shapes: Mapping[str, Any] | None = None) -> Callable[[Callable[..., Any]], Law]: ...
+def compile(function: Any = None, *, shapes: Mapping[str, Any] | None = None) -> Any:
+    """Compile a function of a robot and of arrays, of one state; the compiled one takes one state or a batch.
+
+    `shapes` gives the shape of every array for one state, () for a number; q, v, a, tau (and q0, q1, dv) take theirs
+    from the robot. The function is traced when it is first called with a robot: it may use NumPy's arithmetic and
+    indexing, the functions `kt.sin`, `kt.where`, …, `kt.linalg`, and every quantity of the robot and its frames.
+    Python's own `if` and loops act while tracing; values it captures are frozen then. Its result may be an array or a
+    number, or a tuple, list or dict of them.
+    """
+    if function is None:
+        return lambda inner: Law(inner, shapes or {})
+    return Law(function, shapes or {})
+
+
+@final
+class Law:
+    """A function that is compiled for each robot it is called with."""
+
+    def __init__(self, function: Callable[..., Any], shapes: Mapping[str, Any]) -> None:
+        if not callable(function):
+            raise ArgumentTypeError(f"kt.compile got {short(function)}; expected a function")
+        self.function = function
+        self.signature = inspect.signature(function)
+        update_wrapper(self, function)
+        self._names = tuple(self.signature.parameters)
+        for parameter in self.signature.parameters.values():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise ArgumentError(f"{self.__name__} takes {parameter}; a compiled function names all its arguments")
+        unknown = [name for name in shapes if name not in self._names]
+        if unknown:
+            raise ArgumentError(f"shapes names {unknown[0]!r}, which is not an argument of {self.__name__}")
+        self.shapes: dict[str, Shape] = {name: as_shape(f"shapes[{name!r}]", shape) for name, shape in shapes.items()}
+        self._robotless: BoundLaw | None = None
+        self._latest: BoundLaw | None = None
+
+    __name__: str
+    __qualname__: str
+
+    def __repr__(self) -> str:
+        return f"<compiled function {self.__name__}{self.signature}>"
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # found by its name, as functions are
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function's result; arrays may have leading batch axes, which broadcast."""
+        try:
+            call = args[0].__dict__["_laws"][self]
+        except (IndexError, AttributeError, KeyError, TypeError):
+            return self._first_call(args, kwargs)
+        return call(*args[1:], **kwargs)
+
+    def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        out = kwargs.pop("out", None) if "out" not in self._names else None
+        given = self.signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        robots = {name: value for name, value in given.arguments.items() if isinstance(value, Robot)}
+        values = {name: value for name, value in given.arguments.items() if name not in robots}
+        return self._bound(robots).call(**values, out=out)
+
+    def bind(self, *robots: Robot) -> Callable[..., Any]:
+        """The function of the other arguments, for these robots; calls of it have the least overhead."""
+        names = self._names[: len(robots)]
+        if len(names) < len(robots) or not all(isinstance(robot, Robot) for robot in robots):
+            raise ArgumentTypeError(f"bind got {short(robots)}; expected the robots {self.__name__} begins with")
+        call: Callable[..., Any] = self._bound(dict(zip(names, robots, strict=True))).call
+        return call
+
+    def _bound(self, robots: dict[str, Robot]) -> BoundLaw:
+        if not robots:
+            if self._robotless is None:
+                self._robotless = BoundLaw(self, {})
+            self._latest = self._robotless
+            return self._robotless
+        name, first = next(iter(robots.items()))
+        if len(robots) == 1 and name == self._names[0]:
+            call = first._laws.get(self)
+            if call is None:
+                call = first._laws.setdefault(self, BoundLaw(self, robots).call)
+            self._latest = call.__self__
+        elif self._latest is None or self._latest.robots != robots:
+            self._latest = BoundLaw(self, robots)
+        return self._latest
+
+    def shape_of(self, name: str, robots: Mapping[str, Robot]) -> Shape:
+        """Of an argument, for one state."""
+        if name in self.shapes:
+            return self.shapes[name]
+        robot = next(iter(robots.values()), None)
+        if robot is not None and name in POSITIONS:
+            return (robot.nq,)
+        if robot is not None and name in VELOCITIES:
+            return (robot.nv,)
+        known = f"only {', '.join((*POSITIONS, *VELOCITIES))} take theirs from a robot"
+        raise ArgumentError(
+            f"{self.__name__} has an argument {name!r} of unknown shape; give it as "
+            f"kt.compile(shapes={{{name!r}: (…)}}), () for a number: {known}"
+        )
+
+    # -- what became of it -------------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> Any:
+        """The operations it was last compiled to: `.operations()`, `.listing(names)`, `.dot()`, `.svg()`."""
+        return self._compiled().graph
+
+    @property
+    def llvm(self) -> str:
+        """LLVM assembly of the kernel for one state."""
+        return str(self._compiled().program.single_assembly())
+
+    @property
+    def assembly(self) -> str:
+        """The same as machine instructions."""
+        return assembly_of(self.llvm, host())
+
+    def _compiled(self) -> Any:
+        if self._latest is None:
+            raise ArgumentError(f"{self.__name__} has not been compiled yet; call it, or bind it to a robot, first")
+        return self._latest.traced
+
+
+@final
+class BoundLaw:
+    """A law for given robots: a function of arrays."""
+
+    def __init__(self, law: Law, robots: Mapping[str, Robot]) -> None:
+        self.law = law
+        self.robots = dict(robots)
+        names = [name for name in law._names if name not in robots]
+        self.cores = {name: law.shape_of(name, robots) for name in names}
+        self.eager = any(robot._engine.eager for robot in robots.values())
+        self._door: native.Door | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BoundLaw, (self.law, self.robots)
+
+    @native_method
+    def call(self, *args: Any, out: Array | None = None, **kwargs: Any) -> Any:
+        """The law's result for these arrays."""
+        given = self._signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        if tracing() and any(map(is_traced, given.arguments.values())):
+            return self.law.function(**self.robots, **given.arguments)  # part of a larger one
+        arguments = {name: (as_floats(name, given.arguments[name], core), core) for name, core in self.cores.items()}
+        batch = batch_shape(arguments)
+        if self.eager:
+            return self._by_textbook(arguments, batch, out)
+        traced = self.traced
+        results = [np.empty(batch + shape) for shape in traced.shapes]
+        flags = np.empty(batch)
+        if flags.size:
+            traced.kernel.run(list(arguments.values()), batch, [*results, flags])
+            if flags.any():  # by the textbook, which says what is wrong
+                self._look_at(arguments, batch, flags)
+        return self._give(results, traced.rebuild, out)
+
+    @cached_property
+    def _parameters(self) -> list[inspect.Parameter]:
+        return [parameter for name, parameter in self.law.signature.parameters.items() if name in self.cores]
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.Signature(self._parameters)
+
+    def _on_floats(self, *values: Array) -> tuple[list[Array], Rebuild]:
+        named = dict(zip(self.cores, values, strict=True))
+        robots = {name: robot.eager for name, robot in self.robots.items()}
+        with np.errstate(all="ignore"):
+            leaves, rebuild = flatten(self.law.function(**robots, **named), _is_result)
+        return [np.asarray(leaf, dtype=np.float64) for leaf in leaves], rebuild
+
+    def _by_textbook(self, arguments: Any, batch: Shape, out: Array | None) -> Any:
+        rows = map_rows(self._on_floats, arguments)
+        if not rows:
+            raise ArgumentError(f"{self.law.__name__} by the textbook got an empty batch, and cannot know its results")
+        columns = zip(*(leaves for leaves, _ in rows), strict=True)
+        results = [np.array(column).reshape(batch + column[0].shape) for column in columns]
+        return self._give(results, rows[0][1], out)
+
+    def _look_at(self, arguments: Any, batch: Shape, flags: Array) -> None:
+        """Runs the doubtful states by the textbook, which raises for those that are to be refused."""
+        states = [np.broadcast_to(array, batch + core) for array, core in arguments.values()]
+        for index in np.argwhere(flags != 0.0):
+            self._on_floats(*(state[tuple(index)] for state in states))
+
+    def _give(self, results: Sequence[Array], rebuild: Rebuild, out: Array | None) -> Any:
+        if out is not None:
+            if len(results) != 1:
+                raise ArgumentError(f"{self.law.__name__} returns {len(results)} arrays; out takes one")
+            as_output(out, results[0].shape)[...] = results[0]
+            return rebuild([out])
+        return rebuild([result if result.shape else result[()] for result in results])
+
+    # -- compiled ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def traced(self) -> _Traced:
+        with lock:
+            return _Traced(self)
+
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        if self.eager or not native.available():
+            return None
+        traced = self.traced
+        if not traced.is_flat or len(traced.shapes) >= native.MOST_RESULTS or len(self.cores) > native.MOST_ARRAYS:
+            return None
+        if any(parameter.kind is not parameter.POSITIONAL_OR_KEYWORD for parameter in self._parameters):
+            return None
+        doc = inspect.getdoc(self.law.function) or ""
+        interface = native.Interface(
+            name=method.__name__,
+            text=f"{method.__name__}($self, {', '.join(self.cores)}, *, out=None)\n--\n\n{doc}",
+            arrays=tuple(self.cores.items()),
+            options=(),
+            defaults=(),
+            mapping=None,
+            results=tuple(traced.shapes),
+            bare=not traced.is_tuple,
+            fallback=method,
+            home=self.law.__module__,
+        )
+        door = native.Door(interface)
+        door.lead_to([native.Variant(traced.kernel.load("single"), has_status=True)])
+        return door.bind(self)
+
+
+class _Traced:
+    """A law run on symbols: its graph, the shapes and the structure of its results."""
+
+    def __init__(self, bound: BoundLaw) -> None:
+        from kinetree.compiler.program import build  # noqa: PLC0415
+        from kinetree.compiler.trace import collected_doubts  # noqa: PLC0415
+
+        self.rebuild: Rebuild
+
+        def run(*arrays: Array) -> tuple[Any, ...]:
+            named = {name: _unpacked(array) for name, array in zip(bound.cores, arrays, strict=True)}
+            with collected_doubts() as doubts:
+                result = bound.law.function(**bound.robots, **named)
+            leaves, self.rebuild = flatten(result, _is_result)
+            self.is_tuple = type(result) is tuple
+            self.is_flat = _is_result(result) or (self.is_tuple and all(map(_is_result, result)))
+            status: Any = False
+            for condition in doubts:
+                status = ops.logical_or(status, condition)
+            return (*leaves, status)
+
+        self.program = build(run, list(bound.cores.values()), host(), bound.law.__name__)
+        self.shapes: list[Shape] = list(self.program.output_shapes[:-1])
+        self.graph = self.program.graph
+        self.kernel = Kernel(Stored(self.program.digest, self.program.layout, host(), lambda: self.program))
+
+
+def _is_result(value: Any) -> bool:
+    """An array or a number, traced or not."""
+    return isinstance(value, (np.ndarray, Node, int, float, np.number, np.bool_))
+
+
+def _unpacked(array: Array) -> Any:
+    """A number for an array without axes."""
+    return array if array.shape else array[()]

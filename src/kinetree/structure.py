@@ -1,0 +1,38 @@
+"""Results of any structure: arrays and numbers in tuples, lists and dicts, taken apart and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kinetree.errors import ArgumentTypeError, short
+
+Rebuild = Callable[[Sequence[Any]], Any]
+
+
+def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Rebuild]:
+    """The leaves in order, and a function that makes the same structure of as many other leaves."""
+    if is_leaf(value):
+        return [value], lambda leaves: leaves[0]
+    if isinstance(value, Mapping):
+        keys, items = list(value), list(value.values())
+    elif isinstance(value, (tuple, list)):
+        keys, items = None, list(value)
+    else:
+        raise ArgumentTypeError(
+            f"a compiled function returned {short(value)}; expected arrays or numbers, or a tuple, list or dict of them"
+        )
+    parts = [flatten(item, is_leaf) for item in items]
+    ends = [0]
+    for leaves, _ in parts:
+        ends.append(ends[-1] + len(leaves))
+
+    def rebuild(leaves: Sequence[Any]) -> Any:
+        rebuilt = [part(leaves[ends[k] : ends[k + 1]]) for k, (_, part) in enumerate(parts)]
+        if keys is not None:
+            return dict(zip(keys, rebuilt, strict=True))
+        if isinstance(value, list):
+            return rebuilt
+        return type(value)(*rebuilt) if hasattr(value, "_fields") else tuple(rebuilt)
+
+    return [leaf for leaves, _ in parts for leaf in leaves], rebuild

@@ -27,10 +27,13 @@ ALLOWED = {
     "quantities": {"algorithms", "model"},
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "robot": {"algorithms", "model", "arguments", "wrench", "engine", "quantities", "binding"},
+    "structure": set(),
+    "law": {"robot", "arguments", "binding", "compiler", "structure"},
+    "derivatives": {"law", "robot", "algorithms", "compiler", "structure"},
     "load": {"robot", "model", "spatial"},
     "cache": {"robot", "quantities", "compiler"},
     "convert": {"robot", "model", "arguments", "spatial"},
-    "__init__": {"cache", "compiler", "load", "convert", "robot", "model", "spatial", "wrench"},
+    "__init__": {"cache", "law", "derivatives", "linalg", "compiler", "load", "convert", "robot", "model", "spatial", "wrench"},
 }
 ONE_PLACE = {
     "llvmlite": "compiler",

@@ -18,8 +18,8 @@ def test_factors_and_solution(M):
     close(L.T @ np.diag(d) @ L, M, 1e-13)
     assert np.array_equal(L, np.tril(L)) and np.all(L.diagonal() == 1.0)
     b = np.arange(10.0).reshape(5, 2)
-    close(solve(M, b), np.linalg.solve(M, b), 1e-12)
-    close(solve(M, b[:, 0]), np.linalg.solve(M, b[:, 0]), 1e-12)
+    close(solve(M, b, positive_definite=True), np.linalg.solve(M, b), 1e-12)
+    close(solve(M, b[:, 0], positive_definite=True), np.linalg.solve(M, b[:, 0]), 1e-12)
 
 
 def test_the_result_holds_what_any_of_the_factors_holds(M):

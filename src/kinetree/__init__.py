@@ -1,8 +1,9 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache
+from kinetree import cache, linalg
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.convert import convert
+from kinetree.derivatives import gradient, hessian, jacobian
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -72,6 +73,10 @@ __all__ = [
     "cross",
     "exp",
     "get_num_threads",
+    "gradient",
+    "hessian",
+    "jacobian",
+    "linalg",
     "load",
     "log",
     "logical_and",

@@ -20,6 +20,7 @@ from kinetree.binding import defaults_of, text_of
 from kinetree.compiler import native
 from kinetree.compiler.call import Kernel
 from kinetree.compiler.code import Layout
+from kinetree.compiler.doubts import doubt
 from kinetree.compiler.expr import is_traced, tracing
 from kinetree.compiler.jit import host, lock
 from kinetree.compiler.stored import Stored
@@ -251,8 +252,6 @@ class Engine:
         given = self._given(wrenches or {}, _one_state)
         request = request._replace(places=tuple(sorted(given)))
         result, *status = self.function(request)(*arrays, *(given[place] for place in request.places))
-        from kinetree.compiler.trace import doubt  # noqa: PLC0415 - who traces has it
-
         for condition in status:
             doubt(condition)
         return result

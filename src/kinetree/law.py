@@ -21,6 +21,7 @@ from kinetree.arguments import as_floats, as_output, as_shape, batch_shape, map_
 from kinetree.binding import native as native_method
 from kinetree.compiler import native
 from kinetree.compiler.call import Kernel
+from kinetree.compiler.doubts import collected_doubts
 from kinetree.compiler.expr import Node, is_traced, tracing
 from kinetree.compiler.jit import assembly_of, host, lock
 from kinetree.compiler.stored import Stored
@@ -85,11 +86,8 @@ class Law:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function's result; arrays may have leading batch axes, which broadcast."""
-        try:
-            call = args[0].__dict__["_laws"][self]
-        except (IndexError, AttributeError, KeyError, TypeError):
-            return self._first_call(args, kwargs)
-        return call(*args[1:], **kwargs)
+        call = args[0]._laws.get(self) if args and type(args[0]) is Robot else None
+        return self._first_call(args, kwargs) if call is None else call(*args[1:], **kwargs)
 
     def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         out = kwargs.pop("out", None) if "out" not in self._names else None
@@ -208,7 +206,7 @@ class BoundLaw:
         named = dict(zip(self.cores, values, strict=True))
         robots = {name: robot.eager for name, robot in self.robots.items()}
         with np.errstate(all="ignore"):
-            leaves, rebuild = flatten(self.law.function(**robots, **named), _is_result)
+            leaves, rebuild = flatten(self.law.function(**robots, **named), is_result)
         return [np.asarray(leaf, dtype=np.float64) for leaf in leaves], rebuild
 
     def _by_textbook(self, arguments: Any, batch: Shape, out: Array | None) -> Any:
@@ -271,7 +269,6 @@ class _Traced:
 
     def __init__(self, bound: BoundLaw) -> None:
         from kinetree.compiler.program import build  # noqa: PLC0415
-        from kinetree.compiler.trace import collected_doubts  # noqa: PLC0415
 
         self.rebuild: Rebuild
 
@@ -279,9 +276,9 @@ class _Traced:
             named = {name: _unpacked(array) for name, array in zip(bound.cores, arrays, strict=True)}
             with collected_doubts() as doubts:
                 result = bound.law.function(**bound.robots, **named)
-            leaves, self.rebuild = flatten(result, _is_result)
+            leaves, self.rebuild = flatten(result, is_result)
             self.is_tuple = type(result) is tuple
-            self.is_flat = _is_result(result) or (self.is_tuple and all(map(_is_result, result)))
+            self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
             status: Any = False
             for condition in doubts:
                 status = ops.logical_or(status, condition)
@@ -293,7 +290,7 @@ class _Traced:
         self.kernel = Kernel(Stored(self.program.digest, self.program.layout, host(), lambda: self.program))
 
 
-def _is_result(value: Any) -> bool:
+def is_result(value: Any) -> bool:
     """An array or a number, traced or not."""
     return isinstance(value, (np.ndarray, Node, int, float, np.number, np.bool_))
 

@@ -1,11 +1,27 @@
-"""Small dense factorisations over any scalars that `ops` knows."""
+"""Small dense linear algebra over any scalars that `ops` knows, traced ones included: everything is unrolled."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.ops import Array
+from kinetree.errors import ArgumentError
+from kinetree.ops import Array, Scalar, cross, skew
+
+__all__ = [
+    "cross",
+    "determinant",
+    "inverse",
+    "ltdl",
+    "ltdl_solve",
+    "norm",
+    "outer",
+    "pseudo_inverse",
+    "skew",
+    "solve",
+]
 
 
 def ltdl(M: Array) -> tuple[Array, Array]:
@@ -42,6 +58,81 @@ def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
     return x
 
 
-def solve(M: Array, b: Array) -> Array:
-    """x with M x = b for symmetric positive-definite M."""
-    return ltdl_solve(*ltdl(M), b)
+def solve(A: Array, b: Array, positive_definite: bool = False) -> Array:
+    """x with A x = b for square A; b is a vector or the columns of a matrix.
+
+    By elimination with pivoting, or by factors Lᵀ D L where A is known to be symmetric and positive definite: that
+    takes a third of the work and keeps the zeros of a mass matrix.
+    """
+    A, b = _square(A), np.asarray(b)
+    if positive_definite:
+        return ltdl_solve(*ltdl(A), b)
+    n = len(A)
+    rows = np.concatenate([A, b.reshape(n, -1)], axis=1)
+    for k in range(n):
+        rows[k:] = _largest_first(rows[k:], k)
+        reciprocal = ops.divide(1.0, rows[k, k])
+        for i in range(k + 1, n):
+            rows[i, k + 1 :] = rows[i, k + 1 :] - rows[k, k + 1 :] * (rows[i, k] * reciprocal)
+    x = rows[:, n:]
+    for i in reversed(range(n)):
+        for j in range(i + 1, n):
+            x[i] = x[i] - rows[i, j] * x[j]
+        x[i] = x[i] * ops.divide(1.0, rows[i, i])
+    return x.reshape(b.shape)
+
+
+def _largest_first(rows: Array, column: int) -> Array:
+    """The rows with the one that is largest in a column exchanged for the first, also where that is not known yet."""
+    rows = rows.copy()
+    for i in range(1, len(rows)):
+        swap = ops.less(ops.absolute(rows[0, column]), ops.absolute(rows[i, column]))
+        rows[0], rows[i] = ops.where(swap, rows[i], rows[0]), ops.where(swap, rows[0], rows[i])
+    return rows
+
+
+def inverse(A: Array, positive_definite: bool = False) -> Array:
+    """A⁻¹; of a symmetric, positive-definite A it is exactly symmetric."""
+    inverted = solve(A, np.eye(len(A)), positive_definite)
+    return ops.mirrored(inverted) if positive_definite else inverted
+
+
+def pseudo_inverse(A: Array, damping: float | Any = 0.0) -> Array:
+    """A⁺ = Aᵀ (A Aᵀ + λ² 1)⁻¹, or (Aᵀ A + λ² 1)⁻¹ Aᵀ for a tall A, with damping λ; A of full rank if λ = 0."""
+    A = np.asarray(A)
+    if A.shape[0] > A.shape[1]:
+        return pseudo_inverse(A.T, damping).T
+    gram = ops.mirrored(A @ A.T)
+    return solve(gram + np.eye(len(A)) * (damping * damping), A, positive_definite=True).T
+
+
+def determinant(A: Array) -> Scalar:
+    """det A, by expansion along the first column: for matrices of a few rows."""
+    A = _square(A)
+    if len(A) == 0:
+        return 1.0
+    total: Any = 0.0
+    for i, first in enumerate(A[:, 0]):
+        minor = determinant(np.delete(A[:, 1:], i, axis=0))
+        total = total - first * minor if i % 2 else total + first * minor
+    return total
+
+
+def norm(x: Array) -> Scalar:
+    """√Σx²; at zero its derivative is taken to be zero."""
+    x = np.asarray(x).ravel()
+    squared = x @ x
+    positive = ops.less(0.0, squared)
+    return ops.where(positive, ops.sqrt(ops.where(positive, squared, 1.0)), ops.where(positive, 0.0, squared))
+
+
+def outer(a: Array, b: Array) -> Array:
+    """a bᵀ."""
+    return np.multiply.outer(np.asarray(a), np.asarray(b))
+
+
+def _square(A: Array) -> Array:
+    A = np.asarray(A)
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ArgumentError(f"the matrix has shape {A.shape}; expected as many rows as columns")
+    return A

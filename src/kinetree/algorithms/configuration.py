@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree import ops
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 
@@ -18,6 +19,14 @@ def random(model: Model, rng: np.random.Generator, count: int) -> Array:
     lower, upper = model.limits.lower, model.limits.upper
     parts = (joint.random(rng, lower[joint.q_slice], upper[joint.q_slice], count) for joint in model.owners)
     return np.concatenate([np.zeros((count, 0)), *parts], axis=1)
+
+
+def position_rates(model: Model, q: Array) -> Array:
+    """N with q̇ = N v, (nq, nv): columns span the directions in which q can move."""
+    N = ops.zeros((model.nq, model.nv), q)
+    for joint in model.owners:
+        N[joint.q_slice, joint.v_slice] = joint.position_rates(q)
+    return N
 
 
 def integrate(model: Model, q: Array, dv: Array) -> Array:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,31 +22,6 @@ def _operation(name: str) -> Callable[..., Node]:
 
 _CALLED = {"divide": "div"}
 ops.register(Node, SimpleNamespace(**{name: _operation(_CALLED.get(name, name)) for name in ops.PRIMITIVES}))
-
-
-class _Doubts(threading.local):
-    """Conditions, met while tracing, under which a result is not to be trusted."""
-
-    found: list[Any] | None = None
-
-
-_doubts = _Doubts()
-
-
-def doubt(condition: Any) -> None:
-    """Let the traced function report, beside its results, whether this condition holds."""
-    if _doubts.found is not None:
-        _doubts.found.append(condition)
-
-
-@contextmanager
-def collected_doubts() -> Iterator[list[Any]]:
-    """The conditions that are doubted inside."""
-    before, _doubts.found = _doubts.found, []
-    try:
-        yield _doubts.found
-    finally:
-        _doubts.found = before
 
 
 def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Graph, list[tuple[int, ...]]]:

@@ -51,6 +51,9 @@ class AxisJoint(Joint, ABC):
         )  # in halves: the whole range may be more than a float holds
         return np.clip(low + step + step, low, high)
 
+    def position_rates(self, q: Array) -> Array:
+        return np.ones((1, 1))
+
     def integrate(self, q: Array, dv: Array) -> Array:
         return q[self.q_slice] + dv[self.v_slice]
 

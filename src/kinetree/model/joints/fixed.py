@@ -32,6 +32,9 @@ class Fixed(Joint):
     def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
         return np.zeros((count, 0))
 
+    def position_rates(self, q: Array) -> Array:
+        return np.zeros((0, 0))
+
     def integrate(self, q: Array, dv: Array) -> Array:
         return np.zeros(0)
 

@@ -70,6 +70,19 @@ class Free(Joint):
         quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
         return np.concatenate([rng.uniform(-1.0, 1.0, size=(count, 3)), quaternions], axis=1)
 
+    def position_rates(self, q: Array) -> Array:
+        _, xyzw = self._pose(q)
+        columns = []
+        for unit in np.eye(6):
+            step = Motion.from_vector(unit, self.order)
+            turn = np.concatenate([0.5 * step.angular, np.zeros(1)])
+            if self.frame == "body":
+                parts = quaternion_rotate(xyzw, step.linear), quaternion_product(xyzw, turn)
+            else:
+                parts = step.linear, quaternion_product(turn, xyzw)
+            columns.append(np.concatenate(parts))
+        return np.array(columns).T
+
     def integrate(self, q: Array, dv: Array) -> Array:
         p, xyzw = self._pose(q)
         step = Motion.from_vector(dv[self.v_slice], self.order)

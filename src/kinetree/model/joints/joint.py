@@ -83,6 +83,10 @@ class Joint(ABC):
         """Coordinates drawn between its limits, (count, nq)."""
 
     @abstractmethod
+    def position_rates(self, q: Array) -> Array:
+        """N with q̇ = N v for its part of q, (nq, nv): the derivative of q ⊕ dv at dv = 0."""
+
+    @abstractmethod
     def integrate(self, q: Array, dv: Array) -> Array:
         """Its part of q ⊕ dv, (nq,)."""
 

@@ -1,0 +1,223 @@
+"""Jacobian, gradient and Hessian of any compiled function, with respect to any of its arguments, compiled as well.
+
+With respect to a configuration, derivatives are those along velocities: of f(q ⊕ dv) at dv = 0, (…, nv).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import update_wrapper
+from itertools import count
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.algorithms.configuration import position_rates
+from kinetree.compiler import differentiate
+from kinetree.compiler.doubts import collected_doubts, doubt
+from kinetree.compiler.expr import Node, as_node, is_traced, new_table, symbol
+from kinetree.compiler.graph import Graph, reachable, rebuilt
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, unknown
+from kinetree.law import POSITIONS, Law, is_result
+from kinetree.ops import Array
+from kinetree.robot import Robot
+from kinetree.structure import flatten
+
+Mode = Literal["auto", "forward", "reverse"]
+MODES: tuple[Mode, ...] = ("auto", "forward", "reverse")
+
+_fresh = count(-1, -1)
+"""Positions of symbols that stand for an argument while it is differentiated by; no input has them."""
+
+
+def jacobian(
+    function: Callable[..., Any],
+    wrt: str | Sequence[str] = "q",
+    mode: Mode = "auto",
+    *,
+    shapes: Mapping[str, Any] | None = None,
+) -> Law:
+    """The function's derivative: of every result of shape (…) an array (…, n), n numbers of the argument `wrt`.
+
+    Several names in `wrt` give a tuple. `mode` chooses how derivatives are carried through the graph: forward, from the
+    arguments, or in reverse, from the results; by itself it takes the side with fewer numbers.
+    """
+    one_of("mode", mode, MODES)
+    return _derived(function, wrt, shapes, "jacobian", lambda leaves, columns: _jacobian(leaves, columns, mode))
+
+
+def gradient(
+    function: Callable[..., Any], wrt: str | Sequence[str] = "q", *, shapes: Mapping[str, Any] | None = None
+) -> Law:
+    """The derivative of a function that returns one number, (n,), in reverse."""
+    return _derived(function, wrt, shapes, "gradient", lambda leaves, columns: [_gradient(_number(leaves), columns)])
+
+
+def hessian(
+    function: Callable[..., Any], wrt: str | Sequence[str] = "q", *, shapes: Mapping[str, Any] | None = None
+) -> Law:
+    """The second derivative of a function that returns one number, (n, n), exactly symmetric.
+
+    With respect to a configuration with quaternions it is that of f(q ⊕ dv) at dv = 0.
+    """
+    return _derived(function, wrt, shapes, "hessian", lambda leaves, columns: [_hessian(_number(leaves), columns)], 2)
+
+
+Differentiate = Callable[[list[Array], list[Any]], list[Array]]
+"""From the results and the directions (columns) to derivatives, whose last axes are over the columns."""
+
+
+def _derived(
+    function: Any,
+    wrt: str | Sequence[str],
+    shapes: Mapping[str, Any] | None,
+    kind: str,
+    kind_of: Differentiate,
+    order: int = 1,
+) -> Law:
+    if isinstance(function, Law) and shapes:
+        raise ArgumentError(f"{function.__name__} already knows its shapes; they cannot be given again")
+    law = function if isinstance(function, Law) else Law(function, shapes or {})
+    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    for name in names:
+        if name not in law.signature.parameters:
+            raise unknown(f"argument of {law.__name__}", name, law.signature.parameters)
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        given = law.signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        named = dict(given.arguments)
+        if not any(map(is_traced, named.values())):
+            return _on_floats(derivative, law, named)
+        results = tuple(_by_argument(law, named, name, kind_of, order) for name in names)
+        return results[0] if isinstance(wrt, str) else results
+
+    update_wrapper(derivative, law.function)
+    derivative.__name__ = f"{kind}_of_{law.__name__}"
+    derivative.__doc__ = f"The {kind} of {law.__name__} with respect to {', '.join(names)}."
+    derivative.__signature__ = law.signature  # type: ignore[attr-defined]
+    return Law(derivative, law.shapes)
+
+
+def _by_argument(law: Law, named: dict[str, Any], name: str, kind_of: Differentiate, order: int) -> Any:
+    """The derivative with respect to one argument, this and the others given as nodes or numbers."""
+    given = named[name]
+    if isinstance(given, Robot):
+        raise ArgumentTypeError(f"{name} is a robot; a derivative is with respect to an array or a number")
+    fresh = np.empty(np.shape(given), dtype=object)
+    for index in np.ndindex(*fresh.shape):
+        fresh[index] = symbol(next(_fresh))
+    with collected_doubts() as doubts:
+        result = law.function(**{**named, name: fresh if fresh.shape else fresh[()]})
+    leaves, rebuild = flatten(result, is_result)
+    rates, axes = _directions(law, named, name, fresh)
+    columns = [_nonzero(fresh, column) for column in rates]
+    arrays = [np.asarray(leaf, dtype=object) for leaf in leaves]
+    derived = kind_of(arrays, columns)
+    given_nodes = [as_node(value) for value in np.asarray(given, dtype=object).ravel()]
+    put = _substitution([*doubts, *(node for array in derived for node in array.ravel())], fresh.ravel(), given_nodes)
+    for condition in doubts:
+        doubt(put(condition))
+    return rebuild([_shaped(array, axes * order, order, put) for array in derived])
+
+
+def _directions(law: Law, named: Mapping[str, Any], name: str, fresh: Array) -> tuple[Array, tuple[int, ...]]:
+    """The rates of the argument along every column, one row each, and the axes that the columns make."""
+    robot = next((value for value in named.values() if isinstance(value, Robot)), None)
+    if robot is not None and name in POSITIONS and name not in law.shapes:
+        return position_rates(robot.model, fresh).T, (robot.nv,)
+    return np.eye(fresh.size), fresh.shape
+
+
+def _nonzero(fresh: Array, rates: Array) -> dict[Node, Any]:
+    pairs = zip(fresh.ravel(), rates, strict=True)
+    return {node: rate for node, rate in pairs if type(rate) is Node or rate != 0.0}
+
+
+def _shaped(array: Array, axes: tuple[int, ...], order: int, put: Callable[[Any], Any]) -> Array:
+    """The derivative with its argument put in, and its last axes, over columns, shaped like the argument."""
+    filled = np.empty(array.size, dtype=object)
+    for k, value in enumerate(array.ravel()):
+        filled[k] = put(value)
+    return filled.reshape(*array.shape[: array.ndim - order], *axes)
+
+
+def _substitution(used: list[Any], symbols: Iterable[Node], values: Iterable[Node]) -> Callable[[Any], Any]:
+    """A function from what depends on the symbols to the same of the values."""
+    new: dict[Node, Node] = dict(zip(symbols, values, strict=True))
+    for node in reachable([value for value in used if type(value) is Node]):
+        if node not in new:
+            new[node] = rebuilt(node, tuple(new[arg] for arg in node.args))
+    return lambda value: new[value] if type(value) is Node else value
+
+
+def _on_floats(derivative: Callable[..., Any], law: Law, named: dict[str, Any]) -> Any:
+    """The derivative by the textbook: its graph, evaluated node by node."""
+    from kinetree.compiler import trace  # noqa: F401, PLC0415 - lets nodes be operands; slow to load
+
+    robots = {name: value for name, value in named.items() if isinstance(value, Robot)}
+    arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items() if name not in robots}
+    with new_table():
+        position = count()
+        symbols: dict[str, Any] = {}
+        for name, array in arrays.items():
+            traced = np.empty(array.shape, dtype=object)
+            for index in np.ndindex(*array.shape):
+                traced[index] = symbol(next(position))
+            symbols[name] = traced if array.shape else traced[()]
+        with collected_doubts() as doubts:
+            leaves, rebuild = flatten(derivative(**robots, **symbols), is_result)
+        shapes = [np.shape(leaf) for leaf in leaves]
+        nodes = [as_node(value) for leaf in leaves for value in np.asarray(leaf, dtype=object).ravel()]
+        nodes += [as_node(condition) for condition in doubts]
+        numbers = Graph(next(position), tuple(nodes)).evaluate([x for array in arrays.values() for x in array.ravel()])
+    if any(numbers[len(numbers) - len(doubts) :]):
+        law.function(**robots, **arrays)  # raises, if there is a reason to
+    results, start = [], 0
+    for shape in shapes:
+        results.append(np.array(numbers[start : start + prod(shape)], dtype=np.float64).reshape(shape))
+        start += prod(shape)
+    return rebuild(results)
+
+
+# -- the three kinds ---------------------------------------------------------------------------------------------------
+
+
+def _jacobian(leaves: list[Array], columns: list[Any], mode: Mode) -> list[Array]:
+    outputs = [as_node(value) for leaf in leaves for value in leaf.ravel()]
+    if mode == "auto":
+        mode = "reverse" if len(outputs) < len(columns) else "forward"
+    rows = iter(differentiate.jacobian(outputs, columns, mode))
+    derived = []
+    for leaf in leaves:
+        array = ops.zeros((leaf.size, len(columns)), leaf)
+        for k, row in zip(range(leaf.size), rows, strict=False):
+            for column, rate in row.items():
+                array[k, column] = rate
+        derived.append(array.reshape(*leaf.shape, len(columns)))
+    return derived
+
+
+def _gradient(f: Node, columns: list[Any]) -> Array:
+    (row,) = differentiate.jacobian([f], columns, "reverse")
+    return np.array([row.get(k, as_node(0.0)) for k in range(len(columns))], dtype=object)
+
+
+def _hessian(f: Node, columns: list[Any]) -> Array:
+    n = len(columns)
+    rows = differentiate.jacobian(list(_gradient(f, columns)), columns, "forward")
+    H = np.empty((n, n), dtype=object)
+    for i, j in np.ndindex(n, n):
+        H[i, j] = rows[i].get(j, as_node(0.0))
+    if any(type(rate) is Node for column in columns for rate in column.values()):
+        H = (H + H.T) * 0.5  # derivatives along turns do not commute; those of f(q ⊕ dv) are the mean of both orders
+    return ops.mirrored(H)
+
+
+def _number(leaves: list[Array]) -> Node:
+    if len(leaves) != 1 or leaves[0].size != 1:
+        found = ", ".join(str(leaf.shape) for leaf in leaves)
+        raise ArgumentError(f"the function returns arrays of shape {found}; expected one number")
+    return as_node(leaves[0].ravel()[0])

@@ -33,7 +33,19 @@ ALLOWED = {
     "load": {"robot", "model", "spatial"},
     "cache": {"robot", "quantities", "compiler"},
     "convert": {"robot", "model", "arguments", "spatial"},
-    "__init__": {"cache", "law", "derivatives", "linalg", "compiler", "load", "convert", "robot", "model", "spatial", "wrench"},
+    "__init__": {
+        "cache",
+        "law",
+        "derivatives",
+        "linalg",
+        "compiler",
+        "load",
+        "convert",
+        "robot",
+        "model",
+        "spatial",
+        "wrench",
+    },
 }
 ONE_PLACE = {
     "llvmlite": "compiler",

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import kinetree as kt
+from kinetree import linalg
 from kinetree.linalg import ltdl, ltdl_solve, solve
 from peers import close
 
@@ -28,3 +30,72 @@ def test_the_result_holds_what_any_of_the_factors_holds(M):
     for factors in ((L, d * (1 + 1e-8j), b), (L + 0j, d, b), (L, d, b + 1e-8j)):
         assert ltdl_solve(*factors).dtype == complex
     assert ltdl_solve(L, d.astype(object), b).dtype == object
+
+
+def general(n, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, n))
+
+
+def test_general_systems():
+    for n in (0, 1, 2, 3, 6):
+        A, b = general(n, n), np.random.default_rng(9).normal(size=(n, 2))
+        close(linalg.solve(A, b), np.linalg.solve(A, b), 1e-11)
+        if n:
+            close(linalg.solve(A, b[:, 0]), np.linalg.solve(A, b[:, 0]), 1e-11)
+            close(linalg.inverse(A), np.linalg.inv(A), 1e-11)
+        close(linalg.determinant(A), np.linalg.det(A), 1e-12)
+    needs_pivots = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [4.0, -3.0, 8.0]])
+    close(linalg.solve(needs_pivots, np.eye(3)), np.linalg.inv(needs_pivots), 1e-13)
+    tiny_pivot = np.array([[1e-20, 1.0], [1.0, 1.0]])
+    close(linalg.solve(tiny_pivot, np.array([1.0, 2.0])), [1.0, 1.0], 1e-15)
+
+
+def test_inverse_of_a_positive_definite_matrix_is_symmetric(M):
+    inverse = linalg.inverse(M, positive_definite=True)
+    close(inverse, np.linalg.inv(M), 1e-12)
+    assert np.array_equal(inverse, inverse.T)
+
+
+def test_pseudo_inverse():
+    wide = np.random.default_rng(1).normal(size=(3, 5))
+    for A in (wide, wide.T):
+        close(linalg.pseudo_inverse(A), np.linalg.pinv(A), 1e-11)
+        damped = linalg.pseudo_inverse(A, 0.3)
+        close(damped, A.T @ np.linalg.inv(A @ A.T + 0.09 * np.eye(len(A))), 1e-11)
+    singular = np.ones((2, 3))
+    assert np.all(np.isfinite(linalg.pseudo_inverse(singular, 1e-3)))
+
+
+def test_norm_and_outer():
+    x = np.array([3.0, -4.0])
+    assert linalg.norm(x) == 5.0 and linalg.norm(np.zeros(3)) == 0.0 and np.isnan(linalg.norm(np.array([np.nan])))
+    assert np.array_equal(linalg.outer(x, x), np.outer(x, x))
+
+
+def test_all_of_it_traces():
+    """Compiled, batched, and with pivots that differ between the states of a batch."""
+    law = kt.compile(shapes={"A": (3, 3), "b": (3,)})(
+        lambda A, b: (
+            linalg.solve(A, b),
+            linalg.inverse(A),
+            linalg.determinant(A),
+            linalg.solve(A @ A.T, b, positive_definite=True),
+            linalg.pseudo_inverse(A[:2], 0.1),
+            linalg.norm(b),
+            linalg.outer(b, b),
+            linalg.cross(b, A[0]),
+        )
+    )
+    rng = np.random.default_rng(3)
+    A, b = rng.normal(size=(100, 3, 3)), rng.normal(size=(100, 3))
+    A[:50, 0, 0] = 0.0
+    results = law(A, b)
+    for k in range(100):
+        for got, right in zip((result[k] for result in results), law.function(A[k], b[k]), strict=True):
+            close(got, right, 1e-10)
+
+
+def test_shapes_are_checked():
+    for function in (linalg.solve, lambda A, b: linalg.inverse(A), lambda A, b: linalg.determinant(A)):
+        with pytest.raises(kt.ArgumentError, match=r"the matrix has shape \(2, 3\); expected as many rows as columns"):
+            function(np.ones((2, 3)), np.ones(2))

@@ -141,7 +141,7 @@ def _shaped(array: Array, axes: tuple[int, ...], order: int, put: Callable[[Any]
     filled = np.empty(array.size, dtype=object)
     for k, value in enumerate(array.ravel()):
         filled[k] = put(value)
-    return filled.reshape(*array.shape[: array.ndim - order], *axes)
+    return filled.reshape((*array.shape[: array.ndim - order], *axes))
 
 
 def _substitution(used: list[Any], symbols: Iterable[Node], values: Iterable[Node]) -> Callable[[Any], Any]:

@@ -9,6 +9,7 @@ tau = law(robot, q, v, target)
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, update_wrapper
 from types import FunctionType
@@ -72,8 +73,8 @@ class Law:
         if unknown:
             raise ArgumentError(f"shapes names {unknown[0]!r}, which is not an argument of {self.__name__}")
         self.shapes: dict[str, Shape] = {name: as_shape(f"shapes[{name!r}]", shape) for name, shape in shapes.items()}
-        self._robotless: BoundLaw | None = None
-        self._latest: BoundLaw | None = None
+        self._robotless: dict[Any, Any] = {}
+        self._latest: Callable[[], BoundLaw | None] = lambda: None
 
     __name__: str
     __qualname__: str
@@ -106,20 +107,15 @@ class Law:
         return call
 
     def _bound(self, robots: dict[str, Robot]) -> BoundLaw:
-        if not robots:
-            if self._robotless is None:
-                self._robotless = BoundLaw(self, {})
-            self._latest = self._robotless
-            return self._robotless
-        name, first = next(iter(robots.items()))
-        if len(robots) == 1 and name == self._names[0]:
-            call = first._laws.get(self)
-            if call is None:
-                call = first._laws.setdefault(self, BoundLaw(self, robots).call)
-            self._latest = call.__self__
-        elif self._latest is None or self._latest.robots != robots:
-            self._latest = BoundLaw(self, robots)
-        return self._latest
+        first = next(iter(robots.values()), None)
+        known = self._robotless if first is None else first._laws  # it lives as long as the robot
+        key = self if list(robots) == [self._names[0]] else (self, tuple(robots.items()))
+        with lock:
+            if key not in known:
+                known[key] = BoundLaw(self, robots).call
+        bound: BoundLaw = known[key].__self__
+        self._latest = weakref.ref(bound)
+        return bound
 
     def shape_of(self, name: str, robots: Mapping[str, Robot]) -> Shape:
         """Of an argument, for one state."""
@@ -154,9 +150,10 @@ class Law:
         return assembly_of(self.llvm, host())
 
     def _compiled(self) -> Any:
-        if self._latest is None:
+        bound = self._latest()
+        if bound is None:
             raise ArgumentError(f"{self.__name__} has not been compiled yet; call it, or bind it to a robot, first")
-        return self._latest.traced
+        return bound.traced
 
 
 @final

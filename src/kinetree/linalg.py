@@ -68,7 +68,7 @@ def solve(A: Array, b: Array, positive_definite: bool = False) -> Array:
     if positive_definite:
         return ltdl_solve(*ltdl(A), b)
     n = len(A)
-    rows = np.concatenate([A, b.reshape(n, -1)], axis=1)
+    rows = np.concatenate([A, b if b.ndim == 2 else b[:, None]], axis=1)
     for k in range(n):
         rows[k:] = _largest_first(rows[k:], k)
         reciprocal = ops.divide(1.0, rows[k, k])

@@ -63,7 +63,7 @@ def forward(outputs: Sequence[Node], directions: Sequence[Direction]) -> list[di
             of_a, of_b = rates.get(a, {}), rates.get(b, {})
             for k in of_a.keys() | of_b.keys():
                 total[k] = _of("where", condition, of_a.get(k, 0.0), of_b.get(k, 0.0))
-        elif any(rates.get(arg) for arg in node.args):
+        elif node.op in PARTIALS and any(rates.get(arg) for arg in node.args):
             for arg, partial in zip(node.args, PARTIALS[node.op](node, *node.args), strict=True):
                 for k, rate in rates.get(arg, {}).items():
                     term = rate * partial
@@ -148,7 +148,7 @@ def sparsity(outputs: Sequence[Node], columns: Sequence[Direction]) -> list[set[
         for node in column:
             felt[node] = felt.get(node, 0) | 1 << k
     for node in reachable(outputs):
-        for arg in node.args:
+        for arg in node.args[1:] if node.op == "where" else node.args:
             felt[node] = felt.get(node, 0) | felt.get(arg, 0)
     return [{k for k in range(len(columns)) if felt.get(node, 0) >> k & 1} for node in outputs]
 

@@ -189,7 +189,10 @@ class Node:
     __hash__ = object.__hash__
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a traced value has no truth yet: use kt.where(condition, a, b) instead of if, and, or, not")
+        raise TypeError(
+            "a traced value has no truth yet: use kt.where(condition, a, b) instead of if, and, or, not; "
+            "compare arrays by kt.less(a, b), kt.less_equal, kt.equal instead of <, <=, =="
+        )
 
     def __float__(self) -> NoReturn:
         raise TypeError(

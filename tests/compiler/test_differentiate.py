@@ -1,4 +1,4 @@
-"""Every partial derivative against finite differences, both modes against each other, sparsity, and guarded branches."""
+"""Partial derivatives against finite differences, both modes against each other, sparsity, guarded branches."""
 
 import numpy as np
 import pytest

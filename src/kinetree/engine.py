@@ -97,11 +97,12 @@ class Engine:
     def prepare(self, request: Request, batch: bool) -> None:
         """Compile ahead what calls with this request will need."""
         if not self.eager:
-            self._kernel(request).load("batch" if batch else "single")
-            self._prepared = (*self._prepared, request)
-            if not batch:
-                self._open(request)
-            self._refresh(request)
+            with lock:
+                self._kernel(request).load("batch" if batch else "single")
+                self._prepared = (*self._prepared, request)
+                if not batch:
+                    self._open(request)
+                self._refresh(request)
 
     def _arguments(self, quantity: Quantity, values: Sequence[Any]) -> Arguments:
         arguments: Arguments = {}
@@ -176,7 +177,7 @@ class Engine:
         """Let native calls reach the kernel of this request, which is there."""
         if request not in self._opened:
             with lock:
-                self._opened = (*self._opened, request)
+                self._opened = (*dict.fromkeys((*self._opened, request)),)
                 self._refresh(request)
 
     def _refresh(self, request: Request) -> None:
@@ -184,7 +185,8 @@ class Engine:
         door = self._doors.get((request.quantity, request.frame))
         if door is not None:
             same = (request.quantity, request.frame)
-            known = [opened for opened in self._opened if (opened.quantity, opened.frame) == same]
+            ordered = dict.fromkeys((*self._prepared, *self._opened))  # as Python looks through them
+            known = [request for request in ordered if request in self._opened and request[:2] == same]
             door.lead_to([self._variant(opened) for opened in known if self._fitting(opened) == opened])
 
     def _variant(self, request: Request) -> native.Variant:

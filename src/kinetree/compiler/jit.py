@@ -15,6 +15,7 @@ import llvmlite.binding as llvm
 
 from kinetree.compiler.emit.elementary import BIND, LIBRARY
 from kinetree.compiler.emit.ir import Width
+from kinetree.compiler.hold import hold
 
 lock = threading.RLock()
 """llvmlite does one thing at a time, and so does everything that makes machine code. A fork waits for it to be free, so
@@ -104,7 +105,7 @@ def assembly_of(text: str, target: Target) -> str:
 
 
 class LoadedCode:
-    """An object file in executable memory, for as long as this lives.
+    """An object file in executable memory, for as long as this lives; even if it is garbage that still runs.
 
     All its sections lie in one reservation, since they reach each other by short distances.
     """
@@ -114,6 +115,7 @@ class LoadedCode:
         with lock:
             addresses = _library_addresses()
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=target.fuses)
+            self._hold = hold(self._engine)
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
             self._engine.finalize_object()
             if library:

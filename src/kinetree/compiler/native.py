@@ -22,6 +22,7 @@ import numpy as np
 from kinetree.compiler.call import Loaded
 from kinetree.compiler.code import Code
 from kinetree.compiler.emit import entry
+from kinetree.compiler.hold import hold
 from kinetree.compiler.jit import LoadedCode, host, lock
 from kinetree.compiler.stored import stored_object
 
@@ -103,8 +104,8 @@ class Door:
 
     def __init__(self, interface: Interface) -> None:
         self.interface = interface
-        self._variants: list[Variant] = []
         self._kept: list[object] = []  # all memory the record points to
+        self._known: dict[Variant, dict[entry.Variant, int]] = {}
         names = [name for name, _ in interface.arrays] + list(interface.options)
         mapping = interface.mapping
         if mapping is not None:
@@ -130,42 +131,41 @@ class Door:
                 entry.Door.UNTAGGED: self._name(mapping.untagged),
                 entry.Door.MAPPED: self._forms([mapping.shape]),
             }
-        with lock:
-            self._page, self._index = _free_door()
-        self._record = self._page.record(self._index)
+        slot = _Slot()
+        self._hold = hold(slot)
+        self._record = slot.record
         for field in entry.Door:
             self._record[field] = fields.get(field, 0)
-        method = self._page.methods[self._index]
-        method.name, method.doc = interface.name.encode(), interface.text.encode()
-        self._method = ctypes.addressof(method)
-
-    def __del__(self) -> None:
-        page = getattr(self, "_page", None)
-        if page is not None:
-            for field in (entry.Door.LAST, entry.Door.EARLIER):
-                _forget(self._record[field])
-                self._record[field] = 0
-            page.free.append(self._index)
+        slot.method.name, slot.method.doc = interface.name.encode(), interface.text.encode()
+        self._method = ctypes.addressof(slot.method)
 
     def bind(self, instance: object) -> Callable[..., Any]:
         """The call as a method of this object."""
         home = _Home(self.interface.home)
         home.door = self
-        bound: Callable[..., Any] = _new_function(self._method, instance, home)
-        return bound
+        return _new_function(self._method, instance, home)
 
     def lead_to(self, variants: Iterable[Variant]) -> None:
-        """Let calls reach these kernels and no others, and of several that fit the one with the fewest places."""
+        """Let calls reach these kernels and no others, and of several that fit the first with the fewest places."""
         fitting = [known for known in variants if len(self.interface.arrays) + len(known.places) <= entry.MOST_INPUTS]
-        following = plain = 0
-        for variant in sorted(fitting, key=lambda known: len(known.places), reverse=True):
-            following = self._table(self._fields(variant, following))
+        ordered = sorted(fitting, key=lambda known: len(known.places))
+        records = (ctypes.c_int64 * (entry.VARIANT * len(ordered)))()
+        self._kept.append(records)  # and the former ones stay: a call may be in the midst of them
+        places = [ctypes.addressof(records) + 8 * entry.VARIANT * k for k in range(len(ordered))] + [0]
+        plain = 0
+        for k, variant in enumerate(ordered):
+            fields = self._fields(variant) | {entry.Variant.NEXT: places[k + 1]}
+            for field, value in fields.items():
+                records[entry.VARIANT * k + field] = value
             if not variant.places and variant.options == self.interface.defaults:
-                plain = following
-        self._record[entry.Door.FIRST] = following  # all records are new, so that a call never sees half a change
+                plain = places[k]
+        self._record[entry.Door.FIRST] = places[0]
         self._record[entry.Door.PLAIN] = plain
 
-    def _fields(self, variant: Variant, following: int) -> list[int]:
+    def _fields(self, variant: Variant) -> dict[entry.Variant, int]:
+        """All but what comes next."""
+        if variant in self._known:
+            return self._known[variant]
         self._kept.append(variant.code)
         counts = [prod(shape) for shape in self.interface.results]
         scratch = self._room(8 * (sum(counts) + 1))
@@ -174,8 +174,7 @@ class Door:
             options += [self._name(word), int(word == default)]
         names = [self._name(word) for place in variant.places for word in place]
         mapping = self.interface.mapping
-        fields = {
-            entry.Variant.NEXT: following,
+        self._known[variant] = fields = {
             entry.Variant.KERNEL: variant.code.address,
             entry.Variant.WORKSPACE: self._room(variant.code.workspace),
             entry.Variant.OPTIONS: self._table(options),
@@ -186,7 +185,7 @@ class Door:
             entry.Variant.SCRATCH: scratch,
             entry.Variant.ZEROS: 0 if mapping is None else self._room(8 * prod(mapping.shape)),
         }
-        return [fields[field] for field in entry.Variant]
+        return fields
 
     # -- memory that lives as long as the door -----------------------------------------------------------------
 
@@ -224,27 +223,50 @@ class _Page:
     def __init__(self, object_file: bytes) -> None:
         self.code = LoadedCode(object_file, host(), library=False)
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.address(entry.CONNECT))(_python_addresses())
-        self._records = ctypes.CFUNCTYPE(ctypes.c_void_p)(self.code.address(entry.RECORDS))()
+        place = ctypes.CFUNCTYPE(ctypes.c_void_p)(self.code.address(entry.RECORDS))()
+        self.records = (ctypes.c_int64 * entry.FIELDS * entry.DOORS).from_address(place)
         self.methods = (_MethodDef * entry.DOORS)()
         for k, method in enumerate(self.methods):
             method.function = self.code.address(entry.door_name(k))
             method.flags = _FASTCALL_KEYWORDS
         self.free = list(range(entry.DOORS))
+        self.gone = _gone
 
-    def record(self, index: int) -> Any:
-        kind = ctypes.c_int64 * entry.FIELDS
-        return kind.from_address(self._records + ctypes.sizeof(kind) * index)
+
+def _gone(*arguments: object, **named: object) -> None:
+    raise ReferenceError("what this call belonged to is gone")
 
 
 _pages: list[_Page] = []
+_forget = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
+"""Gives up a reference to an object, given its address or 0."""
+_RESULTS = (int(entry.Door.LAST), int(entry.Door.EARLIER))
+_CLOSED = tuple({entry.Door.POSITIONAL: -1, entry.Door.FALLBACK: id(_gone)}.get(field, 0) for field in entry.Door)
 
 
-def _free_door() -> tuple[_Page, int]:
-    for page in _pages:
-        if page.free:
-            return page, page.free.pop()
-    _pages.append(_Page(_entry_object()))
-    return _pages[-1], _pages[-1].free.pop()
+class _Slot:
+    """A door's place in a page, free again when this is gone."""
+
+    def __init__(self) -> None:
+        with lock:
+            if not any(page.free for page in _pages):
+                _pages.append(_Page(_entry_object()))
+            self.page = next(page for page in _pages if page.free)
+            self.index = self.page.free.pop()
+        self.record: Any = self.page.records[self.index]
+        self.method = self.page.methods[self.index]
+
+    def __del__(
+        self,  # what follows is there even when this module no longer is
+        results: Sequence[int] = _RESULTS,
+        closed: Sequence[int] = _CLOSED,
+        forget: Callable[[int], None] = _forget,
+    ) -> None:
+        kept = [self.record[field] for field in results]
+        self.record[: len(closed)] = closed
+        for address in kept:
+            forget(address)
+        self.page.free.append(self.index)
 
 
 @cache
@@ -274,19 +296,15 @@ def _python_addresses() -> Any:
 def _numpy_table() -> Any:
     """NumPy's table of functions for C."""
     core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(get(core._ARRAY_API, None))
+    return (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(_capsule_pointer(core._ARRAY_API, None))
 
 
-_forget = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
-"""Gives up a reference to an object, given its address or 0."""
-
-
-def _new_function(method: int, instance: object, home: str) -> Any:
-    new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-    return new(method, instance, home)
+_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_new_function: Callable[..., Callable[..., Any]] = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object
+)(("PyCFunction_NewEx", ctypes.pythonapi))
 
 
 # -- is this the Python and the NumPy we think it is? ------------------------------------------------------------------

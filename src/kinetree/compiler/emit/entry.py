@@ -483,6 +483,21 @@ full:
   ret i1 false
 }
 
+; Gives up all that is held.
+define internal fastcc void @let_go(ptr %held) nounwind {
+entry:
+  %count = load i64, ptr %held
+  %any = icmp sgt i64 %count, 0
+  br i1 %any, label %drop, label %end
+drop:
+  %first = getelementptr ptr, ptr %held, i64 1
+  store i64 0, ptr %held
+  call fastcc void @release(ptr %first, i64 %count)
+  br label %end
+end:
+  ret void
+}
+
 ; An attribute of an object, held; null if there is none or no room.
 define internal fastcc ptr @attribute(ptr %door, ptr %object, i64 %field, ptr %held) nounwind {
 entry:
@@ -959,6 +974,7 @@ options:
   %right_options = call fastcc i1 @has_options(ptr %door, ptr %variant, ptr %slots)
   br i1 %right_options, label %fits, label %unfit
 unfit:
+  call fastcc void @let_go(ptr %held)
   %next = field ptr %variant, Variant_NEXT
   br label %search
 fits:
@@ -969,14 +985,7 @@ unknown:
   br label %over
 over:
   %outcome = phi ptr [%result, %fits], [inttoptr (i64 1 to ptr), %unknown]
-  %n_held = load i64, ptr %held
-  %holds = icmp sgt i64 %n_held, 0
-  br i1 %holds, label %drop, label %return
-drop:
-  %first_held = getelementptr ptr, ptr %held, i64 1
-  call fastcc void @release(ptr %first_held, i64 %n_held)
-  br label %return
-return:
+  call fastcc void @let_go(ptr %held)
   ret ptr %outcome
 python:
   ret ptr inttoptr (i64 1 to ptr)

@@ -19,7 +19,7 @@ from kinetree.arguments import UNIT_TOLERANCE, as_floats, as_output, batch_shape
 from kinetree.binding import defaults_of, text_of
 from kinetree.compiler import native
 from kinetree.compiler.call import Kernel
-from kinetree.compiler.code import Layout
+from kinetree.compiler.code import Kind, Layout
 from kinetree.compiler.doubts import doubt
 from kinetree.compiler.expr import is_traced, tracing
 from kinetree.compiler.jit import host, lock
@@ -61,7 +61,7 @@ class Engine:
         self.eager = eager or os.environ.get(EAGER, "") not in ("", "0")
         self._kernels: dict[Request, Kernel] = {}
         self._prepared: tuple[Request, ...] = ()
-        self._opened: tuple[Request, ...] = ()
+        self._opened: frozenset[tuple[Request, Kind]] = frozenset()
         self._doors: dict[tuple[Quantity, str | None], native.Door] = {}
 
     # -- calls -------------------------------------------------------------------------------------------------
@@ -100,8 +100,6 @@ class Engine:
             with lock:
                 self._kernel(request).load("batch" if batch else "single")
                 self._prepared = (*self._prepared, request)
-                if not batch:
-                    self._open(request)
                 self._refresh(request)
 
     def _arguments(self, quantity: Quantity, values: Sequence[Any]) -> Arguments:
@@ -173,11 +171,11 @@ class Engine:
             home=method.__module__,
         )
 
-    def _open(self, request: Request) -> None:
+    def _open(self, request: Request, kind: Kind) -> None:
         """Let native calls reach the kernel of this request, which is there."""
-        if request not in self._opened:
+        if (request, kind) not in self._opened:
             with lock:
-                self._opened = (*dict.fromkeys((*self._opened, request)),)
+                self._opened |= {(request, kind)}
                 self._refresh(request)
 
     def _refresh(self, request: Request) -> None:
@@ -185,14 +183,20 @@ class Engine:
         door = self._doors.get((request.quantity, request.frame))
         if door is not None:
             same = (request.quantity, request.frame)
-            ordered = dict.fromkeys((*self._prepared, *self._opened))  # as Python looks through them
-            known = [request for request in ordered if request in self._opened and request[:2] == same]
-            door.lead_to([self._variant(opened) for opened in known if self._fitting(opened) == opened])
+            ordered = dict.fromkeys((*self._prepared, *self._kernels))  # as Python looks through them
+            known = [request for request in ordered if request[:2] == same and self._fitting(request) == request]
+            door.lead_to(map(self._variant, known))
 
     def _variant(self, request: Request) -> native.Variant:
-        loaded = self._kernel(request).load("single")
-        covers = request in self._prepared
-        return native.Variant(loaded, request.options, request.places, covers, self._has_status(request.quantity))
+        kernel = self._kernels[request]
+        return native.Variant(
+            kernel.loaded("single"),
+            kernel.loaded("batch"),
+            request.options,
+            request.places,
+            request in self._prepared,
+            self._has_status(request.quantity),
+        )
 
     # -- the textbook ------------------------------------------------------------------------------------------
 
@@ -298,8 +302,7 @@ class Engine:
         result = target if direct else np.empty(target.shape)
         flags = np.empty(batch) if self._has_status(quantity) else None
         kernel.run(list(arguments.values()), batch, [result] if flags is None else [result, flags])
-        if batch == ():
-            self._open(request)
+        self._open(request, "batch" if batch else "single")
         if flags is not None and flags.any():
             self._check_quaternions(arguments)
             if quantity.divides_by_mass:

@@ -186,7 +186,10 @@ class BoundLaw:
         results = [np.empty(batch + shape) for shape in traced.shapes]
         flags = np.empty(batch)
         if flags.size:
+            is_first = batch != () and traced.kernel.loaded("batch") is None
             traced.kernel.run(list(arguments.values()), batch, [*results, flags])
+            if is_first:
+                self._open()
             if flags.any():  # by the textbook, which says what is wrong
                 self._look_at(arguments, batch, flags)
         return self._give(results, traced.rebuild, out)
@@ -256,9 +259,16 @@ class BoundLaw:
             fallback=method,
             home=self.law.__module__,
         )
-        door = native.Door(interface)
-        door.lead_to([native.Variant(traced.kernel.load("single"), has_status=True)])
-        return door.bind(self)
+        self._door = native.Door(interface)
+        traced.kernel.load("single")
+        self._open()
+        return self._door.bind(self)
+
+    def _open(self) -> None:
+        """Let native calls reach the kernels that are there."""
+        kernel = self.traced.kernel
+        if self._door is not None:
+            self._door.lead_to([native.Variant(kernel.loaded("single"), kernel.loaded("batch"), has_status=True)])
 
 
 class _Traced:

@@ -43,6 +43,10 @@ class Loaded:
         self.operations = code.operations
         self.workspace = code.workspace
 
+    def states_for_one_thread(self, lanes: int) -> int:
+        """Up to so many states, sharing the work with another thread takes longer."""
+        return int(2.0 * WORTH_A_THREAD * lanes / (NANOSECONDS * max(1, self.operations))) - 1
+
 
 Shape = tuple[int, ...]
 
@@ -67,6 +71,10 @@ class Kernel:
         self._local = threading.local()
 
     # -- machine code ------------------------------------------------------------------------------------------
+
+    def loaded(self, kind: Kind) -> Loaded | None:
+        """The code, if it was asked for before."""
+        return self._loaded.get(kind)
 
     def load(self, kind: Kind) -> Loaded:
         """The code for one state or for a batch, made or read when it is first asked for."""
@@ -111,10 +119,10 @@ class Kernel:
             code.function(start, stop, block, address)
             del memory, keep
 
-        worth = int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
-        if worth <= 1:
+        if states <= code.states_for_one_thread(lanes) or get_num_threads() == 1:
             work(0, states)
         else:
+            worth = int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
             run_ranges(work, states, lanes, min(worth, get_num_threads() * PIECES))
 
     def run(self, arguments: Sequence[tuple[Array, Shape]], batch: Shape, outputs: Sequence[Array]) -> None:

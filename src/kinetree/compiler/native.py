@@ -25,6 +25,7 @@ from kinetree.compiler.emit import entry
 from kinetree.compiler.hold import hold
 from kinetree.compiler.jit import LoadedCode, host, lock
 from kinetree.compiler.stored import stored_object
+from kinetree.compiler.threads import THREADS
 
 NATIVE = "KINETREE_NATIVE"
 """Environment variable: set to 0, every call takes the Python path."""
@@ -73,7 +74,9 @@ class Interface(NamedTuple):
 class Variant(NamedTuple):
     """A kernel behind a door, and for which calls it is."""
 
-    code: Loaded
+    code: Loaded | None
+    batch: Loaded | None = None
+    """The kernel for one state, and that for a batch; what is missing Python serves."""
     options: tuple[str, ...] = ()
     """What each option must be."""
     places: tuple[tuple[str, str], ...] = ()
@@ -166,7 +169,7 @@ class Door:
         """All but what comes next."""
         if variant in self._known:
             return self._known[variant]
-        self._kept.append(variant.code)
+        self._kept += [variant.code, variant.batch]
         counts = [prod(shape) for shape in self.interface.results]
         scratch = self._room(8 * (sum(counts) + 1))
         options: list[int] = []
@@ -175,8 +178,11 @@ class Door:
         names = [self._name(word) for place in variant.places for word in place]
         mapping = self.interface.mapping
         self._known[variant] = fields = {
-            entry.Variant.KERNEL: variant.code.address,
-            entry.Variant.WORKSPACE: self._room(variant.code.workspace),
+            entry.Variant.KERNEL: 0 if variant.code is None else variant.code.address,
+            entry.Variant.WORKSPACE: self._room(0 if variant.code is None else variant.code.workspace),
+            entry.Variant.BATCH: 0 if variant.batch is None else variant.batch.address,
+            entry.Variant.BATCH_WORKSPACE: 0 if variant.batch is None else variant.batch.workspace,
+            entry.Variant.SMALL: 0 if variant.batch is None else variant.batch.states_for_one_thread(host().lanes),
             entry.Variant.OPTIONS: self._table(options),
             entry.Variant.PLACES: -1 if mapping is None else len(variant.places),
             entry.Variant.NAMES: self._table(names),
@@ -282,6 +288,7 @@ def _python_addresses() -> Any:
         "float": id(float),
         "float64_scalar": id(np.float64),
         "none": id(None),
+        "threads": ctypes.addressof(THREADS),
         "dict": id(dict),
         "str": id(str),
         "PyArray_NewFromDescr": table[_NEW_FROM_DESCR],
@@ -382,12 +389,14 @@ def _array_is_as_expected(array: Any) -> bool:
     place, dtype = id(array), id(array.dtype)
     flags = number(ctypes.c_int, place, entry.ARRAY_FLAGS)
     shape = number(ctypes.c_void_p, place, entry.ARRAY_SHAPE)
+    strides = number(ctypes.c_void_p, place, entry.ARRAY_STRIDES)
     return (
         number(ctypes.c_void_p, place, entry.OBJECT_TYPE) == id(np.ndarray)
         and number(ctypes.c_void_p, place, entry.ARRAY_DATA) == array.__array_interface__["data"][0]
         and number(ctypes.c_int, place, entry.ARRAY_RANK) == array.ndim
         and number(ctypes.c_void_p, place, entry.ARRAY_DTYPE) == dtype
         and [number(ctypes.c_int64, shape, 8 * k) for k in range(array.ndim)] == list(array.shape)
+        and [number(ctypes.c_int64, strides, 8 * k) for k in range(array.ndim)] == list(array.strides)
         and bool(flags & entry.C_CONTIGUOUS) == array.flags.c_contiguous
         and bool(flags & entry.ALIGNED) == array.flags.aligned
         and bool(flags & entry.WRITEABLE) == array.flags.writeable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import operator
 import os
 import threading
@@ -12,6 +13,10 @@ from kinetree.errors import ArgumentError, short
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
+
+
+THREADS = ctypes.c_int64(0)
+"""How many threads a large batch is spread over, where machine code can see it."""
 
 
 class _Pool:
@@ -48,6 +53,10 @@ def get_num_threads() -> int:
     """How many threads a large batch is spread over: as many as this process may use CPUs, unless set."""
     if _pool.count is not None:
         return _pool.count
+    return _cpus()
+
+
+def _cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -61,7 +70,7 @@ def set_num_threads(count: int) -> None:
         raise ArgumentError(f"count is {short(count)}; expected a whole number from 1 up")
     with _pool.lock:
         if wanted != _pool.count:
-            _pool.count = wanted
+            _pool.count = THREADS.value = wanted
             _pool.executor = None  # the old one ends with the work it has
 
 
@@ -112,3 +121,6 @@ def _wait(futures: list[Future[None]]) -> None:
                 interrupt = caught
     if interrupt is not None:
         raise interrupt
+
+
+THREADS.value = _cpus()

@@ -17,6 +17,8 @@ from __future__ import annotations
 from enum import IntEnum
 from string import Template
 
+from kinetree.compiler.emit.entry_batch import RUN_BATCH
+
 DOORS = 64
 """Doors of one module."""
 MOST_PARAMETERS = 12
@@ -24,6 +26,10 @@ MOST_PARAMETERS = 12
 MOST_INPUTS = 48
 """Input arrays of a kernel, those given in a mapping included."""
 MOST_OUTPUTS = 8
+MOST_AXES = 16
+MOST_DESCRIPTOR = 3 * MOST_PARAMETERS + 2 * MOST_OUTPUTS
+MOST_STATES = 2**40
+"""States of a batch; sizes in bytes stay far from overflow."""
 MOST_HELD = 4 * MOST_INPUTS
 """References that a call may hold."""
 
@@ -81,7 +87,7 @@ class Variant(IntEnum):
     """Fields of a variant's record."""
 
     NEXT = 0
-    KERNEL = 1
+    KERNEL = 1  # for one state, or 0
     WORKSPACE = 2
     OPTIONS = 3  # per parameter between the arrays and `out`: the string it must be; whether it may be missing
     PLACES = 4  # in place of options, a mapping: how many arrays it may hold; -1 if there is none
@@ -90,9 +96,12 @@ class Variant(IntEnum):
     STATUS = 7  # where the kernel writes whether all is well (0.0), or 0
     SCRATCH = 8  # room for all results
     ZEROS = 9  # an array of zeros, for what the mapping does not hold
+    BATCH = 10  # the kernel for a batch, or 0
+    BATCH_WORKSPACE = 11  # how many bytes it needs
+    SMALL = 12  # up to so many states, one thread is enough
 
 
-VARIANT = 10
+VARIANT = 13
 
 PYTHON = (
     "ndarray",
@@ -117,12 +126,18 @@ PYTHON = (
     "PyTuple_New",
     "PyTuple_SetItem",
     "PyErr_Clear",
+    "threads",
+    "PyMem_RawMalloc",
+    "PyMem_RawFree",
+    "PyEval_SaveThread",
+    "PyEval_RestoreThread",
 )
 """Objects and functions of Python and NumPy that the entry needs, by address."""
 
 # Of PyObject, PyArrayObject and PyArray_Descr, in bytes; checked before the first use of any of this.
 OBJECT_REFERENCES, OBJECT_TYPE = 0, 8
-ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_BASE, ARRAY_DTYPE, ARRAY_FLAGS, ARRAY_WEAK = 16, 24, 32, 48, 56, 64, 72
+ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_STRIDES = 16, 24, 32, 40
+ARRAY_BASE, ARRAY_DTYPE, ARRAY_FLAGS, ARRAY_WEAK = 48, 56, 64, 72
 DTYPE_ORDER, DTYPE_NUMBER = 26, 28
 NUMBER_VALUE = 16  # of Python's float and of NumPy's
 DOUBLE = 12
@@ -147,7 +162,7 @@ def entry_assembly() -> str:
         f"  ret ptr %r\n}}"
         for k in range(DOORS)
     ]
-    return "\n\n".join([Template(_macros(_ENTRY)).substitute(constants), *doors])
+    return "\n\n".join([Template(_macros(_ENTRY + RUN_BATCH)).substitute(constants), *doors])
 
 
 def _macros(text: str) -> str:
@@ -838,6 +853,10 @@ entry:
   %scratch = field ptr %variant, Variant_SCRATCH
   %checks = icmp ne ptr %status, null
   %fresh = icmp eq ptr %out, null
+  %kernel = field ptr %variant, Variant_KERNEL
+  %for_one = icmp ne ptr %kernel, null
+  br i1 %for_one, label %start, label %not_one
+start:
   br i1 %fresh, label %allocating, label %given
 allocating:
   %allocated = call fastcc i1 @allocate(ptr %door, ptr %variant, ptr %results, ptr %outputs)
@@ -858,7 +877,19 @@ given_good:
 taking:
   %memory = phi ptr [null, %allocating], [%out_data, %given_good]
   %taken = call fastcc i1 @take(ptr %door, ptr %variant, ptr %slots, ptr %found, i64 %places, ptr %inputs)
-  br i1 %taken, label %apart, label %refuse
+  br i1 %taken, label %apart, label %not_taken
+not_taken:
+  br i1 %fresh, label %give_back, label %python
+give_back:
+  call fastcc void @release(ptr %results, i64 %count)
+  br label %not_one
+not_one:  ; then perhaps many
+  %plain = icmp eq i64 %places, 0
+  %perhaps = and i1 %fresh, %plain
+  br i1 %perhaps, label %many, label %python
+many:
+  %answer = call fastcc ptr @run_batch(ptr %door, ptr %variant, ptr %slots)
+  ret ptr %answer
 apart:
   br i1 %fresh, label %calling, label %apart_given
 apart_given:
@@ -867,7 +898,6 @@ apart_given:
 calling:
   %status_at = getelementptr ptr, ptr %outputs, i64 %count
   store ptr %status, ptr %status_at
-  %kernel = field ptr %variant, Variant_KERNEL
   %workspace = field ptr %variant, Variant_WORKSPACE
   call void %kernel(ptr %inputs, ptr %outputs, ptr %workspace)
   br i1 %checks, label %checking, label %done

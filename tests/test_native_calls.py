@@ -579,9 +579,10 @@ def test_of_two_prepared_sets_native_and_python_choose_the_same(monkeypatch):
     monkeypatch.setattr(native.Door, "lead_to", lambda self, variants: called.append(list(variants)))
     robot.bias_forces  # noqa: B018 - a door to lead somewhere
     sets = [(left, right), (left, (left, "local")), (left,)]
-    for wrenches in sets[:2]:
-        robot.prepare("bias_forces", wrenches=wrenches)
     q, v = robot.random(0), np.ones(robot.nv)
+    robot.prepare("bias_forces", wrenches=sets[0], batch=True)
+    robot.prepare("bias_forces", wrenches=sets[1])
+    robot.bias_forces(q, v, {right: v[:6]})  # for one state, the first set is compiled after the second
     assert [variant.places for variant in called[-1]] == [
         ((left, "world-aligned"), (right, "world-aligned")),
         ((left, "local"), (left, "world-aligned")),

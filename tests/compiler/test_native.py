@@ -447,6 +447,18 @@ def test_a_mapping_finds_the_kernel_with_its_places(pick):
     assert pick(x).tolist() == [0.0, 5.0, 0.0]
 
 
+def test_of_several_kernels_that_fit_the_first_with_the_fewest_places():
+    places = [("a", "plain"), ("b", "plain"), ("c", "plain"), ("d", "plain")]
+    pick = mapped(
+        Variant(sum_of(3, 1.0), places=tuple(places[:3]), covers=True),
+        Variant(sum_of(2, 2.0), places=(places[0], places[1]), covers=True),
+        Variant(sum_of(2, 3.0), places=(places[0], places[3]), covers=True),
+    )
+    x = np.ones(1)
+    for names, label in [("", 2), ("a", 2), ("b", 2), ("d", 3), ("ad", 3), ("c", 1), ("abc", 1)]:
+        assert pick(x, {name: six(1.0) for name in names})[0] == label, names
+
+
 class Odd(Tagged):
     pass
 

@@ -186,7 +186,8 @@ def test_the_name_of_the_same_function_is_the_same(name_of, tmp_path):
     file = tmp_path / "renamed.urdf"
     shutil.copy(SOURCE / "robots" / "arm6.urdf", file)
     name = name_of(gravity(arm()))
-    for same in (arm(), arm(file), arm(file.read_text()), arm(gravity=[0, 0, -9.81]), pickle.loads(pickle.dumps(arm()))):
+    copied = pickle.loads(pickle.dumps(arm()))
+    for same in (arm(), arm(file), arm(file.read_text()), arm(gravity=[0, 0, -9.81]), copied):
         assert name_of(gravity(same)) == name
     assert name_of(lambda: arm().gravity_forces(q=[0] * 6, out=np.zeros(6))) == name
     batch = name_of(lambda: arm().gravity_forces(np.zeros((3, 6))))
@@ -358,7 +359,7 @@ DAMAGES = {
     "zeros": changed(lambda data: bytes(len(data))),
     "of another name": exchanged,
     "links": replaced_by_links,
-    "gone": lambda where: shutil.rmtree(where),
+    "gone": shutil.rmtree,
 }
 
 
@@ -406,7 +407,7 @@ def emptied(where):
 
 OBSTACLES = {
     "entries of another user": (lambda where: None, foreign, r"belongs to another user"),
-    "a folder that others may write": (lambda where: where.chmod(0o777), None, r"may be written by others \(mode 777\)"),
+    "a folder that others may write": (lambda where: where.chmod(0o777), None, r"by others \(mode 777\)"),
     "a folder for an entry": (replaced_by_folders, None, r"cannot be written"),
     "a file for the folder": (lambda where: (shutil.rmtree(where), where.touch()), None, r"is not a folder"),
     "a link to nowhere": (lambda where: (shutil.rmtree(where), where.symlink_to("gone")), None, r"cannot be made"),

@@ -1,5 +1,8 @@
 """Fixtures of several files: every real robot, on a fixed and on a floating base, beside its Pinocchio model."""
 
+import os
+import shutil
+import tempfile
 import warnings
 import zlib
 from dataclasses import dataclass
@@ -13,6 +16,15 @@ from peers import PinPeer, pin_from_urdf, readable_urdfs, urdf_files
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")
+
+
+def pytest_configure(config):
+    """Compiled code goes to a folder of this run, for all its workers and processes: it profits from what it has made
+    itself, and from nothing that earlier sources have."""
+    if "KINETREE_CACHE_DIR" not in os.environ:
+        folder = os.environ["KINETREE_CACHE_DIR"] = tempfile.mkdtemp(prefix="kinetree-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        config.add_cleanup(lambda: os.environ.pop("KINETREE_CACHE_DIR"))
 
 
 @dataclass

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from kinetree.compiler import cache as _disk
+from kinetree.errors import ArgumentTypeError, short
 from kinetree.quantities import OF_ROBOT
 from kinetree.robot import Robot
 
@@ -30,12 +31,18 @@ def warm(robot: Robot, *quantities: str, batch: bool = True) -> None:
 
     For one state, and with `batch` for batches too. Quantities that this robot does not have are left out.
     """
+    if not isinstance(robot, Robot):
+        raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
     names = quantities or tuple(name for name in OF_ROBOT if robot.mass > 0.0 or not name.startswith("center_of_mass"))
-    for k, name in enumerate(names):
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K[{k + 1}/{len(names)}] {name}", end="", file=sys.stderr, flush=True)
-        robot.prepare(name)
-        if batch:
-            robot.prepare(name, batch=True)
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    requests = robot._requests(names)
+    shows = sys.stderr is not None and sys.stderr.isatty()
+    try:
+        for k, request in enumerate(requests):
+            if shows:
+                print(f"\r\x1b[K[{k + 1}/{len(names)}] {names[k]}", end="", file=sys.stderr, flush=True)
+            robot._engine.prepare(request, batch=False)
+            if batch:
+                robot._engine.prepare(request, batch=True)
+    finally:
+        if shows:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -62,6 +62,7 @@ class Engine:
         self._kernels: dict[Request, Kernel] = {}
         self._prepared: tuple[Request, ...] = ()
         self._opened: frozenset[tuple[Request, Kind]] = frozenset()
+        self._doubtful: frozenset[Request] = frozenset()
         self._doors: dict[tuple[Quantity, str | None], native.Door] = {}
 
     # -- calls -------------------------------------------------------------------------------------------------
@@ -178,6 +179,13 @@ class Engine:
                 self._opened |= {(request, kind)}
                 self._refresh(request)
 
+    def _leave_to_python(self, request: Request) -> None:
+        """Batches with states that are looked at and found good are computed in Python at once, not twice."""
+        if request not in self._doubtful:
+            with lock:
+                self._doubtful |= {request}
+                self._refresh(request)
+
     def _refresh(self, request: Request) -> None:
         """Behind the door of this quantity, just those kernels that Python would choose too."""
         door = self._doors.get((request.quantity, request.frame))
@@ -191,7 +199,7 @@ class Engine:
         kernel = self._kernels[request]
         return native.Variant(
             kernel.loaded("single"),
-            kernel.loaded("batch"),
+            None if request in self._doubtful else kernel.loaded("batch"),
             request.options,
             request.places,
             request in self._prepared,
@@ -307,6 +315,7 @@ class Engine:
             self._check_quaternions(arguments)
             if quantity.divides_by_mass:
                 self._refuse_singular(arguments, batch, flags != 0.0)
+                self._leave_to_python(request)
         if not direct:
             target[...] = result
 

@@ -53,7 +53,7 @@ class Robot:
 
     @cached_property
     def _engine(self) -> Engine:
-        return Engine(self.model, eager=self.textbook)
+        return self.__dict__.setdefault("_engine", Engine(self.model, eager=self.textbook))  # one for all threads
 
     @cached_property
     def _laws(self) -> dict[Any, Any]:
@@ -238,15 +238,24 @@ class Robot:
         `wrenches` names the frames where wrenches may act, or (frame, reference) pairs; calls with wrenches at some of
         them then run the same code with zeros in the other places.
         """
+        for request in self._requests(quantities, wrenches):
+            self._engine.prepare(request, batch)
+
+    def _requests(self, quantities: Iterable[str], wrenches: Iterable[str | Place] = ()) -> list[Request]:
+        """Quantities by name; raises before anything is done if one of them cannot be asked for."""
         listed = [wrenches] if isinstance(wrenches, str) else list(wrenches)
         places = tuple(sorted({self._place(item) for item in listed}))
+        requests = []
         for name in quantities:
-            quantity = OF_ROBOT.get(name)
+            quantity = OF_ROBOT.get(name) if isinstance(name, str) else None
             if quantity is None:
                 raise unknown("quantity", name, OF_ROBOT)
             if places and not quantity.takes_wrenches:
                 raise ArgumentError(f"{name} takes no wrenches")
-            self._engine.prepare(Request(quantity, places=places), batch)
+            if name.startswith("center_of_mass"):
+                self._require_mass()
+            requests.append(Request(quantity, places=places))
+        return requests
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         return self._engine.native_call(self, OF_ROBOT[method.__name__], None, method)
@@ -358,8 +367,9 @@ class Frame:
         one_of("kind", kind, ACCELERATION_KINDS)
         options = {"pose": (), "acceleration": (reference, kind), "bias_acceleration": (reference, kind)}
         for name in quantities:
-            if name not in OF_FRAME:
+            if not isinstance(name, str) or name not in OF_FRAME:
                 raise unknown("quantity", name, OF_FRAME)
+        for name in quantities:
             request = Request(OF_FRAME[name], self.name, options.get(name, (reference,)))
             self.robot._engine.prepare(request, batch)
 

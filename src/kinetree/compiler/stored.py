@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class Stored:
         if data is not None:
             return Code.from_bytes(data)
         code: Code = self.program.code(kind)
-        disk.write(key, code.to_bytes())
+        _keep(key, code.to_bytes())
         return code
 
 
@@ -48,26 +48,43 @@ def stored_object(name: str, assembly: Callable[[], str], target: Target) -> byt
     data = disk.read(key)
     if data is None:
         data = compile_object(assembly(), target)
-        disk.write(key, data)
+        _keep(key, data)
     return data
 
 
 def key_of(target: Target, *identity: str) -> str:
-    """The name under which code is kept: changes with everything that the code depends on."""
-    parts = [_sources(), versions(), np.__version__, sys.platform, platform.machine(), repr(target), *identity]
+    """The name under which code is kept: changes with everything that the code depends on. Empty, under which nothing
+    is kept, where the library's own text is not to be had."""
+    if not _SOURCES:
+        return ""
+    parts = [_SOURCES, versions(), np.__version__, sys.platform, platform.machine(), repr(target), *identity]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-@cache
+def _keep(key: str, data: bytes) -> None:
+    """Write to the disk, unless the library was edited or replaced since it was loaded: then this is what the old text
+    made, or a mixture."""
+    if _sources() == _SOURCES:
+        disk.write(key, data)
+
+
 def _sources() -> str:
-    """A hash of the library's own text, algorithms and compiler alike; of nothing else if that is not to be had."""
-    state = hashlib.sha256()
+    """A hash of the library's own text, algorithms and compiler alike; empty if there is none, as in an archive."""
+    state, count = hashlib.sha256(), 0
     root = Path(__file__).parent.parent
     for folder, folders, files in os.walk(root):
         folders.sort()
         for name in sorted(files):
             if name.endswith(".py"):
                 path = os.path.join(folder, name)
-                with open(path, "rb") as file:
-                    state.update(os.path.relpath(path, root).encode() + b"\0" + file.read())
-    return state.hexdigest()
+                try:
+                    with open(path, "rb") as file:
+                        text = file.read()
+                except OSError:
+                    return ""
+                state.update(f"{os.path.relpath(path, root)}\0{len(text)}\0".encode() + text)
+                count += 1
+    return state.hexdigest() if count else ""
+
+
+_SOURCES = _sources()

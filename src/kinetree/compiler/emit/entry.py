@@ -5,7 +5,8 @@ record of its own, which says what the call takes and returns. Behind a door are
 options of the same call. Whatever a door does not know, it hands over to a Python function with the same arguments.
 
 A result that nobody but the door refers to any more is used again for the next one: in a loop, two arrays take turns,
-and nothing is allocated.
+and nothing is allocated. All that shows of it is the door's reference: `ndarray.resize` wants to be told
+refcheck=False, and a result that only weak references know may live on.
 
 The records are arrays of 8-byte fields, filled by `kinetree.compiler.native`; the classes below give their positions.
 No Python code can run between the last check of an argument and the last use of its memory: the results are allocated

@@ -1,0 +1,44 @@
+"""Whether a call goes straight into machine code, or through Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from kinetree.compiler import native
+from kinetree.engine import Engine
+
+native_only = pytest.mark.skipif(not native.available(), reason="native calls are switched off, or not known here")
+
+
+@contextmanager
+def python_calls() -> Iterator[list[str]]:
+    """The quantities that are computed through Python meanwhile."""
+    entered: list[str] = []
+    evaluate = Engine.evaluate
+
+    def counted(self, quantity, *args, **named):
+        entered.append(quantity.name)
+        return evaluate(self, quantity, *args, **named)
+
+    Engine.evaluate = counted
+    try:
+        yield entered
+    finally:
+        Engine.evaluate = evaluate
+
+
+def natively(function, *args, **named):
+    """The result of a call, which must not have been through Python."""
+    with python_calls() as entered:
+        result = function(*args, **named)
+    assert not entered, f"{function} went through Python"
+    return result
+
+
+def in_python(function, *args, **named):
+    """The result of the same method, written in Python."""
+    owner = function.__self__
+    return getattr(type(owner), function.__name__)(owner, *args, **named)

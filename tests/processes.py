@@ -1,0 +1,42 @@
+"""Python in processes of its own, with this one's environment and what a test adds to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def start(code: str, *arguments: object, cwd: Path | None = None, **variables: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=cwd,
+        env=_environment(variables),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 120.0) -> str:
+    """What it printed; it must have ended well, in time, and without a word of complaint."""
+    try:
+        printed, complaints = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"it hangs: {process.communicate()}") from None
+    assert (process.returncode, complaints) == (0, ""), f"exit code {process.returncode}\n{complaints}"
+    return printed
+
+
+def run(code: str, *arguments: object, cwd: Path | None = None, **variables: object) -> str:
+    return finish(start(code, *arguments, cwd=cwd, **variables))
+
+
+def _environment(variables: Mapping[str, object]) -> dict[str, str]:
+    """None takes a variable away."""
+    both = {**os.environ, **variables}
+    return {name: str(value) for name, value in both.items() if value is not None}

@@ -14,7 +14,7 @@ from kinetree.compiler.passes.schedule import ANGULAR
 PART = 1000
 """Operations in one function, at most."""
 ANGLES = 200
-"""Sines and cosines in one function, at most: all their results are alive at once, and LLVM takes minutes for thousands."""
+"""Sines and cosines in one function, at most: all are alive at once, and LLVM takes minutes for thousands."""
 
 
 @dataclass

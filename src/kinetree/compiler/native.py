@@ -75,8 +75,7 @@ class Variant(NamedTuple):
     """A kernel behind a door, and for which calls it is."""
 
     code: Loaded | None
-    batch: Loaded | None = None
-    """The kernel for one state, and that for a batch; what is missing Python serves."""
+    """For one state; Python serves what is missing."""
     options: tuple[str, ...] = ()
     """What each option must be."""
     places: tuple[tuple[str, str], ...] = ()
@@ -85,6 +84,8 @@ class Variant(NamedTuple):
     """Whether it also serves calls with fewer arrays in the mapping, the others being zero."""
     has_status: bool = False
     """The kernel's last output says whether all is well (0.0), else Python is to look at it."""
+    batch: Loaded | None = None
+    """For a batch."""
 
 
 class _MethodDef(ctypes.Structure):

@@ -100,7 +100,7 @@ class Engine:
         if not self.eager:
             with lock:
                 self._kernel(request).load("batch" if batch else "single")
-                self._prepared = (*self._prepared, request)
+                self._prepared = (*dict.fromkeys((*self._prepared, request)),)  # once, however often it is asked for
                 self._refresh(request)
 
     def _arguments(self, quantity: Quantity, values: Sequence[Any]) -> Arguments:

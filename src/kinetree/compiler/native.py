@@ -38,6 +38,9 @@ _NDARRAY, _DTYPE = 2, 3
 MOST_ARRAYS, MOST_RESULTS = entry.MOST_PARAMETERS - 2, entry.MOST_OUTPUTS - 1
 """What a native call can take and return."""
 
+PROBES = 20
+"""Other threads may take and give up references during a probe, to the type float64 above all: it may fail for that."""
+
 Shape = tuple[int, ...]
 
 
@@ -327,7 +330,8 @@ def available() -> bool:
 def _works() -> bool:
     """Looks at memory only where it must be readable, and runs native code only if all of that is as expected."""
     try:
-        return _is_cpython() and _arrays_are_as_expected() and _probe_succeeds()
+        with lock:
+            return _is_cpython() and _arrays_are_as_expected() and _probe_succeeds()
     except (AttributeError, KeyError, OSError, RuntimeError, ValueError):
         return False
 
@@ -437,6 +441,11 @@ def _probe_succeeds() -> bool:
     call, x, out = door.bind(door), np.array([1.0, 2.0]), np.zeros(1)
     kept = [call(x), call(x), call(x)]
     del kept[:]
+    return any(_nothing_is_lost(call, x, out, python, door) for _ in range(PROBES))
+
+
+def _nothing_is_lost(call: Any, x: Any, out: Any, python: Any, door: Door) -> bool:
+    """Whether the calls give the right results and leave no references behind."""
     counts = [sys.getrefcount(item) for item in (x, out, x.dtype, python, door)]
     for _ in range(3):
         if (

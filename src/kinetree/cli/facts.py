@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import kinetree as kt
 from kinetree.model import joints as kinds
 
-WORLD = "world"
-
 
 @dataclass(frozen=True)
 class Mimicry:
@@ -27,7 +25,8 @@ class Joint:
 
     name: str
     type: str
-    parent: str
+    parent: str | None
+    """None for the world, where the base floats."""
     child: str
     axis: list[float] | None
     unit: str | None
@@ -48,7 +47,8 @@ class Body:
 
     name: str
     joint: str
-    parent: str
+    parent: str | None
+    """None for the world."""
     mass: float
     share: float
     """Of all that moves."""
@@ -92,10 +92,13 @@ class Robot:
 def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
     """The facts of a robot; joints depth first, those with coordinates in the order of q and v."""
     model = robot.model
-    edges = [(edge.joint, edge.parent, edge.child) for edge in model.edges]
+    edges: list[tuple[str, str | None, str]] = [(edge.joint, edge.parent, edge.child) for edge in model.edges]
     if model.floating_base is not None:
-        edges.insert(0, (model.floating_base.name, WORLD, model.frames[0].name))
-    by_name = {joint.name: joint for joint in model.joints[1:]}
+        edges.insert(0, (model.floating_base.name, None, model.frames[0].name))
+    limits = robot.limits
+    moving = dict(
+        zip(model.names[1:], model.joints[1:], strict=True)
+    )  # a body is named as the link that its joint moves
     return Robot(
         name=robot.name,
         base="fixed" if model.floating_base is None else "floating",
@@ -104,7 +107,9 @@ def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
         mass=robot.mass,
         gravity=[float(x) for x in robot.gravity],
         root=model.frames[0].name,
-        joints=[_joint(by_name.get(name) or kinds.Fixed(name=name), robot.limits, *ends) for name, *ends in edges],
+        joints=[
+            _joint(moving.get(child) or kinds.Fixed(name=name), limits, parent, child) for name, parent, child in edges
+        ],
         bodies=[_body(robot, i, p) for i, p in model.root_to_tips()],
         frames=[Frame(frame.name, model.names[frame.body] if frame.body else None) for frame in model.frames],
         findings=[Finding(finding.element, finding.line, finding.message) for finding in robot.check()],
@@ -112,7 +117,7 @@ def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
     )
 
 
-def _joint(joint: kinds.Joint, limits: kt.Limits, parent: str, child: str) -> Joint:
+def _joint(joint: kinds.Joint, limits: kt.Limits, parent: str | None, child: str) -> Joint:
     owns = joint.owns_coordinates
     along = joint if isinstance(joint, kinds.AxisJoint) else None
     unit = None if along is None else "m" if isinstance(joint, kinds.Prismatic) else "rad"
@@ -143,4 +148,5 @@ def _body(robot: kt.Robot, i: int, p: int) -> Body:
     model = robot.model
     mass = float(model.inertias[i].mass)
     counts = mass if i in model.moving else 0.0
-    return Body(model.names[i], model.joints[i].name, model.names[p], mass, counts / robot.mass if robot.mass else 0.0)
+    share = counts / robot.mass if robot.mass else 0.0
+    return Body(model.names[i], model.joints[i].name, model.names[p] if p else None, mass, share)

@@ -81,11 +81,11 @@ def _tree(facts: Robot, with_limits: bool = True) -> Table:
     table = table_of(("joint", "left"), ("type", "left"), *limits, ("moves", "left"), ("mass [kg]", "right"))
     bodies = [body.name for body in facts.bodies]
     masses = dict(zip(bodies, _aligned([body.mass for body in facts.bodies]), strict=True))
-    children: dict[str, list[Joint]] = {}
+    children: dict[str | None, list[Joint]] = {}
     for joint in facts.joints:
         children.setdefault(joint.parent, []).append(joint)
-    root = facts.joints[0].parent if facts.joints else facts.root
-    table.add_row(Text(root, style="bold"))
+    root = facts.root if facts.base == "fixed" else None
+    table.add_row(Text(root or "world", style="bold"))
     for guides, joint in _branches(root, children):
         cells = [Text.assemble((guides, "cyan"), joint.name), Text(f"{joint.type} {_axis(joint)}")]
         cells += [Text(_range(joint) if with_limits or joint.mimics is not None else "")] * len(limits)
@@ -94,7 +94,7 @@ def _tree(facts: Robot, with_limits: bool = True) -> Table:
     return table
 
 
-def _branches(root: str, children: dict[str, list[Joint]]) -> Iterator[tuple[str, Joint]]:
+def _branches(root: str | None, children: dict[str | None, list[Joint]]) -> Iterator[tuple[str, Joint]]:
     """Every joint below a link, depth first, with the guides to draw before it."""
 
     def forks(below: list[Joint], indent: str) -> list[tuple[str, str, Joint]]:

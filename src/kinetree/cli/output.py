@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any, Literal, ParamSpec, TypeAlias
 
@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.main import INTERRUPTED
+from kinetree.cli.main import INTERRUPTED, discard_stdout
 
 PIPE_WIDTH = 120
 """Columns where nobody knows how wide it may be."""
@@ -114,21 +114,15 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            _discard_stdout()
+            discard_stdout()
             raise typer.Exit(BROKEN_PIPE) from None
         except (kt.KinetreeError, OSError) as problem:
             if isinstance(problem, OSError):
-                _discard_stdout()  # should it be full, it must not be tried again
+                discard_stdout()  # should it be full, it must not be tried again
             say("error", str(problem), "bold red")
             raise typer.Exit(PROBLEM) from None
 
     return run
-
-
-def _discard_stdout() -> None:
-    """Let what is still to be written vanish, so that Python does not complain about it on its way out."""
-    with suppress(OSError, ValueError):  # it may not be a file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager

@@ -96,9 +96,7 @@ def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
     if model.floating_base is not None:
         edges.insert(0, (model.floating_base.name, None, model.frames[0].name))
     limits = robot.limits
-    moving = dict(
-        zip(model.names[1:], model.joints[1:], strict=True)
-    )  # a body is named as the link that its joint moves
+    moving = dict(zip(model.names[1:], model.joints[1:], strict=True))  # by the link that each joint moves
     return Robot(
         name=robot.name,
         base="fixed" if model.floating_base is None else "floating",

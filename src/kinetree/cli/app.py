@@ -50,8 +50,9 @@ app.add_typer(cache, name="cache")
 @guarded
 def demo(
     folder: Annotated[
-        Path | None, typer.Option(help="Write what is shown there, too.", file_okay=False, show_default=False)
+        Path | None,
+        typer.Option(help="Write what is shown there, too, with plots.", file_okay=False, show_default=False),
     ] = None,
 ) -> None:
-    """The dynamics of a bundled arm, printed, with checks on the numbers."""
+    """Dynamics of a bundled arm, how fast they are, a million poses, a law of one's own."""
     _demo.run(folder)

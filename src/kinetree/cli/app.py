@@ -51,7 +51,7 @@ app.add_typer(cache, name="cache")
 def demo(
     folder: Annotated[
         Path | None,
-        typer.Option(help="Write what is shown there, too, with plots.", file_okay=False, show_default=False),
+        typer.Option(help="Write it there, too, with plots.", file_okay=False, show_default=False),
     ] = None,
 ) -> None:
     """Dynamics of a bundled arm, how fast they are, a million poses, a law of one's own."""

@@ -204,7 +204,7 @@ class Door:
         return id(value)
 
     def _name(self, word: str) -> int:
-        return self._object(sys.intern(word))
+        return self._object(sys.intern(str(word)))
 
     def _table(self, numbers: Sequence[int]) -> int:
         array = (ctypes.c_int64 * max(1, len(numbers)))(*numbers)

@@ -28,7 +28,7 @@ ALLOWED = {
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "robot": {"algorithms", "model", "arguments", "wrench", "engine", "quantities", "binding"},
     "structure": set(),
-    "law": {"robot", "arguments", "binding", "compiler", "structure"},
+    "law": {"robot", "engine", "arguments", "binding", "compiler", "structure"},
     "derivatives": {"law", "robot", "algorithms", "compiler", "structure"},
     "load": {"robot", "model", "spatial"},
     "cache": {"robot", "quantities", "compiler"},

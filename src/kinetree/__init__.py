@@ -14,7 +14,7 @@ from kinetree.errors import (
     SingularMassMatrixError,
     UnknownNameError,
 )
-from kinetree.law import compile
+from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
 from kinetree.model import Finding, Limits, Mimic, Model, ModelBuilder, random_model
 from kinetree.ops import (
@@ -98,4 +98,5 @@ __all__ = [
     "tan",
     "tanh",
     "where",
+    "zeros",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import update_wrapper
+from inspect import BoundArguments
 from itertools import count
 from math import prod
 from typing import Any, Literal
@@ -19,8 +20,8 @@ from kinetree.compiler import differentiate
 from kinetree.compiler.doubts import collected_doubts, doubt
 from kinetree.compiler.expr import Node, as_node, is_traced, new_table, symbol
 from kinetree.compiler.graph import Graph, reachable, rebuilt
-from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, unknown
-from kinetree.law import POSITIONS, Law, is_result
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.law import POSITIONS, Law, is_choice, is_result
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.structure import flatten
@@ -80,6 +81,8 @@ def _derived(
     if isinstance(function, Law) and shapes:
         raise ArgumentError(f"{function.__name__} already knows its shapes; they cannot be given again")
     law = function if isinstance(function, Law) else Law(function, shapes or {})
+    if not isinstance(wrt, (str, Sequence)):
+        raise ArgumentTypeError(f"wrt is {short(wrt)}; expected the name of an argument, or several")
     names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
     for name in names:
         if name not in law.signature.parameters:
@@ -106,11 +109,13 @@ def _by_argument(law: Law, named: dict[str, Any], name: str, kind_of: Differenti
     given = named[name]
     if isinstance(given, Robot):
         raise ArgumentTypeError(f"{name} is a robot; a derivative is with respect to an array or a number")
+    if is_choice(given):
+        raise ArgumentTypeError(f"{name} is an option; a derivative is with respect to an array or a number")
     fresh = np.empty(np.shape(given), dtype=object)
     for index in np.ndindex(*fresh.shape):
         fresh[index] = symbol(next(_fresh))
     with collected_doubts() as doubts:
-        result = law.function(**{**named, name: fresh if fresh.shape else fresh[()]})
+        result = law.apply({**named, name: fresh.copy() if fresh.shape else fresh[()]})  # it may write into its own
     leaves, rebuild = flatten(result, is_result)
     rates, axes = _directions(law, named, name, fresh)
     columns = [_nonzero(fresh, column) for column in rates]
@@ -157,7 +162,7 @@ def _on_floats(derivative: Callable[..., Any], law: Law, named: dict[str, Any]) 
     """The derivative by the textbook: its graph, evaluated node by node."""
     from kinetree.compiler import trace  # noqa: F401, PLC0415 - lets nodes be operands; slow to load
 
-    robots = {name: value for name, value in named.items() if isinstance(value, Robot)}
+    robots = {name: value for name, value in named.items() if isinstance(value, Robot) or is_choice(value)}
     arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items() if name not in robots}
     with new_table():
         position = count()
@@ -168,13 +173,14 @@ def _on_floats(derivative: Callable[..., Any], law: Law, named: dict[str, Any]) 
                 traced[index] = symbol(next(position))
             symbols[name] = traced if array.shape else traced[()]
         with collected_doubts() as doubts:
-            leaves, rebuild = flatten(derivative(**robots, **symbols), is_result)
+            given = BoundArguments(law.signature, {**robots, **symbols})
+            leaves, rebuild = flatten(derivative(*given.args, **given.kwargs), is_result)
         shapes = [np.shape(leaf) for leaf in leaves]
         nodes = [as_node(value) for leaf in leaves for value in np.asarray(leaf, dtype=object).ravel()]
         nodes += [as_node(condition) for condition in doubts]
         numbers = Graph(next(position), tuple(nodes)).evaluate([x for array in arrays.values() for x in array.ravel()])
     if any(numbers[len(numbers) - len(doubts) :]):
-        law.function(**robots, **arrays)  # raises, if there is a reason to
+        law.apply({**robots, **arrays})  # raises, if there is a reason to
     results, start = [], 0
     for shape in shapes:
         results.append(np.array(numbers[start : start + prod(shape)], dtype=np.float64).reshape(shape))

@@ -260,10 +260,10 @@ class Engine:
         if out is not None:
             raise ArgumentError("out cannot be given inside a compiled function: what is computed there has no memory")
         arrays = [
-            _one_state(name, value, (request.quantity.size(name, self.model),))
+            one_state(name, value, (request.quantity.size(name, self.model),))
             for name, value in zip(request.quantity.inputs, values, strict=True)
         ]
-        given = self._given(wrenches or {}, _one_state)
+        given = self._given(wrenches or {}, one_state)
         request = request._replace(places=tuple(sorted(given)))
         result, *status = self.function(request)(*arrays, *(given[place] for place in request.places))
         for condition in status:
@@ -365,7 +365,7 @@ def _any_traced(values: Sequence[Any], wrenches: Any) -> bool:
     return any(map(is_traced, (*values, *plain)))
 
 
-def _one_state(name: str, value: object, core: tuple[int, ...]) -> Array:
+def one_state(name: str, value: object, core: tuple[int, ...]) -> Array:
     """An argument inside a compiled function: traced or plain numbers, of one state."""
     array = np.array(value, dtype=object) if is_traced(value) else as_floats(name, value, core)
     if array.shape != core:

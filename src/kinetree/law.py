@@ -11,7 +11,10 @@ from __future__ import annotations
 import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
 from functools import cached_property, update_wrapper
+from numbers import Real
 from types import FunctionType
 from typing import Any, final, overload
 
@@ -23,12 +26,14 @@ from kinetree.binding import native as native_method
 from kinetree.compiler import native
 from kinetree.compiler.call import Kernel
 from kinetree.compiler.doubts import collected_doubts
-from kinetree.compiler.expr import Node, is_traced, tracing
+from kinetree.compiler.explain import explained
+from kinetree.compiler.expr import Node, constant, is_traced, tracing
 from kinetree.compiler.jit import assembly_of, host, lock
 from kinetree.compiler.stored import Stored
+from kinetree.engine import one_state
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array
-from kinetree.robot import Robot
+from kinetree.robot import Frame, Robot
 from kinetree.structure import Rebuild, flatten
 
 POSITIONS, VELOCITIES = ("q", "q0", "q1"), ("v", "a", "tau", "dv")
@@ -48,11 +53,18 @@ def compile(function: Any = None, *, shapes: Mapping[str, Any] | None = None) ->
     from the robot. The function is traced when it is first called with a robot: it may use NumPy's arithmetic and
     indexing, the functions `kt.sin`, `kt.where`, …, `kt.linalg`, and every quantity of the robot and its frames.
     Python's own `if` and loops act while tracing; values it captures are frozen then. Its result may be an array or a
-    number, or a tuple, list or dict of them.
+    number, or a tuple, list or dict of them. An argument whose default is a string, True, False, None or an enum's
+    member is an option: the function is compiled anew for every value it is given.
     """
     if function is None:
         return lambda inner: Law(inner, shapes or {})
     return Law(function, shapes or {})
+
+
+def zeros(shape: int | Sequence[int]) -> Array:
+    """Zeros to be written into: in a compiled function they can hold traced values, which those of NumPy cannot."""
+    size = as_shape("shape", shape)
+    return np.full(size, constant(0.0), dtype=object) if tracing() else np.zeros(size)
 
 
 @final
@@ -64,7 +76,9 @@ class Law:
             raise ArgumentTypeError(f"kt.compile got {short(function)}; expected a function")
         self.function = function
         self.signature = inspect.signature(function)
+        self.__name__ = type(function).__name__  # of a partial function, which has no name
         update_wrapper(self, function)
+        self._refuse_methods()
         self._names = tuple(self.signature.parameters)
         for parameter in self.signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -73,8 +87,28 @@ class Law:
         if unknown:
             raise ArgumentError(f"shapes names {unknown[0]!r}, which is not an argument of {self.__name__}")
         self.shapes: dict[str, Shape] = {name: as_shape(f"shapes[{name!r}]", shape) for name, shape in shapes.items()}
+        parameters = self.signature.parameters.values()
+        self._defaults = {  # of options
+            parameter.name: parameter.default
+            for parameter in parameters
+            if is_choice(parameter.default) and parameter.name not in (*self.shapes, *POSITIONS, *VELOCITIES)
+        }
         self._robotless: dict[Any, Any] = {}
         self._latest: Callable[[], BoundLaw | None] = lambda: None
+
+    def _refuse_methods(self) -> None:
+        owner = getattr(self.function, "__self__", None)
+        if isinstance(owner, (Robot, Frame)):
+            kind = "robot" if isinstance(owner, Robot) else "frame"
+            raise ArgumentError(
+                f"{self.__name__} is a method of a {kind}; write a function of the robot that calls it, such as "
+                f"lambda robot, q: robot.gravity_forces(q)"
+            )
+        if next(iter(self.signature.parameters), None) == "self":
+            raise ArgumentError(
+                f"{self.__name__} is a method, and self is no array: write kt.compile(self.{self.__name__}) in "
+                "__init__; what it reads from self is frozen at the first call"
+            )
 
     __name__: str
     __qualname__: str
@@ -94,28 +128,67 @@ class Law:
         out = kwargs.pop("out", None) if "out" not in self._names else None
         given = self.signature.bind(*args, **kwargs)
         given.apply_defaults()
-        robots = {name: value for name, value in given.arguments.items() if isinstance(value, Robot)}
-        values = {name: value for name, value in given.arguments.items() if name not in robots}
-        return self._bound(robots).call(**values, out=out)
+        robots, options, values = self._sorted(given.arguments)
+        for name, value in values.items():
+            if is_choice(value) and name not in (*self.shapes, *POSITIONS, *VELOCITIES):
+                hint = "a robot, such as kt.load gives" if name == "robot" else "a robot or an array"
+                raise ArgumentTypeError(
+                    f"{name} is {short(value)}; expected {hint}; an option needs a default value in {self.__name__}"
+                )
+        if tracing() and any(map(is_traced, values.values())):
+            return BoundLaw(self, robots, options).inside(values)
+        return self._bound(robots, options).call(**values, out=out)
 
-    def bind(self, *robots: Robot) -> Callable[..., Any]:
-        """The function of the other arguments, for these robots; calls of it have the least overhead."""
-        names = self._names[: len(robots)]
-        if len(names) < len(robots) or not all(isinstance(robot, Robot) for robot in robots):
-            raise ArgumentTypeError(f"bind got {short(robots)}; expected the robots {self.__name__} begins with")
-        call: Callable[..., Any] = self._bound(dict(zip(names, robots, strict=True))).call
+    def bind(self, *robots: Robot, **options: Any) -> Callable[..., Any]:
+        """The function of the other arguments, for these robots and options; calls of it have the least overhead."""
+        given = {**self._defaults, **self.signature.bind_partial(*robots, **options).arguments}
+        bound, chosen, values = self._sorted(given)
+        if values:
+            name, value = next(iter(values.items()))
+            raise ArgumentTypeError(
+                f"bind got {short(value)} for {name!r}; expected the robots and options of {self.__name__}"
+            )
+        call: Callable[..., Any] = self._bound(bound, chosen).call
         return call
 
-    def _bound(self, robots: dict[str, Robot]) -> BoundLaw:
+    def _sorted(self, given: Mapping[str, Any]) -> tuple[dict[str, Robot], dict[str, Any], dict[str, Any]]:
+        """Robots, options and arrays among the arguments."""
+        robots = {name: value for name, value in given.items() if isinstance(value, Robot)}
+        options = {name: value for name, value in given.items() if name in self._defaults}
+        for name, value in options.items():
+            if not is_choice(value):
+                raise ArgumentTypeError(
+                    f"{name} is {short(value)}; expected a string, True, False or None, as its default says, or the "
+                    f"shape of an array in kt.compile(shapes={{{name!r}: (…)}})"
+                )
+        for name in robots:
+            if name in self.shapes:
+                raise ArgumentTypeError(f"{name} is a robot; expected an array of shape {self.shapes[name]}")
+        values = {name: value for name, value in given.items() if name not in robots and name not in options}
+        return robots, options, values
+
+    def _bound(self, robots: dict[str, Robot], options: dict[str, Any]) -> BoundLaw:
         first = next(iter(robots.values()), None)
         known = self._robotless if first is None else first._laws  # it lives as long as the robot
-        key = self if list(robots) == [self._names[0]] else (self, tuple(robots.items()))
+        is_plain = not options and list(robots) == list(self._names[:1])
+        key = self if is_plain else (self, tuple(robots.items()), tuple(options.items()))
         with lock:
             if key not in known:
-                known[key] = BoundLaw(self, robots).call
+                known[key] = BoundLaw(self, robots, options).call
         bound: BoundLaw = known[key].__self__
         self._latest = weakref.ref(bound)
         return bound
+
+    def apply(self, named: Mapping[str, Any]) -> Any:
+        """The function itself, of arguments by name; what NumPy says about traced values is said in other words."""
+        given = inspect.BoundArguments(self.signature, dict(named))
+        try:
+            return self.function(*given.args, **given.kwargs)
+        except (TypeError, AttributeError) as error:
+            reason = explained(error) if tracing() else None
+            if reason is None:
+                raise
+            raise TypeError(reason).with_traceback(error.__traceback__) from None
 
     def shape_of(self, name: str, robots: Mapping[str, Robot]) -> Shape:
         """Of an argument, for one state."""
@@ -126,6 +199,8 @@ class Law:
             return (robot.nq,)
         if robot is not None and name in VELOCITIES:
             return (robot.nv,)
+        if name == "robot":
+            raise ArgumentTypeError(f"{self.__name__} takes a robot, such as kt.load gives; bind takes it by name, too")
         known = f"only {', '.join((*POSITIONS, *VELOCITIES))} take theirs from a robot"
         raise ArgumentError(
             f"{self.__name__} has an argument {name!r} of unknown shape; give it as "
@@ -160,16 +235,17 @@ class Law:
 class BoundLaw:
     """A law for given robots: a function of arrays."""
 
-    def __init__(self, law: Law, robots: Mapping[str, Robot]) -> None:
+    def __init__(self, law: Law, robots: Mapping[str, Robot], options: Mapping[str, Any]) -> None:
         self.law = law
         self.robots = dict(robots)
-        names = [name for name in law._names if name not in robots]
+        self.options = dict(options)
+        names = [name for name in law._names if name not in robots and name not in options]
         self.cores = {name: law.shape_of(name, robots) for name in names}
         self.eager = any(robot._engine.eager for robot in robots.values())
         self._door: native.Door | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BoundLaw, (self.law, self.robots)
+        return BoundLaw, (self.law, self.robots, self.options)
 
     @native_method
     def call(self, *args: Any, out: Array | None = None, **kwargs: Any) -> Any:
@@ -177,7 +253,7 @@ class BoundLaw:
         given = self._signature.bind(*args, **kwargs)
         given.apply_defaults()
         if tracing() and any(map(is_traced, given.arguments.values())):
-            return self.law.function(**self.robots, **given.arguments)  # part of a larger one
+            return self.inside(given.arguments)
         arguments = {name: (as_floats(name, given.arguments[name], core), core) for name, core in self.cores.items()}
         batch = batch_shape(arguments)
         if self.eager:
@@ -194,19 +270,26 @@ class BoundLaw:
                 self._look_at(arguments, batch, flags)
         return self._give(results, traced.rebuild, out)
 
+    def inside(self, arguments: Mapping[str, Any]) -> Any:
+        """The law as part of a larger one."""
+        arrays = {name: _unpacked(one_state(name, arguments[name], core)) for name, core in self.cores.items()}
+        return self.law.apply({**self.robots, **self.options, **arrays})
+
     @cached_property
     def _parameters(self) -> list[inspect.Parameter]:
-        return [parameter for name, parameter in self.law.signature.parameters.items() if name in self.cores]
+        parameters = [parameter for name, parameter in self.law.signature.parameters.items() if name in self.cores]
+        kinds = [max(parameter.kind, parameter.POSITIONAL_OR_KEYWORD) for parameter in parameters]
+        return [parameter.replace(kind=kind) for parameter, kind in zip(parameters, kinds, strict=True)]
 
     @cached_property
     def _signature(self) -> inspect.Signature:
         return inspect.Signature(self._parameters)
 
     def _on_floats(self, *values: Array) -> tuple[list[Array], Rebuild]:
-        named = dict(zip(self.cores, values, strict=True))
+        named = {name: _unpacked(np.array(value)) for name, value in zip(self.cores, values, strict=True)}
         robots = {name: robot.eager for name, robot in self.robots.items()}
         with np.errstate(all="ignore"):
-            leaves, rebuild = flatten(self.law.function(**robots, **named), is_result)
+            leaves, rebuild = flatten(self.law.apply({**robots, **self.options, **named}), is_result)
         return [np.asarray(leaf, dtype=np.float64) for leaf in leaves], rebuild
 
     def _by_textbook(self, arguments: Any, batch: Shape, out: Array | None) -> Any:
@@ -282,7 +365,7 @@ class _Traced:
         def run(*arrays: Array) -> tuple[Any, ...]:
             named = {name: _unpacked(array) for name, array in zip(bound.cores, arrays, strict=True)}
             with collected_doubts() as doubts:
-                result = bound.law.function(**bound.robots, **named)
+                result = bound.law.apply({**bound.robots, **bound.options, **named})
             leaves, self.rebuild = flatten(result, is_result)
             self.is_tuple = type(result) is tuple
             self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
@@ -293,13 +376,30 @@ class _Traced:
 
         self.program = build(run, list(bound.cores.values()), host(), bound.law.__name__)
         self.shapes: list[Shape] = list(self.program.output_shapes[:-1])
-        self.graph = self.program.graph
+        names = [f"{name}{_index(i)}" for name, core in bound.cores.items() for i in np.ndindex(*core)]
+        whole: Any = self.program.graph
+        self.graph = replace(whole, outputs=whole.outputs[:-1], names=tuple(names))  # the last is the status
         self.kernel = Kernel(Stored(self.program.digest, self.program.layout, host(), lambda: self.program))
 
 
 def is_result(value: Any) -> bool:
     """An array or a number, traced or not."""
-    return isinstance(value, (np.ndarray, Node, int, float, np.number, np.bool_))
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiub" or (value.dtype == object and all(map(_is_number, value.flat)))
+    return _is_number(value)
+
+
+def is_choice(value: object) -> bool:
+    """What an option may be."""
+    return value is None or isinstance(value, (str, bool, Enum))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Node, Real, np.bool_))
+
+
+def _index(index: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, index))}]" if index else ""
 
 
 def _unpacked(array: Array) -> Any:

@@ -65,6 +65,8 @@ def solve(A: Array, b: Array, positive_definite: bool = False) -> Array:
     takes a third of the work and keeps the zeros of a mass matrix.
     """
     A, b = _square(A), np.asarray(b)
+    if b.ndim not in (1, 2) or len(b) != len(A):
+        raise ArgumentError(f"the right-hand side has shape {b.shape}; expected {len(A)} rows, as the matrix has")
     if positive_definite:
         return ltdl_solve(*ltdl(A), b)
     n = len(A)

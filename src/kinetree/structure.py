@@ -19,8 +19,10 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Rebu
     elif isinstance(value, (tuple, list)):
         keys, items = None, list(value)
     else:
+        hint = "" if not hasattr(value, "vector") else f"; .vector() makes an array of a {type(value).__name__}"
         raise ArgumentTypeError(
             f"a compiled function returned {short(value)}; expected arrays or numbers, or a tuple, list or dict of them"
+            f"{hint}"
         )
     parts = [flatten(item, is_leaf) for item in items]
     ends = [0]

@@ -127,12 +127,27 @@ class Node:
         return make("absolute", self)
 
     def __pow__(self, exponent: Any) -> Any:
-        if not isinstance(exponent, int) or exponent < 0:
-            raise TypeError("a traced value can be raised to a whole number from 0 up; use kt.exp and kt.log otherwise")
-        power: Any = constant(1.0)
-        for _ in range(exponent):
-            power = power * self
-        return power
+        if isinstance(exponent, np.ndarray):
+            return NotImplemented
+        halves = None if isinstance(exponent, Node) else 2.0 * float(exponent)
+        if halves is None or halves % 1.0 != 0.0:
+            raise TypeError("a traced value can be raised to a whole or half number; use kt.exp and kt.log otherwise")
+        power = _power(self, int(abs(halves)) // 2)
+        if halves % 2:
+            power = power * make("sqrt", self)
+        return constant(1.0) / power if halves < 0 else power
+
+    def __rpow__(self, base: Any) -> Any:
+        raise TypeError("a number cannot be raised to a traced value: use kt.exp(x * log(base))")
+
+    def _has_steps(self, *_: Any) -> NoReturn:
+        raise TypeError(
+            "a traced value cannot be rounded, floored or taken modulo: an angle is brought to ±π by "
+            "kt.atan2(kt.sin(x), kt.cos(x)); a case is chosen by kt.where"
+        )
+
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rdivmod__ = _has_steps
+    __round__ = __floor__ = __ceil__ = __trunc__ = floor = ceil = rint = trunc = _has_steps
 
     def __lt__(self, other: Any) -> Any:
         return _binary("less", self, other)
@@ -181,9 +196,38 @@ class Node:
     def arctan2(self, other: Any) -> Node:
         return make("atan2", self, as_node(other))
 
+    def arctan(self) -> Node:
+        return make("atan2", self, constant(1.0))
+
+    def arcsin(self) -> Node:
+        return make("atan2", self, ((1.0 - self) * (1.0 + self)).sqrt())
+
+    def arccos(self) -> Node:
+        return make("atan2", ((1.0 - self) * (1.0 + self)).sqrt(), self)
+
+    def cosh(self) -> Node:
+        return (self.exp() + (-self).exp()) * 0.5
+
+    def sinh(self) -> Node:
+        return self.tanh() * self.cosh()  # eˣ - e⁻ˣ would cancel near zero
+
+    def hypot(self, other: Any) -> Node:
+        return (self * self + other * other).sqrt()
+
+    def radians(self) -> Node:
+        return self * (math.pi / 180.0)
+
+    def degrees(self) -> Node:
+        return self * (180.0 / math.pi)
+
+    deg2rad, rad2deg = radians, degrees
+
+    def conjugate(self) -> Node:
+        return self
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Node):
-            raise TypeError("a traced value equals nothing yet: use kt.where(ops.equal(a, b), …) instead of ==")
+            raise TypeError("a traced value equals nothing yet: use kt.where(kt.equal(a, b), …) instead of ==")
         return self is other
 
     __hash__ = object.__hash__
@@ -191,15 +235,20 @@ class Node:
     def __bool__(self) -> NoReturn:
         raise TypeError(
             "a traced value has no truth yet: use kt.where(condition, a, b) instead of if, and, or, not; "
-            "compare arrays by kt.less(a, b), kt.less_equal, kt.equal instead of <, <=, =="
+            "kt.less(a, b), kt.less_equal, kt.equal instead of <, <=, == on arrays; "
+            "kt.minimum and kt.maximum instead of min, max and clip"
         )
 
     def __float__(self) -> NoReturn:
         raise TypeError(
-            "a traced value is not a number yet: use kt.sin, kt.sqrt, kt.where, … instead of math or float()"
+            "a traced value is not a number yet: use kt.sin, kt.sqrt, kt.where, … instead of math or float(); "
+            "an array to write it into is made by kt.zeros(shape), not by np.zeros"
         )
 
     __int__ = __index__ = __float__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)  # there are no digits to format
 
     def __repr__(self) -> str:
         if self.op == "const":
@@ -239,9 +288,9 @@ def tracing() -> bool:
 
 
 def is_traced(value: object) -> bool:
-    """Whether a value is a node, or an array or sequence with nodes in it."""
+    """Whether a value is a node, or an array or sequence that may have nodes in it."""
     if isinstance(value, np.ndarray):
-        return value.dtype == object and any(type(element) is Node for element in value.flat)
+        return value.dtype == object  # np.zeros_like(q) has no node in it, but stands for one
     if isinstance(value, (list, tuple)):
         return any(is_traced(element) for element in value)
     return type(value) is Node
@@ -309,6 +358,16 @@ def _folded(op: str, args: tuple[Node, ...]) -> Node:
     with np.errstate(all="ignore"):
         result = NUMERIC[op](*(arg.value if arg.op == "const" else arg.op == "true" for arg in args))
     return boolean(bool(result)) if SIGNATURES[op][1] == BOOLEAN else constant(result)
+
+
+def _power(x: Node, exponent: int) -> Node:
+    """By squaring."""
+    power = constant(1.0)
+    while exponent:
+        if exponent % 2:
+            power = power * x
+        x, exponent = x * x, exponent // 2
+    return power
 
 
 def as_node(value: Any) -> Node:

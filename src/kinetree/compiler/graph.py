@@ -21,6 +21,8 @@ class Graph:
     outputs: tuple[Node, ...]
     sequence: tuple[Node, ...] = ()
     """An order to keep to, where rewriting has made nodes anew: that of the nodes they stand for."""
+    names: tuple[str, ...] = ()
+    """What the inputs are called, if they have names: x0, x1, … otherwise."""
 
     def nodes(self) -> list[Node]:
         """All nodes that the outputs need, operands before what uses them."""
@@ -39,8 +41,13 @@ class Graph:
         """How many operations it takes."""
         return self.counts().total()
 
-    def listing(self, names: Sequence[str]) -> str:
+    def name_of(self, position: int) -> str:
+        """What the input at a position is called."""
+        return self.names[position] if self.names else f"x{position}"
+
+    def listing(self, names: Sequence[str] = ()) -> str:
         """The operations as lines of text, inputs called by the given names; the last line lists the outputs."""
+        names = names or [self.name_of(k) for k in range(self.n_inputs)]
         called: dict[Node, str] = {}
         lines: list[str] = []
         for node in self.nodes():
@@ -74,7 +81,7 @@ class Graph:
         for node in self.nodes():
             new[node] = change(node, tuple(new[arg] for arg in node.args))
         sequence = tuple(new[node] for node in self.nodes())
-        return Graph(self.n_inputs, tuple(new[node] for node in self.outputs), sequence)
+        return Graph(self.n_inputs, tuple(new[node] for node in self.outputs), sequence, self.names)
 
 
 def reachable(roots: Iterable[Node]) -> list[Node]:

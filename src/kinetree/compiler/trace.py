@@ -44,7 +44,11 @@ def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tu
         array = as_array(value)
         outputs += [_real(element) for element in array.ravel()]
         output_shapes.append(array.shape)
-    return Graph(position, tuple(outputs)), output_shapes
+    graph = Graph(position, tuple(outputs))
+    own = {symbol(k) for k in range(position)}
+    if any(node.op == "input" and node not in own for node in graph.nodes()):
+        raise TypeError("a traced value is used outside the trace it belongs to: it was kept from another one")
+    return graph, output_shapes
 
 
 def as_array(value: Any) -> Array:

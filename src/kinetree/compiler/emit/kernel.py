@@ -276,11 +276,11 @@ class _Emitter:
         One by one in a vector kernel, where every value is a vector already; in a kernel for one state, as many at a
         time as the CPU has lanes.
         """
-        run: list[Node] = []
+        run: dict[Node, None] = {}
         for node in nodes:
             if node.op not in ANGULAR or node.args[0] in run:
                 break
-            run.append(node)
+            run[node] = None
         angles = list(dict.fromkeys(node.args[0] for node in run))
         if self.width.lanes > 1 or len(angles) == 1:
             for angle in angles:

@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinetree.compiler.expr import Node
+from kinetree.compiler.passes.schedule import ANGULAR
 
 PART = 1000
 """Operations in one function, at most."""
+ANGLES = 200
+"""Sines and cosines in one function, at most: all are alive at once, and LLVM takes minutes for thousands."""
 
 
 @dataclass
@@ -25,7 +28,7 @@ class Part:
 
 def split(order: list[Node], size: int = PART) -> tuple[list[Part], int]:
     """The parts and how many slots the workspace needs."""
-    parts = [Part(order[start : start + size]) for start in range(0, max(len(order), 1), size)]
+    parts = [Part(nodes) for nodes in _cut(order, size)]
     home = {node: k for k, part in enumerate(parts) for node in part.nodes}
     last: dict[Node, int] = {}
     for k, part in enumerate(parts):
@@ -51,3 +54,15 @@ def split(order: list[Node], size: int = PART) -> tuple[list[Part], int]:
         # a slot read in this part may be written only by the next: this part stores as it goes
         free.extend(slot[node] for node in part.loads if last[node] == k)
     return parts, slots
+
+
+def _cut(order: list[Node], size: int) -> list[list[Node]]:
+    cut: list[list[Node]] = [[]]
+    angular = 0
+    for node in order:
+        angular += node.op in ANGULAR
+        if len(cut[-1]) == size or angular > ANGLES:
+            cut.append([])
+            angular = int(node.op in ANGULAR)
+        cut[-1].append(node)
+    return cut

@@ -133,7 +133,8 @@ def test_signature_and_help(arm):
         assert call.__qualname__ == method.__qualname__ and call.__module__ == method.__module__
         assert call.__name__ in repr(call)
     page = pydoc.plain(pydoc.render_doc(arm.inverse_dynamics))
-    assert "inverse_dynamics(q, v, a, wrenches=None, *, out=None)" in page and "by RNEA" in page
+    assert "inverse_dynamics(q" in page and "out" in page and "by RNEA" in page
+    assert str(inspect.signature(arm.inverse_dynamics)).startswith("(q")
     assert "mass_matrix" in pydoc.plain(pydoc.render_doc(kt.Robot))
 
 

@@ -233,6 +233,35 @@ def test_kinds_of_arguments(robot):
     assert np.array_equal(kt.jacobian(law)(robot.eager, q, v), 2.0 * np.eye(2))
 
 
+def test_shapes_that_the_robot_gives():
+    walker = kt.load("quadruped", base="floating")
+    law = kt.compile(
+        lambda robot, q, v, posture, gain: gain @ robot.difference(q, posture) - v,
+        shapes={"posture": "q", "gain": ("v", "v")},
+    )
+    rng = np.random.default_rng(0)
+    q0, q1, v, gain = walker.random(rng), walker.random(rng), rng.normal(size=18), rng.normal(size=(18, 18))
+    close(law(walker, q0, v, q1, gain), gain @ walker.difference(q0, q1) - v, 1e-12)
+    # a configuration by another name: the derivative is along velocities
+    assert kt.jacobian(law, "posture")(walker, q0, v, q1, gain).shape == (18, 18)
+    assert kt.jacobian(law, "gain")(walker, q0, v, q1, gain).shape == (18, 18, 18)
+    with pytest.raises(kt.ArgumentError, match=r"posture has shape \(18,\); expected \(…, 19\)"):
+        law(walker, q0, v, v, gain)
+    with pytest.raises(kt.ArgumentError, match=r"shapes\['posture'\] is 'p'; expected 'q' or"):
+        kt.compile(lambda robot, posture: posture, shapes={"posture": "p"})
+    with pytest.raises(kt.ArgumentError, match=r"shapes\['x'\] is .*; expected a count or a tuple of counts"):
+        kt.compile(lambda robot, x: x, shapes={"x": ("v", 2.5)})
+    with pytest.raises(kt.ArgumentError, match="argument 'x' of unknown shape"):
+        kt.compile(lambda x: x, shapes={"x": "q"})(q0)
+
+
+def test_what_became_of_it_survives_the_textbook(robot):
+    law = kt.compile(lambda robot, q: robot.gravity_forces(q))
+    law(robot, q)
+    law(robot.eager, q)
+    assert law.graph.operations() > 0
+
+
 def test_robots_in_any_place(robot):
     other = kt.load("planar2", gravity=(0, 0, 0))
     difference = kt.compile(lambda q, robot, other: robot.gravity_forces(q) - other.gravity_forces(q))

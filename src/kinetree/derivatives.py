@@ -21,7 +21,7 @@ from kinetree.compiler.doubts import collected_doubts, doubt
 from kinetree.compiler.expr import Node, as_node, is_traced, new_table, symbol
 from kinetree.compiler.graph import Graph, reachable, rebuilt
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
-from kinetree.law import POSITIONS, Law, is_choice, is_result
+from kinetree.law import Law, is_choice, is_result
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.structure import flatten
@@ -131,7 +131,7 @@ def _by_argument(law: Law, named: dict[str, Any], name: str, kind_of: Differenti
 def _directions(law: Law, named: Mapping[str, Any], name: str, fresh: Array) -> tuple[Array, tuple[int, ...]]:
     """The rates of the argument along every column, one row each, and the axes that the columns make."""
     robot = next((value for value in named.values() if isinstance(value, Robot)), None)
-    if robot is not None and name in POSITIONS and name not in law.shapes:
+    if robot is not None and law.is_configuration(name):
         return position_rates(robot.model, fresh).T, (robot.nv,)
     return np.eye(fresh.size), fresh.shape
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import cached_property, update_wrapper
@@ -31,7 +31,7 @@ from kinetree.compiler.expr import Node, constant, is_traced, tracing
 from kinetree.compiler.jit import assembly_of, host, lock
 from kinetree.compiler.stored import Stored
 from kinetree.engine import one_state
-from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
 from kinetree.ops import Array
 from kinetree.robot import Frame, Robot
 from kinetree.structure import Rebuild, flatten
@@ -40,6 +40,8 @@ POSITIONS, VELOCITIES = ("q", "q0", "q1"), ("v", "a", "tau", "dv")
 """Arguments whose shapes the robot gives."""
 
 Shape = tuple[int, ...]
+Declared = tuple[int | str, ...]
+"""A shape in which the name of an argument stands for its size."""
 
 
 @overload
@@ -50,11 +52,13 @@ def compile(function: Any = None, *, shapes: Mapping[str, Any] | None = None) ->
     """Compile a function of a robot and of arrays, of one state; the compiled one takes one state or a batch.
 
     `shapes` gives the shape of every array for one state, () for a number; q, v, a, tau (and q0, q1, dv) take theirs
-    from the robot. The function is traced when it is first called with a robot: it may use NumPy's arithmetic and
-    indexing, the functions `kt.sin`, `kt.where`, …, `kt.linalg`, and every quantity of the robot and its frames.
-    Python's own `if` and loops act while tracing; values it captures are frozen then. Its result may be an array or a
-    number, or a tuple, list or dict of them. An argument whose default is a string, True, False, None or an enum's
-    member is an option: the function is compiled anew for every value it is given.
+    from the robot, and so does what is declared like them: `shapes={"posture": "q", "gain": ("v", "v")}`.
+
+    The function is traced when it is first called with a robot: it may use NumPy's arithmetic and indexing, the
+    functions `kt.sin`, `kt.where`, …, `kt.linalg`, and every quantity of the robot and its frames. Python's own `if`
+    and loops act while tracing; values it captures are frozen then. Its result may be an array or a number, or a tuple,
+    list or dict of them. An argument whose default is a string, True, False, None or an enum's member is an option: the
+    function is compiled anew for every value it is given.
     """
     if function is None:
         return lambda inner: Law(inner, shapes or {})
@@ -86,7 +90,7 @@ class Law:
         unknown = [name for name in shapes if name not in self._names]
         if unknown:
             raise ArgumentError(f"shapes names {unknown[0]!r}, which is not an argument of {self.__name__}")
-        self.shapes: dict[str, Shape] = {name: as_shape(f"shapes[{name!r}]", shape) for name, shape in shapes.items()}
+        self.shapes = {name: _as_declared(f"shapes[{name!r}]", shape) for name, shape in shapes.items()}
         parameters = self.signature.parameters.values()
         self._defaults = {  # of options
             parameter.name: parameter.default
@@ -176,7 +180,8 @@ class Law:
             if key not in known:
                 known[key] = BoundLaw(self, robots, options).call
         bound: BoundLaw = known[key].__self__
-        self._latest = weakref.ref(bound)
+        if not bound.eager:
+            self._latest = weakref.ref(bound)
         return bound
 
     def apply(self, named: Mapping[str, Any]) -> Any:
@@ -192,26 +197,30 @@ class Law:
 
     def shape_of(self, name: str, robots: Mapping[str, Robot]) -> Shape:
         """Of an argument, for one state."""
-        if name in self.shapes:
-            return self.shapes[name]
+        declared = self._declared(name)
         robot = next(iter(robots.values()), None)
-        if robot is not None and name in POSITIONS:
-            return (robot.nq,)
-        if robot is not None and name in VELOCITIES:
-            return (robot.nv,)
-        if name == "robot":
-            raise ArgumentTypeError(f"{self.__name__} takes a robot, such as kt.load gives; bind takes it by name, too")
-        known = f"only {', '.join((*POSITIONS, *VELOCITIES))} take theirs from a robot"
-        raise ArgumentError(
-            f"{self.__name__} has an argument {name!r} of unknown shape; give it as "
-            f"kt.compile(shapes={{{name!r}: (…)}}), () for a number: {known}"
-        )
+        if declared is None or (robot is None and any(isinstance(n, str) for n in declared)):
+            if name == "robot":
+                raise ArgumentTypeError(f"{self.__name__} takes a robot, such as kt.load gives; bind takes it by name")
+            known = f"only {', '.join((*POSITIONS, *VELOCITIES))} take theirs from a robot"
+            raise ArgumentError(
+                f"{self.__name__} has an argument {name!r} of unknown shape; give it as "
+                f"kt.compile(shapes={{{name!r}: (…)}}), () for a number: {known}"
+            )
+        return tuple(n if isinstance(n, int) else robot.nq if n in POSITIONS else robot.nv for n in declared)  # type: ignore[union-attr]
+
+    def is_configuration(self, name: str) -> bool:
+        """Whether an argument is a q, that is declared like one or has no other shape."""
+        return self._declared(name) in [(position,) for position in POSITIONS]
+
+    def _declared(self, name: str) -> Declared | None:
+        return self.shapes.get(name, (name,) if name in (*POSITIONS, *VELOCITIES) else None)
 
     # -- what became of it -------------------------------------------------------------------------------------
 
     @property
     def graph(self) -> Any:
-        """The operations it was last compiled to: `.operations()`, `.listing(names)`, `.dot()`, `.svg()`."""
+        """The operations it was last compiled to: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
         return self._compiled().graph
 
     @property
@@ -392,6 +401,15 @@ def is_result(value: Any) -> bool:
 def is_choice(value: object) -> bool:
     """What an option may be."""
     return value is None or isinstance(value, (str, bool, Enum))
+
+
+def _as_declared(name: str, shape: Any) -> Declared:
+    declared = (shape,) if isinstance(shape, str) or not isinstance(shape, Iterable) else tuple(shape)
+    for size in declared:
+        if isinstance(size, str):
+            one_of(name, size, (*POSITIONS, *VELOCITIES))
+    sizes = iter(as_shape(name, [size for size in declared if not isinstance(size, str)]))
+    return tuple(size if isinstance(size, str) else next(sizes) for size in declared)
 
 
 def _is_number(value: Any) -> bool:

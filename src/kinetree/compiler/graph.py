@@ -60,6 +60,24 @@ class Graph:
                 lines.append(f"{called[node]} = {node.op}({', '.join(called[arg] for arg in node.args)})")
         return "\n".join([*lines, f"return {', '.join(called[node] for node in self.outputs)}"])
 
+    def dot(self) -> str:
+        """The graph in the language of Graphviz, constants written into the operations that use them."""
+        from kinetree.compiler import picture  # noqa: PLC0415 - it draws graphs
+
+        return picture.dot(self)
+
+    def svg(self) -> str:
+        """The graph as a drawing, for a browser or a notebook; a few hundred operations at most."""
+        from kinetree.compiler import picture  # noqa: PLC0415
+
+        return picture.svg(self)
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows."""
+        from kinetree.compiler import picture  # noqa: PLC0415
+
+        return picture.svg(self) if self.operations() <= picture.MOST else None
+
     def evaluate(self, inputs: Iterable[float]) -> list[float]:
         """The outputs for given inputs, node by node in Python: slow, for tests."""
         values = list(inputs)

@@ -2,7 +2,7 @@
 
 Position, velocity and acceleration of all joints at a few knots are free; between knots run polynomials of fifth
 degree. The cost is the integral of the squared jerk. Its gradient and Hessian with respect to the knots, an array of
-shape (knots, 3, joints), come from `kt.gradient` and `kt.hessian`. Between two rests the minimum is known (Flash & Hogan
+shape (knots, 3, joints), come from `kt.gradient` and `kt.hessian`. Between two rests the minimum is known (Flash, Hogan
 1985): q0 + (q1 - q0) (10 τ³ - 15 τ⁴ + 6 τ⁵). Then the tip is drawn to a point beside its way, and no formula is left.
 
     python minimum_jerk.py [folder for plots]

@@ -92,6 +92,9 @@ def test_warm_makes_just_what_is_asked_for(where):
     before = {path.name: path.stat().st_mtime_ns for path in where.iterdir()}
     kt.cache.warm(kt.load("planar2"), "mass_matrix", "poses")
     assert {path.name: path.stat().st_mtime_ns for path in where.iterdir()} == before
+    for _ in range(5):
+        kt.cache.warm(robot, "mass_matrix", "poses")
+    assert len(robot._engine._prepared) == 2
 
 
 @pytest.mark.parametrize("name", ["mass_matrx", "", 3, None, ["poses"]])

@@ -1,5 +1,6 @@
-"""The examples run, and so does every block of Python in the documents."""
+"""The examples run, and so does every block of Python and every shell command in the documents."""
 
+import os
 import re
 import subprocess
 import sys
@@ -30,6 +31,25 @@ def test_document_runs(path, capsys):
         assert shown in printed, f"{path.name} shows what was not printed:\n{shown}"
     for promised in re.findall(r"print\(.*\) +# (.*)", path.read_text()):
         assert promised.rstrip("… ") in printed, f"{path.name} promises {promised!r}"
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in DOCUMENTS if "```console" in path.read_text()], ids=lambda path: path.name
+)
+def test_commands_print_what_is_shown(path, tmp_path):
+    """After `$ command` stand the lines of its output; … alone stands for any lines, at the end of one for its rest."""
+    script = tmp_path / "kinetree"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kinetree.cli "$@"\n')
+    script.chmod(0o755)
+    plain = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR")}
+    environment = plain | {"PATH": f"{tmp_path}{os.pathsep}{plain['PATH']}", "KINETREE_CACHE_DIR": str(tmp_path / "c")}
+    for block in re.findall(r"^```console\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE):
+        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
+            options = {"shell": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+            run = subprocess.run(command, env=environment, cwd=tmp_path, check=False, **options)
+            printed = "".join(f"{line.rstrip()}\n" for line in run.stdout.splitlines())
+            pattern = re.sub(r"^…\n", "(?s:.*)", re.escape(shown).replace("\\\n", "\n"), flags=re.MULTILINE)
+            assert re.fullmatch(pattern.replace("…\n", ".*\n"), printed), f"{command} prints\n{printed}"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

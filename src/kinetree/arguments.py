@@ -71,10 +71,11 @@ def _is_masked(value: object) -> bool:
     return ma is not None and isinstance(value, ma.MaskedArray)
 
 
-def as_output(out: object, shape: tuple[int, ...]) -> Array:
+def as_output(out: Any, shape: tuple[int, ...]) -> Array:
     """`out`, if results of this shape can be written to it."""
-    if not isinstance(out, np.ndarray) or out.dtype != np.float64:
-        kind = f"an array of {out.dtype}" if isinstance(out, np.ndarray) else short(out)
+    is_array = issubclass(type(out), np.ndarray)  # isinstance would believe what `out` says of itself
+    if not is_array or out.dtype != np.float64:
+        kind = f"an array of {out.dtype}" if is_array else short(out)
         raise ArgumentTypeError(f"out is {kind}; expected an array of float64")
     if out.shape != shape:
         raise ArgumentError(f"out has shape {out.shape}; expected {shape}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from kinetree.compiler import cache as _disk
@@ -26,19 +27,24 @@ def clear() -> int:
     return _disk.clear()
 
 
-def warm(robot: Robot, *quantities: str, batch: bool = True) -> None:
+def warm(
+    robot: Robot, *quantities: str, batch: bool = True, report: Callable[[str, int, int], None] | None = None
+) -> None:
     """Compile quantities now, all of the robot's if none is named, so that later processes only load them.
 
-    For one state, and with `batch` for batches too. Quantities that this robot does not have are left out.
+    For one state, and with `batch` for batches too. Quantities that this robot does not have are left out. `report` is
+    called before each, with its name, how many came before it and how many there are; without it, a terminal shows it.
     """
     if not isinstance(robot, Robot):
         raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
     names = quantities or tuple(name for name in OF_ROBOT if robot.mass > 0.0 or not name.startswith("center_of_mass"))
     requests = robot._requests(names)
-    shows = sys.stderr is not None and sys.stderr.isatty()
+    shows = report is None and sys.stderr is not None and sys.stderr.isatty()
     try:
         for k, request in enumerate(requests):
-            if shows:
+            if report is not None:
+                report(names[k], k, len(names))
+            elif shows:
                 print(f"\r\x1b[K[{k + 1}/{len(names)}] {names[k]}", end="", file=sys.stderr, flush=True)
             robot._engine.prepare(request, batch=False)
             if batch:

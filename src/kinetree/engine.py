@@ -100,7 +100,7 @@ class Engine:
         if not self.eager:
             with lock:
                 self._kernel(request).load("batch" if batch else "single")
-                self._prepared = (*self._prepared, request)
+                self._prepared = (*dict.fromkeys((*self._prepared, request)),)  # once, however often it is asked for
                 self._refresh(request)
 
     def _arguments(self, quantity: Quantity, values: Sequence[Any]) -> Arguments:
@@ -198,12 +198,12 @@ class Engine:
     def _variant(self, request: Request) -> native.Variant:
         kernel = self._kernels[request]
         return native.Variant(
-            kernel.loaded("single"),
-            None if request in self._doubtful else kernel.loaded("batch"),
-            request.options,
-            request.places,
-            request in self._prepared,
-            self._has_status(request.quantity),
+            code=kernel.loaded("single"),
+            options=request.options,
+            places=request.places,
+            covers=request in self._prepared,
+            has_status=self._has_status(request.quantity),
+            batch=None if request in self._doubtful else kernel.loaded("batch"),
         )
 
     # -- the textbook ------------------------------------------------------------------------------------------

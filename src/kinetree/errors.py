@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TypeVar
+
+W = TypeVar("W", bound=str)
 
 
 class KinetreeError(Exception):
@@ -63,9 +66,9 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     return UnknownNameError(f"{kind} {short(name)} does not exist; {hint}")
 
 
-def one_of(argument: str, value: object, allowed: Iterable[str]) -> str:
-    """The value, if it is one of the allowed words; otherwise an error that lists them."""
+def one_of(argument: str, value: object, allowed: Iterable[W]) -> W:
+    """That of the allowed words which the value is, as a plain string; otherwise an error that lists them."""
     words = list(allowed)
     if isinstance(value, str) and value in words:
-        return value
+        return words[words.index(value)]
     raise ArgumentError(f"{argument} is {short(value)}; expected {' or '.join(map(repr, words))}")

@@ -360,7 +360,7 @@ class BoundLaw:
         """Let native calls reach the kernels that are there."""
         kernel = self.traced.kernel
         if self._door is not None:
-            self._door.lead_to([native.Variant(kernel.loaded("single"), kernel.loaded("batch"), has_status=True)])
+            self._door.lead_to([native.Variant(kernel.loaded("single"), has_status=True, batch=kernel.loaded("batch"))])
 
 
 class _Traced:

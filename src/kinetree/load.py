@@ -34,7 +34,7 @@ def load(
     base_velocity   of a free joint: in its own axes ("body"), or [ẋ, ω] in its parent's ("mixed")
     keep_fixed      fixed joints to keep as joints, so that what they move is a body of its own
     """
-    text, source = _document(path_or_xml)
+    text, source = document(path_or_xml)
     model = read_urdf(text, source).build(
         base, gravity=gravity, spatial_order=spatial_order, base_velocity=base_velocity, keep_fixed=keep_fixed
     )
@@ -47,7 +47,7 @@ def bundled_robots() -> list[str]:
     return sorted(entry.name.removesuffix(".urdf") for entry in folder.iterdir() if entry.name.endswith(".urdf"))
 
 
-def _document(path_or_xml: str | os.PathLike[str]) -> tuple[bytes | str, str]:
+def document(path_or_xml: str | os.PathLike[str]) -> tuple[bytes | str, str]:
     """The text of a model and what to call it in errors."""
     if not isinstance(path_or_xml, (str, os.PathLike)):
         raise ArgumentTypeError(

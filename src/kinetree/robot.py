@@ -266,8 +266,7 @@ class Robot:
         if not isinstance(item, tuple) or len(item) != 2:
             raise ArgumentTypeError(f"wrenches has {short(item)}; expected a frame name or (frame name, reference)")
         name, reference = item
-        one_of("reference", reference, REFERENCES)
-        return self.model.frame(name).name, reference
+        return self.model.frame(name).name, one_of("reference", reference, REFERENCES)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
         return self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
@@ -304,7 +303,7 @@ class Frame:
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
         """Linear and angular velocity, (…, 6) [m/s, rad/s]."""
-        one_of("reference", reference, REFERENCES)
+        reference = one_of("reference", reference, REFERENCES)
         return self._call("velocity", (q, v), out, reference)
 
     @native
@@ -322,8 +321,8 @@ class Frame:
 
         'classical' is the acceleration of the point; 'spatial' is without ω × v, as Featherstone defines it.
         """
-        one_of("reference", reference, REFERENCES)
-        one_of("kind", kind, ACCELERATION_KINDS)
+        reference = one_of("reference", reference, REFERENCES)
+        kind = one_of("kind", kind, ACCELERATION_KINDS)
         return self._call("acceleration", (q, v, a), out, reference, kind)
 
     @native
@@ -337,14 +336,14 @@ class Frame:
         out: Array | None = None,
     ) -> Array:
         """The acceleration at a = 0, (…, 6); J̇ v for world-aligned classical, and for local or world spatial."""
-        one_of("reference", reference, REFERENCES)
-        one_of("kind", kind, ACCELERATION_KINDS)
+        reference = one_of("reference", reference, REFERENCES)
+        kind = one_of("kind", kind, ACCELERATION_KINDS)
         return self._call("bias_acceleration", (q, v), out, reference, kind)
 
     @native
     def jacobian(self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None) -> Array:
         """J with velocity = J v in the same reference, (…, 6, nv)."""
-        one_of("reference", reference, REFERENCES)
+        reference = one_of("reference", reference, REFERENCES)
         return self._call("jacobian", (q,), out, reference)
 
     @native
@@ -352,7 +351,7 @@ class Frame:
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
         """J̇, the time derivative of the Jacobian along v, (…, 6, nv)."""
-        one_of("reference", reference, REFERENCES)
+        reference = one_of("reference", reference, REFERENCES)
         return self._call("jacobian_rate", (q, v), out, reference)
 
     def prepare(
@@ -363,8 +362,8 @@ class Frame:
         batch: bool = False,
     ) -> None:
         """Compile quantities of this frame before they are first asked for."""
-        one_of("reference", reference, REFERENCES)
-        one_of("kind", kind, ACCELERATION_KINDS)
+        reference = one_of("reference", reference, REFERENCES)
+        kind = one_of("kind", kind, ACCELERATION_KINDS)
         options = {"pose": (), "acceleration": (reference, kind), "bias_acceleration": (reference, kind)}
         for name in quantities:
             if not isinstance(name, str) or name not in OF_FRAME:

@@ -20,7 +20,7 @@ class Wrench:
     reference: Reference = "world-aligned"
 
     def __post_init__(self) -> None:
-        one_of("reference", self.reference, REFERENCES)
+        object.__setattr__(self, "reference", one_of("reference", self.reference, REFERENCES))
         if isinstance(self.value, (Force, Motion)):  # it does not say in which order its six numbers should stand
             kind = type(self.value).__name__
             raise ArgumentTypeError(f"the value of a wrench is a {kind}; expected a 6-vector, as from force.vector()")

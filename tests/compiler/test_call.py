@@ -215,6 +215,64 @@ def test_nobody_works_any_more_when_the_caller_leaves():
         kt.set_num_threads(before)
 
 
+@pytest.fixture
+def two_threads():
+    """A pool of its own, of two."""
+    before = kt.get_num_threads()
+    kt.set_num_threads(before + 1)
+    kt.set_num_threads(2)
+    yield
+    kt.set_num_threads(before + 1)
+    kt.set_num_threads(before)
+
+
+def test_threads_that_cannot_be_started(two_threads, monkeypatch):
+    """The work is done all the same, and nobody works on when it is said to be done; not even a helper that was busy
+    elsewhere, and found it in the queue."""
+    real, refused = threading.Thread.start, []
+    seen, busy = np.zeros(320, dtype=int), []
+
+    def refuse(thread):
+        if thread.name.startswith("kinetree"):
+            refused.append(thread)
+            raise RuntimeError("can't start new thread")
+        real(thread)
+
+    def work(start, stop):
+        busy.append(start)
+        time.sleep(0.05 if threading.current_thread().name.startswith("kinetree") else 0.002)
+        seen[start:stop] += 1
+        busy.remove(start)
+
+    elsewhere = threading.Thread(target=run_ranges, args=(lambda start, stop: time.sleep(0.02), 2, 1, 2))
+    elsewhere.start()
+    time.sleep(0.01)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    run_ranges(work, 320, 8, 40)
+    assert refused and not busy and np.all(seen == 1)
+    seen[:] = 0
+    run_ranges(work, 320, 8, 40)
+    assert not busy and np.all(seen == 1)
+    elsewhere.join()
+
+
+def test_batches_from_inside_the_pool(two_threads):
+    """All its threads are busy with batches that ask for helpers: nobody waits for one that cannot come."""
+    done = []
+
+    def outer(start, stop):
+        run_ranges(lambda start, stop: time.sleep(0.001), 16, 1, 16)
+        done.append(start)
+
+    callers = [threading.Thread(target=run_ranges, args=(outer, 8, 1, 8), daemon=True) for _ in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(20)
+    assert not any(caller.is_alive() for caller in callers)
+    assert sorted(done) == sorted(6 * list(range(8)))
+
+
 def test_the_code_needs_nothing_from_outside(compiled):
     """It finds the C library through addresses it is given, so that it can lie anywhere."""
     if "x86" not in platform.machine():

@@ -235,10 +235,15 @@ def test_axes_must_be_as_expected(several):
         (A[None], b, c),
         (np.ones((2, 4))[:, :3], b, c),
         (A, b, np.ones(1)),
-        (A, b, 1.0),
-        (A, b, np.float64(1.0)),
+        (A, b, 1),
+        (A, b, True),
+        (A, b, np.float32(1.0)),
     ):
         assert several(*args)[0] == "python"
+    for number in (1.0, np.float64(1.0)):
+        assert [np.array_equal(x, y) for x, y in zip(several(A, b, number), several(A, b, c), strict=True)] == [
+            True
+        ] * 4
     assert several(A, b, c, out=None)[0].tolist() == [3.0, 3.0]
     assert several(A, b, c, out=np.zeros(2))[0] == "python"  # it has no `out`
 

@@ -94,6 +94,38 @@ def test_the_next_process_loads_what_this_one_has_compiled(where, tmp_path):
     assert (how, python) == ("loaded", cold)
 
 
+LAW = """
+import sys
+import numpy as np
+import kinetree as kt
+from kinetree.compiler import program, stored
+
+def forbidden(*arguments):
+    raise AssertionError("compiled")
+
+if sys.argv[1] == "warm":
+    stored.compile_object = program.compile_object = forbidden
+
+@kt.compile(shapes={"gain": ()})
+def law(robot, q, v, gain):
+    return robot.gravity_forces(q) - gain * v - float(sys.argv[2]) * q
+
+robot = kt.load("arm6")
+q = robot.random(0, 5)
+print(law(robot, q[0], q[1], 3.0).tobytes().hex(), law(robot, q, q, 3.0).tobytes().hex())
+"""
+
+
+def test_compiled_functions_are_known_by_their_graph(where):
+    """They are traced again, since what they do is known only then, but not compiled again."""
+    cold = run(LAW, "cold", 7.0, PYTHONHASHSEED=1)
+    kept = contents(where)
+    assert run(LAW, "warm", 7.0, PYTHONHASHSEED=2) == cold
+    assert contents(where) == kept
+    assert run(LAW, "cold", 7.1) != cold
+    assert kept.items() < contents(where).items()
+
+
 # -- one name for one function ----------------------------------------------------------------------------------------
 
 

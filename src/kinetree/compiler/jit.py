@@ -18,10 +18,12 @@ from kinetree.compiler.emit.ir import Width
 from kinetree.compiler.hold import hold
 
 lock = threading.RLock()
-"""llvmlite does one thing at a time, and so does everything that makes machine code. A fork waits for it to be free, so
-that the child does not inherit it from a thread that it does not have."""
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+"""llvmlite does one thing at a time, and so does everything that makes machine code."""
+_llvmlite_lock = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None) or threading.RLock()
+"""llvmlite's own, which it also takes to give code up, at any time and on any thread."""
+if hasattr(os, "register_at_fork"):  # a child must not inherit them from a thread that it does not have
+    for each in (_llvmlite_lock, lock):  # a fork takes the last one first
+        os.register_at_fork(before=each.acquire, after_in_parent=each.release, after_in_child=each.release)
 
 _LANES = (("avx512f", 8), ("avx", 4), ("neon", 2), ("sse2", 2))
 

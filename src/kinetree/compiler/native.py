@@ -38,6 +38,9 @@ _NDARRAY, _DTYPE = 2, 3
 MOST_ARRAYS, MOST_RESULTS = entry.MOST_PARAMETERS - 2, entry.MOST_OUTPUTS - 1
 """What a native call can take and return."""
 
+PROBES = 20
+"""Other threads may take and give up references during a probe, to the type float64 above all: it may fail for that."""
+
 Shape = tuple[int, ...]
 
 
@@ -75,8 +78,7 @@ class Variant(NamedTuple):
     """A kernel behind a door, and for which calls it is."""
 
     code: Loaded | None
-    batch: Loaded | None = None
-    """The kernel for one state, and that for a batch; what is missing Python serves."""
+    """For one state; Python serves what is missing."""
     options: tuple[str, ...] = ()
     """What each option must be."""
     places: tuple[tuple[str, str], ...] = ()
@@ -85,6 +87,8 @@ class Variant(NamedTuple):
     """Whether it also serves calls with fewer arrays in the mapping, the others being zero."""
     has_status: bool = False
     """The kernel's last output says whether all is well (0.0), else Python is to look at it."""
+    batch: Loaded | None = None
+    """For a batch."""
 
 
 class _MethodDef(ctypes.Structure):
@@ -200,7 +204,7 @@ class Door:
         return id(value)
 
     def _name(self, word: str) -> int:
-        return self._object(sys.intern(word))
+        return self._object(sys.intern(str(word)))
 
     def _table(self, numbers: Sequence[int]) -> int:
         array = (ctypes.c_int64 * max(1, len(numbers)))(*numbers)
@@ -326,7 +330,8 @@ def available() -> bool:
 def _works() -> bool:
     """Looks at memory only where it must be readable, and runs native code only if all of that is as expected."""
     try:
-        return _is_cpython() and _arrays_are_as_expected() and _probe_succeeds()
+        with lock:
+            return _is_cpython() and _arrays_are_as_expected() and _probe_succeeds()
     except (AttributeError, KeyError, OSError, RuntimeError, ValueError):
         return False
 
@@ -436,6 +441,11 @@ def _probe_succeeds() -> bool:
     call, x, out = door.bind(door), np.array([1.0, 2.0]), np.zeros(1)
     kept = [call(x), call(x), call(x)]
     del kept[:]
+    return any(_nothing_is_lost(call, x, out, python, door) for _ in range(PROBES))
+
+
+def _nothing_is_lost(call: Any, x: Any, out: Any, python: Any, door: Door) -> bool:
+    """Whether the calls give the right results and leave no references behind."""
     counts = [sys.getrefcount(item) for item in (x, out, x.dtype, python, door)]
     for _ in range(3):
         if (

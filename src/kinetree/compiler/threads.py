@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kinetree.errors import ArgumentError, short
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
 
 
 THREADS = ctypes.c_int64(0)
@@ -31,17 +31,17 @@ class _Pool:
         self.lock = threading.Lock()
         self.executor: ThreadPoolExecutor | None = None
 
-    def submit(self, work: Callable[[], None]) -> Future[None] | None:
-        """Let a helper do the work; None where there are no more threads to be had, as while Python shuts down."""
+    def submit(self, work: Callable[[], None]) -> None:
+        """Let a helper do the work, unless there are no threads to be had, as while Python shuts down."""
         with self.lock:
-            if self.executor is None:
-                from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow to load, and few need it
-
-                self.executor = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kinetree")
             try:
-                return self.executor.submit(work)
-            except RuntimeError:
-                return None
+                if self.executor is None:
+                    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow to load, and few need it
+
+                    self.executor = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kinetree")
+                self.executor.submit(work)
+            except (RuntimeError, ImportError):
+                self.executor = None  # it has kept the work, and perhaps no thread that would ever take it
 
 
 _pool = _Pool()
@@ -80,47 +80,66 @@ def run_ranges(work: Callable[[int, int], None], size: int, block: int, pieces: 
     Whoever is free takes the next run. Returns, also by an exception or an interrupt, only when nobody works any more.
     """
     step = -(-size // (block * pieces)) * block
-    starts = iter(range(0, size, step))
-    next_start = threading.Lock()
-    stopped = threading.Event()
-
-    def take() -> None:
-        while not stopped.is_set():
-            with next_start:
-                start = next(starts, None)
-            if start is None:
-                return
-            work(start, min(start + step, size))
-
-    futures: list[Future[None]] = []
+    runs = _Runs(work, size, step)
     try:
         for _ in range(min(get_num_threads(), pieces) - 1):
-            future = _pool.submit(take)
-            if future is not None:
-                futures.append(future)
-        take()
-    except BaseException:
-        stopped.set()
-        raise
+            _pool.submit(runs.help)
+        runs.take()
     finally:
-        _wait(futures)
-    for future in futures:
-        future.result()
+        runs.close()
+    if runs.problem is not None:
+        raise runs.problem
 
 
-def _wait(futures: list[Future[None]]) -> None:
-    """Wait for all, and only then let an interrupt through."""
-    from concurrent.futures import wait  # noqa: PLC0415
+class _Runs:
+    """Runs that nobody has taken yet, and how many helpers are at work.
 
-    interrupt: BaseException | None = None
-    for future in futures:
-        while not future.done():
+    A helper that comes when all is done finds that out here. Nobody waits for one that has not begun: all threads of
+    the pool may be busy, perhaps with waiting themselves.
+    """
+
+    def __init__(self, work: Callable[[int, int], None], size: int, step: int) -> None:
+        self.problem: BaseException | None = None
+        self._work, self._size, self._step = work, size, step
+        self._starts = iter(range(0, size, step))
+        self._helpers = 0
+        self._changed = threading.Condition()
+
+    def take(self) -> None:
+        """Work until nothing is left."""
+        while True:
+            with self._changed:
+                start = next(self._starts, None)
+            if start is None:
+                return
+            self._work(start, min(start + self._step, self._size))
+
+    def help(self) -> None:
+        """The same on another thread, which keeps what goes wrong for the caller."""
+        with self._changed:
+            self._helpers += 1
+        try:
+            self.take()
+        except BaseException as problem:
+            self._starts = iter(())
+            self.problem = problem
+        finally:
+            with self._changed:
+                self._helpers -= 1
+                self._changed.notify()
+
+    def close(self) -> None:
+        """Leave nothing for others, wait for those at work, and only then let an interrupt through."""
+        self._starts = iter(())
+        interrupt: BaseException | None = None
+        while self._helpers:
             try:
-                wait([future])
+                with self._changed:
+                    self._changed.wait_for(lambda: not self._helpers)
             except BaseException as caught:
                 interrupt = caught
-    if interrupt is not None:
-        raise interrupt
+        if interrupt is not None:
+            raise interrupt
 
 
 THREADS.value = _cpus()

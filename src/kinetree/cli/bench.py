@@ -1,0 +1,118 @@
+"""`kinetree bench`: what a call costs, beside the peers that are installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kinetree.cli.contest import OURS, Report, Row, contest, steps
+from kinetree.cli.measure import Effort
+from kinetree.cli.output import (
+    Base,
+    BaseOption,
+    Column,
+    JsonOption,
+    RobotArgument,
+    console,
+    guarded,
+    load,
+    notes_on_stderr,
+    print_json,
+    print_table,
+    progress,
+    say,
+    table_of,
+)
+from kinetree.load import document
+
+FULL, QUICK = Effort(repeats=40, least=0.004), Effort(repeats=8, least=0.002)
+
+
+@guarded
+def bench(
+    robot: RobotArgument,
+    base: BaseOption = Base.fixed,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for a second or two; less exact.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """What a call costs, for one state and in a batch, beside Pinocchio and MuJoCo if they are installed."""
+    effort = QUICK if quick else FULL
+    loaded, warnings = load(robot, base)
+    for warning in warnings:
+        say("warning", warning, "bold yellow")
+    text = document(robot)[0]
+    with notes_on_stderr(), progress() as bar:
+        task = bar.add_task("loading", total=steps(effort))
+        report = contest(
+            loaded,
+            text if isinstance(text, str) else text.decode(errors="replace"),
+            effort,
+            lambda words: bar.update(task, advance=1, description=words),
+        )
+    if json:
+        print_json(asdict(report))
+    else:
+        show(report, console())
+
+
+def show(report: Report, out: Console) -> None:
+    """Two tables and the notes."""
+    versions = " · ".join(f"{name} {version}" for name, version in report.versions.items())
+    out.print(Text(report.name, style="bold"))
+    out.print(Text(f"{report.base} base · nv {report.nv} · frame {report.frame}\n{versions}"))
+    out.print(Text("\nOne state, called from Python: µs", style="bold cyan"))
+    print_table(_table(report.single, list(report.versions)), out)
+    out.print(Text(f"\nA batch of {report.states} states: µs per state", style="bold cyan"))
+    print_table(_table(report.batch, list(report.versions)), out)
+    out.print(Text("\nBest of several runs, taken in turn. 3× is three times as long as kinetree.", style="dim"))
+    for note in report.notes:
+        out.print(Text(note, style="dim"))
+
+
+def _table(rows: Sequence[Row], names: Sequence[str]) -> Table:
+    """A row for every quantity, columns for every library and number of threads; a peer with the ratio beside it."""
+    cells = {(row.quantity, row.threads, name): us for row in rows for name, us in row.microseconds.items()}
+    sides = [
+        (name, threads)
+        for name in names
+        for threads in dict.fromkeys(row.threads for row in rows)
+        if any((row.quantity, threads, name) in cells for row in rows)
+    ]
+    columns: list[Column] = [("quantity", "left")]
+    for name, threads in sides:
+        columns.append((_heading(name, threads), "right"))
+        if name != OURS:
+            columns.append(("", "right"))
+    table = table_of(*columns)
+    for quantity in dict.fromkeys(row.quantity for row in rows):
+        line = [Text(quantity)]
+        for name, threads in sides:
+            ours, us = cells[quantity, threads, OURS], cells.get((quantity, threads, name))
+            line.append(Text(_time(us), style="bold" if name == OURS else ""))
+            if name != OURS:
+                line.append(_ratio(None if us is None else us / ours))
+        table.add_row(*line)
+    return table
+
+
+def _heading(name: str, threads: int | None) -> str:
+    return name if threads is None else f"{name}\n{threads} thread{'s' if threads > 1 else ''}"
+
+
+def _time(us: float | None) -> str:
+    """With three digits or so."""
+    if us is None:
+        return "–"
+    return f"{us:.3f}" if us < 1 else f"{us:.2f}" if us < 100 else f"{us:.0f}"
+
+
+def _ratio(value: float | None) -> Text:
+    if value is None:
+        return Text("")
+    return Text(f"{value:.{0 if value >= 10 else 1}f}×", style="green" if value >= 1 else "red")

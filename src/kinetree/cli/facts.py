@@ -1,0 +1,150 @@
+"""What there is to know about a robot, as plain numbers and words: the content of `kinetree info`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import kinetree as kt
+from kinetree.model import joints as kinds
+
+
+@dataclass(frozen=True)
+class Mimicry:
+    """Position = multiplier · position of the joint + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint between two links. None for a bound that is not there; no indices or bounds without own coordinates."""
+
+    name: str
+    type: str
+    parent: str | None
+    """None for the world, where the base floats."""
+    child: str
+    axis: list[float] | None
+    unit: str | None
+    q_index: int | None
+    q_size: int
+    v_index: int | None
+    v_size: int
+    lower: float | None
+    upper: float | None
+    velocity: float | None
+    effort: float | None
+    mimics: Mimicry | None
+
+
+@dataclass(frozen=True)
+class Body:
+    """What one joint moves: its link and all that is fixed to it."""
+
+    name: str
+    joint: str
+    parent: str | None
+    """None for the world."""
+    mass: float
+    share: float
+    """Of all that moves."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A link, and the body it is fixed to; None if it is bolted to the world."""
+
+    name: str
+    body: str | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something suspicious."""
+
+    element: str
+    line: int | None
+    message: str
+
+
+@dataclass(frozen=True)
+class Robot:
+    """Everything `kinetree info` shows; the keys of its JSON are these fields."""
+
+    name: str
+    base: str
+    nq: int
+    nv: int
+    mass: float
+    gravity: list[float]
+    root: str
+    joints: list[Joint]
+    bodies: list[Body]
+    frames: list[Frame]
+    findings: list[Finding]
+    warnings: list[str]
+
+
+def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
+    """The facts of a robot; joints depth first, those with coordinates in the order of q and v."""
+    model = robot.model
+    edges: list[tuple[str, str | None, str]] = [(edge.joint, edge.parent, edge.child) for edge in model.edges]
+    if model.floating_base is not None:
+        edges.insert(0, (model.floating_base.name, None, model.frames[0].name))
+    limits = robot.limits
+    moving = dict(zip(model.names[1:], model.joints[1:], strict=True))  # by the link that each joint moves
+    return Robot(
+        name=robot.name,
+        base="fixed" if model.floating_base is None else "floating",
+        nq=robot.nq,
+        nv=robot.nv,
+        mass=robot.mass,
+        gravity=[float(x) for x in robot.gravity],
+        root=model.frames[0].name,
+        joints=[
+            _joint(moving.get(child) or kinds.Fixed(name=name), limits, parent, child) for name, parent, child in edges
+        ],
+        bodies=[_body(robot, i, p) for i, p in model.root_to_tips()],
+        frames=[Frame(frame.name, model.names[frame.body] if frame.body else None) for frame in model.frames],
+        findings=[Finding(finding.element, finding.line, finding.message) for finding in robot.check()],
+        warnings=list(warnings),
+    )
+
+
+def _joint(joint: kinds.Joint, limits: kt.Limits, parent: str | None, child: str) -> Joint:
+    owns = joint.owns_coordinates
+    along = joint if isinstance(joint, kinds.AxisJoint) else None
+    unit = None if along is None else "m" if isinstance(joint, kinds.Prismatic) else "rad"
+    return Joint(
+        name=joint.name,
+        type=type(joint).__name__.lower(),
+        parent=parent,
+        child=child,
+        axis=None if along is None else [float(x) for x in along.axis],
+        unit=unit,
+        q_index=joint.iq if owns else None,
+        q_size=joint.nq if owns else 0,
+        v_index=joint.iv if owns else None,
+        v_size=joint.nv if owns else 0,
+        lower=_bound(limits.lower[joint.iq]) if owns else None,
+        upper=_bound(limits.upper[joint.iq]) if owns else None,
+        velocity=_bound(limits.velocity[joint.iv]) if owns else None,
+        effort=_bound(limits.effort[joint.iv]) if owns else None,
+        mimics=None if along is None or along.leader is None else Mimicry(along.leader, along.ratio, along.offset),
+    )
+
+
+def _bound(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _body(robot: kt.Robot, i: int, p: int) -> Body:
+    model = robot.model
+    mass = float(model.inertias[i].mass)
+    counts = mass if i in model.moving else 0.0
+    share = counts / robot.mass if robot.mass else 0.0
+    return Body(model.names[i], model.joints[i].name, model.names[p] if p else None, mass, share)

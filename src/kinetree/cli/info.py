@@ -1,0 +1,233 @@
+"""`kinetree info`: what a robot is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from kinetree.cli.facts import Finding, Joint, Robot, facts_of
+from kinetree.cli.output import (
+    Base,
+    BaseOption,
+    Column,
+    JsonOption,
+    RobotArgument,
+    console,
+    guarded,
+    load,
+    natural_width,
+    print_json,
+    print_table,
+    say,
+    table_of,
+)
+
+BAR = 20
+"""Columns of the longest bar."""
+NONE = "–"
+
+
+@guarded
+def info(robot: RobotArgument, base: BaseOption = Base.fixed, json: JsonOption = False) -> None:
+    """What a robot is made of: its tree of joints, limits, masses, and what looks wrong."""
+    facts = facts_of(*load(robot, base))
+    if json:
+        print_json(asdict(facts))
+        for warning in facts.warnings:
+            say("warning", warning, "bold yellow")
+    else:
+        show(facts, console())
+
+
+def show(facts: Robot, out: Console) -> None:
+    """The facts in sections."""
+    tree = _tree(facts)
+    if natural_width(tree, out) > out.width:
+        tree = _tree(facts, with_limits=False)  # they are below, too
+    out.print(_headline(facts))
+    for title, content in (
+        ("Tree", tree),
+        ("Coordinates, in the order of q and v", _coordinates(facts)),
+        ("Masses", _masses(facts)),
+    ):
+        if content.row_count:
+            out.print(Text(f"\n{title}", style="bold cyan"))
+            print_table(content, out)
+    out.print(_doubts(facts))
+
+
+def _headline(facts: Robot) -> Group:
+    held = "floating base" if facts.base == "floating" else "fixed base"
+    gravity = ", ".join(f"{x:g}" for x in facts.gravity)
+    return Group(
+        Text(facts.name, style="bold"),
+        Text(f"{held} · nq {facts.nq} · nv {facts.nv} · {facts.mass:.4g} kg moving · gravity ({gravity}) m/s²"),
+    )
+
+
+# -- the tree -------------------------------------------------------------------------------------------------------
+
+
+def _tree(facts: Robot, with_limits: bool = True) -> Table:
+    """A row for every joint; a joint that is the only one on its link stands below the one before, so that long chains
+    stay narrow."""
+    follows = any(joint.mimics is not None for joint in facts.joints)
+    limits: list[Column] = [("limits" if with_limits else "follows", "left")] if with_limits or follows else []
+    table = table_of(("joint", "left"), ("type", "left"), *limits, ("moves", "left"), ("mass [kg]", "right"))
+    bodies = [body.name for body in facts.bodies]
+    masses = dict(zip(bodies, _aligned([body.mass for body in facts.bodies]), strict=True))
+    children: dict[str | None, list[Joint]] = {}
+    for joint in facts.joints:
+        children.setdefault(joint.parent, []).append(joint)
+    root = facts.root if facts.base == "fixed" else None
+    table.add_row(Text(root or "world", style="bold"))
+    for guides, joint in _branches(root, children):
+        cells = [Text.assemble((guides, "cyan"), joint.name), Text(f"{joint.type} {_axis(joint)}")]
+        cells += [Text(_range(joint) if with_limits or joint.mimics is not None else "")] * len(limits)
+        cells += [Text(joint.child), Text(masses.get(joint.child, ""))]
+        table.add_row(*cells, style="dim" if joint.type == "fixed" else "")
+    return table
+
+
+def _branches(root: str | None, children: dict[str | None, list[Joint]]) -> Iterator[tuple[str, Joint]]:
+    """Every joint below a link, depth first, with the guides to draw before it."""
+
+    def forks(below: list[Joint], indent: str) -> list[tuple[str, str, Joint]]:
+        drawn = [(f"{indent}├─ ", f"{indent}│  ", joint) for joint in below[:-1]]
+        drawn += [(f"{indent}└─ ", f"{indent}   ", joint) for joint in below[-1:]]
+        return drawn[::-1]
+
+    waiting = forks(children.get(root, []), "")
+    while waiting:
+        guides, indent, joint = waiting.pop()
+        yield guides, joint
+        below = children.get(joint.child, [])
+        waiting += [(indent, indent, below[0])] if len(below) == 1 else forks(below, indent)
+
+
+def _axis(joint: Joint) -> str:
+    """x, y or z where it is one of them."""
+    if joint.axis is None:
+        return ""
+    for k, letter in enumerate("xyz"):
+        for sign, word in ((1.0, letter), (-1.0, f"-{letter}")):
+            if joint.axis == [sign * (i == k) for i in range(3)]:
+                return word
+    return f"({', '.join(f'{x:.3g}' for x in joint.axis)})"
+
+
+def _range(joint: Joint) -> str:
+    """The limits; of a mimic joint, what it follows."""
+    if joint.mimics is not None:
+        factor = "" if joint.mimics.multiplier == 1.0 else f"{joint.mimics.multiplier:.4g} · "
+        offset = f" {joint.mimics.offset:+.4g}" if joint.mimics.offset else ""
+        return f"= {factor}{joint.mimics.joint}{offset}"
+    if joint.lower is None and joint.upper is None:
+        return ""
+    return f"{_number(joint.lower)} … {_number(joint.upper)} {joint.unit}"
+
+
+# -- coordinates and masses -----------------------------------------------------------------------------------------
+
+
+def _coordinates(facts: Robot) -> Table:
+    table = table_of(
+        ("q", "right"),
+        ("v", "right"),
+        ("joint", "left"),
+        ("lower", "right"),
+        ("upper", "right"),
+        ("", "left"),
+        ("degrees", "right"),
+        ("velocity", "right"),
+        ("effort", "right"),
+    )
+    for joint in facts.joints:
+        if joint.q_index is None or joint.v_index is None:
+            continue
+        speed, force = {"rad": ("rad/s", "N m"), "m": ("m/s", "N")}.get(joint.unit or "", ("", ""))
+        table.add_row(
+            _indices(joint.q_index, joint.q_size),
+            _indices(joint.v_index, joint.v_size),
+            Text(joint.name),
+            _digits(joint.lower),
+            _digits(joint.upper),
+            joint.unit or "",
+            Text(_degrees(joint), style="dim"),
+            _number(joint.velocity, speed),
+            _number(joint.effort, force),
+        )
+    return table
+
+
+def _indices(first: int, count: int) -> str:
+    return str(first) if count == 1 else f"{first}–{first + count - 1}"
+
+
+def _digits(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"
+
+
+def _number(value: float | None, unit: str = "") -> str:
+    return NONE if value is None else f"{value:.4g} {unit}".rstrip()
+
+
+def _degrees(joint: Joint) -> str:
+    if joint.unit != "rad" or joint.lower is None or joint.upper is None:
+        return ""
+    return f"{math.degrees(joint.lower):.1f}° … {math.degrees(joint.upper):.1f}°"
+
+
+def _masses(facts: Robot) -> Table:
+    table = table_of(("body", "left"), ("mass [kg]", "right"), ("share", "right"), ("", "left"))
+    most = max((body.share for body in facts.bodies), default=0.0)
+    *masses, total = _aligned([body.mass for body in facts.bodies] + [facts.mass])
+    for body, mass in zip(facts.bodies, masses, strict=True):
+        table.add_row(Text(body.name), mass, f"{body.share:.1%}", _bar(body.share / most if most else 0.0))
+    if facts.bodies:
+        table.add_row("all that moves", total, "", "", style="bold")
+    return table
+
+
+def _bar(length: float) -> Text:
+    """In half columns; anything that is there shows."""
+    halves = max(round(2 * BAR * length), 1 if length else 0)
+    return Text("━" * (halves // 2) + "╸" * (halves % 2), style="cyan")
+
+
+def _aligned(values: Sequence[float]) -> list[str]:
+    """Four digits of each, all with as many decimals, so that the points stand below each other."""
+    decimals = max(len(f"{value:.4g}".partition(".")[2]) for value in values) if values else 0
+    return [f"{value:.{min(decimals, 6)}f}" for value in values]
+
+
+# -- what looks wrong -----------------------------------------------------------------------------------------------
+
+
+def _doubts(facts: Robot) -> Group:
+    """Warnings and findings; a warning is a finding too, and is shown once."""
+    warned = [finding for finding in facts.findings if any(_says(warning, finding) for warning in facts.warnings)]
+    rest = [finding for finding in facts.findings if finding not in warned]
+    if not facts.warnings and not rest:
+        return Group(Text("\nNothing looks wrong.", style="green"))
+    count = len(facts.warnings) + len(rest)
+    lines = [Text(f"\n{count} thing{'s' if count > 1 else ''} to look at", style="bold yellow")]
+    lines += [Text(f"! {warning}", style="yellow") for warning in facts.warnings]
+    lines += [_line(finding) for finding in rest]
+    return Group(*lines)
+
+
+def _says(warning: str, finding: Finding) -> bool:
+    return warning.endswith(f"{finding.element}: {finding.message}")
+
+
+def _line(finding: Finding) -> Text:
+    line = "" if finding.line is None else f" (line {finding.line})"
+    return Text.assemble(
+        "- ", (finding.element, "bold"), (line, "dim"), ": " if finding.element else "", finding.message
+    )

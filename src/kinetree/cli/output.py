@@ -1,0 +1,154 @@
+"""What all commands share: where they write, what they say when something is wrong, how they load a robot."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated, Any, Literal, ParamSpec, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.measure import Measurement
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+import kinetree as kt
+from kinetree.cli.main import INTERRUPTED, discard_stdout
+
+PIPE_WIDTH = 120
+"""Columns where nobody knows how wide it may be."""
+UNBOUNDED = 100_000
+PROBLEM = 1
+BROKEN_PIPE = 141
+"""What a shell sees of any program whose reader went away."""
+
+P = ParamSpec("P")
+Column: TypeAlias = tuple[str, Literal["left", "right"]]
+"""Its title, and where its cells stand."""
+
+
+class Base(StrEnum):
+    """How the root link is held."""
+
+    fixed = "fixed"
+    floating = "floating"
+
+
+RobotArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(metavar="ROBOT", help="Path of a URDF file, or a bundled name.", show_default=False),
+]
+BaseOption: TypeAlias = Annotated[Base, typer.Option("--base", help="Is the root link bolted to the world?")]
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+
+
+class _Console(Console):
+    """A console that leaves a broken pipe to the command."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def console() -> Console:
+    """Stdout: in colour on a terminal, plain in a pipe."""
+    piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return _Console(width=PIPE_WIDTH if piped else None, highlight=False, emoji=False, markup=False)
+
+
+def console_for_notes() -> Console:
+    """Stderr: progress, warnings, errors."""
+    return _Console(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
+
+
+def examples(*lines: str) -> str:
+    """The end of a help text."""
+    return "\n".join(["Examples:", *(f"  {line}" for line in lines)])
+
+
+def print_json(content: object) -> None:
+    """One document on stdout."""
+    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def table_of(*columns: Column) -> Table:
+    """A table without lines."""
+    table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    for title, side in columns:
+        table.add_column(title, justify=side, no_wrap=True)
+    return table
+
+
+def natural_width(table: Table, out: Console) -> int:
+    """Columns it needs to show everything."""
+    return Measurement.get(out, out.options.update(max_width=UNBOUNDED), table).maximum
+
+
+def print_table(table: Table, out: Console) -> None:
+    """Rows as wide as they are: where a terminal is too narrow it breaks them itself, and nothing is lost."""
+    width = out.width
+    out.width = max(width, natural_width(table, out))
+    out.print(table, crop=False)
+    out.width = width
+
+
+def say(word: str, sentence: str, style: str) -> None:
+    """A sentence on stderr."""
+    console_for_notes().print(Text.assemble((f"{word}: ", style), sentence))
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """The command with an end that fits a shell: one sentence and no traceback where the input is at fault."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            discard_stdout()
+            raise typer.Exit(BROKEN_PIPE) from None
+        except (kt.KinetreeError, OSError) as problem:
+            if isinstance(problem, OSError):
+                discard_stdout()  # should it be full, it must not be tried again
+            say("error", str(problem), "bold red")
+            raise typer.Exit(PROBLEM) from None
+
+    return run
+
+
+@contextmanager
+def notes_on_stderr() -> Iterator[None]:
+    """Warnings of the library as sentences on stderr."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        say("warning", str(message), "bold yellow")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", kt.ModelWarning)
+        warnings.simplefilter("always", kt.CacheWarning)
+        warnings.showwarning = show
+        yield
+
+
+def load(robot: str, base: Base) -> tuple[kt.Robot, list[str]]:
+    """The robot, and what loading it warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", kt.ModelWarning)
+        loaded = kt.load(robot, base.value)
+    return loaded, [str(warning.message) for warning in caught]
+
+
+def progress() -> Progress:
+    """A bar on stderr that disappears when the work is done; nothing where stderr is not a terminal."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    notes = console_for_notes()
+    return Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal)

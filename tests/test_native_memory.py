@@ -74,7 +74,7 @@ class Case:
         arm, dog, tool, q, v = self.arm, self.dog, self.tool, self.q, self.v
         return {
             "list": lambda: arm.mass_matrix(self.numbers),
-            "batch": lambda: arm.mass_matrix(self.batch),
+            "batch of several axes": lambda: arm.mass_matrix(self.batch[None]),
             "too many": lambda: arm.mass_matrix(q, v),
             "too few": lambda: arm.kinetic_energy(q),
             "unknown name": lambda: arm.kinetic_energy(q, v=v, w=v),

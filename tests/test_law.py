@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler import native
 from peers import close
 
 

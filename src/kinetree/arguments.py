@@ -115,7 +115,7 @@ def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple
     """The common leading axes of the arguments, given as name → (array, core shape)."""
     shapes = [array.shape[: array.ndim - len(core)] for array, core in arguments.values()]
     if all(shape == shapes[0] for shape in shapes):
-        return shapes[0]
+        return shapes[0] if shapes else ()
     leading = {name: array.shape[: array.ndim - len(core)] for name, (array, core) in arguments.items()}
     try:
         return np.broadcast_shapes(*leading.values())

@@ -159,14 +159,14 @@ def test_threads_give_the_same_bits(compiled, monkeypatch):
 
 
 def test_ranges_cover_everything_once_and_errors_come_through():
-    for size, block, pieces in [(1, 8, 4), (100, 8, 3), (1000, 4, 7), (16, 8, 2)]:
+    for size, block, worth in [(1, 8, 4), (100, 8, 3), (1000, 4, 7), (16, 8, 2), (100_000, 8, 8)]:
         seen = np.zeros(size, dtype=int)
 
         def work(start, stop, seen=seen, block=block, size=size):
             assert start % block == 0 and (stop % block == 0 or stop == size)
             seen[start:stop] += 1
 
-        run_ranges(work, size, block, pieces)
+        run_ranges(work, size, block, worth)
         assert np.all(seen == 1)
 
     def fail(start, stop):
@@ -207,7 +207,7 @@ def test_nobody_works_any_more_when_the_caller_leaves():
             raise KeyboardInterrupt if failing else ValueError("no")
 
     try:
-        for failing in (0, 8):
+        for failing in (0, 40):
             with pytest.raises((ValueError, KeyboardInterrupt)):
                 run_ranges(lambda start, stop, failing=failing: work(start, stop, failing), 320, 8, 40)
             assert not busy
@@ -262,7 +262,7 @@ def test_batches_from_inside_the_pool(two_threads):
 
     def outer(start, stop):
         run_ranges(lambda start, stop: time.sleep(0.001), 16, 1, 16)
-        done.append(start)
+        done.extend(range(start, stop))
 
     callers = [threading.Thread(target=run_ranges, args=(outer, 8, 1, 8), daemon=True) for _ in range(6)]
     for caller in callers:

@@ -24,8 +24,6 @@ NANOSECONDS = 0.4
 """Roughly what one operation on one block takes."""
 WORTH_A_THREAD = 200_000.0
 """Nanoseconds of work below which a batch stays on the calling thread."""
-PIECES = 4
-"""Runs per thread, so that one that is held up does not hold up all."""
 
 _SIGNATURES: dict[Kind, Any] = {
     "single": ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3),
@@ -122,8 +120,7 @@ class Kernel:
         if states <= code.states_for_one_thread(lanes) or get_num_threads() == 1:
             work(0, states)
         else:
-            worth = int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
-            run_ranges(work, states, lanes, min(worth, get_num_threads() * PIECES))
+            run_ranges(work, states, lanes, int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD))
 
     def run(self, arguments: Sequence[tuple[Array, Shape]], batch: Shape, outputs: Sequence[Array]) -> None:
         """One state, or every state of a batch: inputs (…, *core) given with their core shapes, outputs (*batch, …)

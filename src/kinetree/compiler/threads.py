@@ -6,7 +6,7 @@ import ctypes
 import operator
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from kinetree.errors import ArgumentError, short
@@ -74,21 +74,33 @@ def set_num_threads(count: int) -> None:
             _pool.executor = None  # the old one ends with the work it has
 
 
-def run_ranges(work: Callable[[int, int], None], size: int, block: int, pieces: int) -> None:
-    """work(start, stop) over 0 … size in `pieces` runs of whole blocks, on this thread and helpers from the pool.
+def run_ranges(work: Callable[[int, int], None], size: int, block: int, worth: int) -> None:
+    """work(start, stop) over 0 … size in runs of whole blocks, on this thread and helpers of the pool; `worth` is how
+    many threads would pay.
 
-    Whoever is free takes the next run. Returns, also by an exception or an interrupt, only when nobody works any more.
+    Whoever is free takes the next run, long ones first, so that all end at nearly the same time. Returns, also by an
+    exception or an interrupt, only when nobody works any more.
     """
-    step = -(-size // (block * pieces)) * block
-    runs = _Runs(work, size, step)
+    threads = min(get_num_threads(), worth)
+    runs = _Runs(work, _shrinking(size, block, threads, 8 * worth))
     try:
-        for _ in range(min(get_num_threads(), pieces) - 1):
+        for _ in range(threads - 1):
             _pool.submit(runs.help)
         runs.take()
     finally:
         runs.close()
     if runs.problem is not None:
         raise runs.problem
+
+
+def _shrinking(size: int, block: int, threads: int, most: int) -> Iterator[tuple[int, int]]:
+    """Runs from 0 to size: each half of a fair share of what is left, but no smaller than size / most."""
+    start, blocks = 0, -(-size // block)
+    least = -(-blocks // most)
+    while blocks > 0:
+        run = max(least, blocks // (2 * threads))
+        yield start, min(start + run * block, size)
+        start, blocks = start + run * block, blocks - run
 
 
 class _Runs:
@@ -98,10 +110,9 @@ class _Runs:
     the pool may be busy, perhaps with waiting themselves.
     """
 
-    def __init__(self, work: Callable[[int, int], None], size: int, step: int) -> None:
+    def __init__(self, work: Callable[[int, int], None], runs: Iterator[tuple[int, int]]) -> None:
         self.problem: BaseException | None = None
-        self._work, self._size, self._step = work, size, step
-        self._starts = iter(range(0, size, step))
+        self._work, self._runs = work, runs
         self._helpers = 0
         self._changed = threading.Condition()
 
@@ -109,10 +120,10 @@ class _Runs:
         """Work until nothing is left."""
         while True:
             with self._changed:
-                start = next(self._starts, None)
-            if start is None:
+                run = next(self._runs, None)
+            if run is None:
                 return
-            self._work(start, min(start + self._step, self._size))
+            self._work(*run)
 
     def help(self) -> None:
         """The same on another thread, which keeps what goes wrong for the caller."""
@@ -121,7 +132,7 @@ class _Runs:
         try:
             self.take()
         except BaseException as problem:
-            self._starts = iter(())
+            self._runs = iter(())
             self.problem = problem
         finally:
             with self._changed:
@@ -130,7 +141,7 @@ class _Runs:
 
     def close(self) -> None:
         """Leave nothing for others, wait for those at work, and only then let an interrupt through."""
-        self._starts = iter(())
+        self._runs = iter(())
         interrupt: BaseException | None = None
         while self._helpers:
             try:

@@ -28,8 +28,9 @@ ALLOWED = {
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "robot": {"algorithms", "model", "arguments", "wrench", "engine", "quantities", "binding"},
     "structure": set(),
-    "law": {"robot", "engine", "arguments", "binding", "compiler", "structure"},
-    "derivatives": {"law", "robot", "algorithms", "compiler", "structure"},
+    "bound_law": {"robot", "engine", "arguments", "binding", "compiler", "structure", "law"},  # of law, the type
+    "law": {"bound_law", "robot", "arguments", "compiler"},
+    "derivatives": {"law", "bound_law", "robot", "algorithms", "compiler", "structure"},
     "load": {"robot", "model", "spatial"},
     "cache": {"robot", "quantities", "compiler"},
     "convert": {"robot", "model", "arguments", "spatial"},

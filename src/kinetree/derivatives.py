@@ -16,12 +16,13 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms.configuration import position_rates
+from kinetree.bound_law import is_result
 from kinetree.compiler import differentiate
 from kinetree.compiler.doubts import collected_doubts, doubt
 from kinetree.compiler.expr import Node, as_node, is_traced, new_table, symbol
 from kinetree.compiler.graph import Graph, reachable, rebuilt
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
-from kinetree.law import Law, is_choice, is_result
+from kinetree.law import Law, is_choice
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.structure import flatten

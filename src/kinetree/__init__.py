@@ -16,7 +16,7 @@ from kinetree.errors import (
 )
 from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
-from kinetree.model import Finding, Limits, Mimic, Model, ModelBuilder, random_model
+from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
 from kinetree.ops import (
     absolute,
     atan2,
@@ -53,6 +53,7 @@ __all__ = [
     "Force",
     "Frame",
     "Inertia",
+    "JointDynamics",
     "KinetreeError",
     "Limits",
     "Mimic",

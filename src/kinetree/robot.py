@@ -18,7 +18,8 @@ from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
 from kinetree.engine import Engine, Place, Request
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
-from kinetree.model.tree import Finding, Limits, Model
+from kinetree.model.description import Finding
+from kinetree.model.tree import Limits, Model
 from kinetree.ops import Array
 from kinetree.quantities import OF_FRAME, OF_ROBOT
 from kinetree.wrench import Wrench

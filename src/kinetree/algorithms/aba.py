@@ -10,7 +10,8 @@ Third pass, root to tips:   a' = ^iX_λ(i) a_λ(i) + c_i,  a_0 = -g
 
 ^λX*_i = (^iX_λ)ᵀ, so that `X.transpose() * f` is Xᵀ f and, for an inertia, `X.transpose() * I` is Xᵀ I X. The D_i of
 joints with one coordinate are the pivots of the mass matrix M = Lᵀ D L; a free joint's D_i is a 6×6 block, whose own
-factors LᵀDL give six of them. Featherstone 2008, section 7.3.
+factors LᵀDL give six of them. A rotor adds its armature to D_i; friction and springs are taken off τ.
+Featherstone 2008, section 7.3.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.rnea import NO_FORCES
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.joints.joint import combination
@@ -50,6 +52,7 @@ def forward_dynamics(
         if i in f_ext:
             pA[i] -= f_ext[i]
 
+    tau = tau - passive_forces(model, q, v)
     S, U, u, D_inverse = {}, {}, {}, {}
     pivots = zeros(model.nv, q)
     for i, p in model.tips_to_root():
@@ -57,6 +60,7 @@ def forward_dynamics(
         S[i] = joint.motion_subspace(q)
         U[i] = [IA[i] * s for s in S[i]]
         D = np.array([s.dot(f) for s in S[i] for f in U[i]]).reshape(joint.nv, joint.nv)
+        D = D + joint.dynamics.armature * np.eye(joint.nv)
         L, pivots[joint.v_slice] = ltdl(D)
         D_inverse[i] = ltdl_solve(L, pivots[joint.v_slice], np.eye(joint.nv))
         u[i] = tau[joint.v_slice] - joint.generalized_force(q, pA[i])

@@ -19,7 +19,7 @@ from kinetree.spatial import Transform
 
 
 def mass_matrix(model: Model, q: Array) -> Array:
-    """M(q), exactly symmetric, (nv, nv) [kg m², kg m, kg]."""
+    """M(q), exactly symmetric, (nv, nv) [kg m², kg m, kg]; rotors turn with their joints, and add to the diagonal."""
     X: dict[int, Transform] = {}
     for i, _ in model.root_to_tips():
         X[i] = model.joints[i].transform(q) * model.placements[i]
@@ -39,4 +39,4 @@ def mass_matrix(model: Model, q: Array) -> Array:
                 H[at_j, at_i] += block
                 H[at_i, at_j] += block.T
             F = [X[j].transpose() * f for f in F]  # (17)
-    return H
+    return H + np.diag(model.armature)

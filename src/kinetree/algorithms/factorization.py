@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.algorithms.crba import mass_matrix
+from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.rnea import NO_FORCES, bias_forces
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
@@ -22,7 +23,7 @@ def forward_dynamics(
 ) -> tuple[Array, Array]:
     """a = M⁻¹ (τ - c̃) with c̃ = C v + G - Σ Jᵀ f_ext, and the pivots D of M, each (nv,)."""
     L, d = ltdl(mass_matrix(model, q))
-    return ltdl_solve(L, d, tau - bias_forces(model, q, v, f_ext)), d
+    return ltdl_solve(L, d, tau - passive_forces(model, q, v) - bias_forces(model, q, v, f_ext)), d
 
 
 def inverse_mass_matrix(model: Model, q: Array) -> tuple[Array, Array]:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinetree.algorithms.joint_forces import joint_forces
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force, Motion, Transform
@@ -29,7 +30,15 @@ NO_FORCES: Mapping[int, Force] = {}
 
 
 def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
-    """τ = M a + C v + G - Σ Jᵀ f_ext, (nv,) [N m or N]; f_ext are forces on bodies, in body coordinates."""
+    """τ = M a + C v + G - Σ Jᵀ f_ext, (nv,) [N m or N]; f_ext are forces on bodies, in body coordinates.
+
+    Rotors, friction and springs of the joints come on top, where the model has them.
+    """
+    return newton_euler(model, q, v, a, f_ext) + joint_forces(model, q, v, a)
+
+
+def newton_euler(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+    """The recursion: what the joints have to transmit to move the bodies so, (nv,) [N m or N]."""
     V = {0: Motion.zero()}  # (2)
     A = {0: Motion(-model.gravity, np.zeros(3))}  # (3)
     F = {0: Force.zero()}
@@ -53,10 +62,10 @@ def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[
 
 
 def bias_forces(model: Model, q: Array, v: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
-    """C v + G - Σ Jᵀ f_ext = ID(q, v, 0), eq (13), (nv,) [N m or N]."""
-    return inverse_dynamics(model, q, v, np.zeros(model.nv), f_ext)
+    """C v + G - Σ Jᵀ f_ext = ID(q, v, 0), eq (13), (nv,) [N m or N]; friction and springs are not part of it."""
+    return newton_euler(model, q, v, np.zeros(model.nv), f_ext)
 
 
 def gravity_forces(model: Model, q: Array) -> Array:
     """G = ID(q, 0, 0), eq (14), (nv,) [N m or N]."""
-    return inverse_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv))
+    return newton_euler(model, q, np.zeros(model.nv), np.zeros(model.nv))

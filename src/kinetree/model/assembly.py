@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentTypeError, one_of, short, unknown
-from kinetree.model.description import AXIS_JOINTS, Description, JointDescription, Mimic
+from kinetree.errors import one_of, unknown
+from kinetree.model.description import AXIS_JOINTS, Draft, Finding, JointDescription, Mimic, Options
 from kinetree.model.joints import AxisJoint, BaseVelocity, Fixed, Free, Joint
 from kinetree.model.joints.free import BASE_VELOCITIES
-from kinetree.model.tree import Edge, Finding, FramePlacement, Limits, Model
-from kinetree.ops import Array
+from kinetree.model.tree import Edge, FramePlacement, Limits, Model
 from kinetree.spatial import Inertia, SpatialOrder, Transform
 from kinetree.spatial.packing import SPATIAL_ORDERS
 
@@ -25,18 +24,16 @@ UNBOUNDED = (-np.inf, np.inf, np.inf, np.inf)
 
 
 def assemble(
-    description: Description,
-    base: str,
-    gravity: Array,
-    spatial_order: SpatialOrder,
-    base_velocity: BaseVelocity,
-    keep_fixed: Iterable[str],
+    description: Draft,
+    options: Options,
 ) -> Model:
     """The immutable model; bodies, joints and frames are numbered depth first, children in the order described."""
-    one_of("base", base, ("fixed", "floating"))
-    one_of("spatial_order", spatial_order, SPATIAL_ORDERS)
-    one_of("base_velocity", base_velocity, BASE_VELOCITIES)
-    kept = _kept_joints(description, keep_fixed)
+    base = one_of("base", options.base, ("fixed", "floating"))
+    spatial_order = one_of("spatial_order", options.spatial_order, SPATIAL_ORDERS)
+    base_velocity = one_of("base_velocity", options.base_velocity, BASE_VELOCITIES)
+    kept = set(options.keep_fixed)
+    for name in kept:
+        _check_is_fixed(description, name)
     children = _children(description)
     root = _root(description, children)
     tree = _Tree(description, _resolved_mimics(description), base_velocity, spatial_order)
@@ -50,23 +47,16 @@ def assemble(
         joint = waiting.pop()
         tree.add_joint(joint, keep=joint.name in kept)
         waiting.extend(reversed(children[joint.child]))
-    return tree.model(gravity)
+    return tree.model(options)
 
 
-def _kept_joints(description: Description, keep_fixed: Iterable[str]) -> set[str]:
+def _check_is_fixed(description: Draft, name: str) -> None:
     fixed = [joint.name for joint in description.joints.values() if joint.kind == "fixed"]
-    if not isinstance(keep_fixed, Iterable):
-        raise ArgumentTypeError(f"keep_fixed is {short(keep_fixed)}; expected names of fixed joints")
-    kept = [keep_fixed] if isinstance(keep_fixed, str) else list(keep_fixed)
-    for name in kept:
-        if not isinstance(name, str):
-            raise ArgumentTypeError(f"keep_fixed has {short(name)}; expected the name of a fixed joint")
-        if name not in fixed:
-            raise unknown("fixed joint", name, fixed)
-    return set(kept)
+    if name not in fixed:
+        raise unknown("fixed joint", name, fixed)
 
 
-def _children(description: Description) -> dict[str, list[JointDescription]]:
+def _children(description: Draft) -> dict[str, list[JointDescription]]:
     """The joints below each link, after checking that every link has at most one parent."""
     children: dict[str, list[JointDescription]] = {name: [] for name in description.links}
     above: dict[str, str] = {}
@@ -83,7 +73,7 @@ def _children(description: Description) -> dict[str, list[JointDescription]]:
     return children
 
 
-def _root(description: Description, children: Mapping[str, list[JointDescription]]) -> str:
+def _root(description: Draft, children: Mapping[str, list[JointDescription]]) -> str:
     if not description.links:
         raise description.error("robot", "it has no links")
     below = {joint.child for joints in children.values() for joint in joints}
@@ -101,7 +91,7 @@ def _root(description: Description, children: Mapping[str, list[JointDescription
     return roots[0]
 
 
-def _resolved_mimics(description: Description) -> dict[str, Mimic]:
+def _resolved_mimics(description: Draft) -> dict[str, Mimic]:
     """Each follower's leader, ratio and offset, chains of followers multiplied out."""
     direct = {joint.name: joint.mimic for joint in description.joints.values() if _follows(description, joint)}
     resolved: dict[str, Mimic] = {}
@@ -125,7 +115,7 @@ def _resolved_mimics(description: Description) -> dict[str, Mimic]:
     return resolved
 
 
-def _note_stricter_limits(description: Description, joint: JointDescription, mimic: Mimic) -> None:
+def _note_stricter_limits(description: Draft, joint: JointDescription, mimic: Mimic) -> None:
     """A follower goes where its leader's limits let it; limits of its own that say less were not meant to be lost."""
     leader, ratio, offset = description.joints[mimic.joint], mimic.multiplier, mimic.offset
     if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
@@ -143,7 +133,7 @@ def _note_stricter_limits(description: Description, joint: JointDescription, mim
         description.note(element, f"{message}, which its leader {leader.name!r} may give it", joint.line)
 
 
-def _follows(description: Description, joint: JointDescription) -> bool:
+def _follows(description: Draft, joint: JointDescription) -> bool:
     """Whether the joint really mimics another; what keeps it from doing so is recorded."""
     mimic, element = joint.mimic, f"joint {joint.name!r}"
     if mimic is None:
@@ -164,7 +154,7 @@ class _Tree:
     """The lists of a Model while they grow."""
 
     def __init__(
-        self, description: Description, mimics: dict[str, Mimic], base_velocity: BaseVelocity, order: SpatialOrder
+        self, description: Draft, mimics: dict[str, Mimic], base_velocity: BaseVelocity, order: SpatialOrder
     ) -> None:
         self.description = description
         self.mimics = mimics
@@ -204,7 +194,7 @@ class _Tree:
     def place_link(self, link: str, body: int, X: Transform) -> None:
         """Fix a link to a body, X = ^link X_body, and add its inertia to the body's."""
         self.placed[link] = (body, X)
-        self.inertias[body] = self.inertias[body] + X.transpose() * self.description.links[link]
+        self.inertias[body] = self.inertias[body] + X.transpose() * self.description.links[link].inertia
 
     def add_joint(self, joint: JointDescription, keep: bool) -> None:
         self.edges.append(Edge(joint.name, joint.parent, joint.child))
@@ -223,16 +213,16 @@ class _Tree:
         self.place_link(joint.child, body, placement)
 
     def _joint(self, joint: JointDescription, mimic: Mimic | None) -> Joint:
+        named: dict[str, Any] = {"name": joint.name, "dynamics": joint.dynamics}
         if joint.kind == "free":
-            return Free(name=joint.name, frame=self.base_velocity, order=self.order)
+            return Free(**named, frame=self.base_velocity, order=self.order)
         if joint.kind == "fixed":
             return Fixed(name=joint.name)
-        options: dict[str, Any] = {}
         if mimic is not None:
-            options = {"ratio": mimic.multiplier, "offset": mimic.offset, "leader": mimic.joint}
-        return AXIS_JOINTS[joint.kind](name=joint.name, axis=joint.axis, **options)
+            named |= {"ratio": mimic.multiplier, "offset": mimic.offset, "leader": mimic.joint}
+        return AXIS_JOINTS[joint.kind](axis=joint.axis, **named)
 
-    def model(self, gravity: Array) -> Model:
+    def model(self, options: Options) -> Model:
         return Model(
             name=self.description.name,
             joints=self._joints_with_leaders(),
@@ -242,11 +232,15 @@ class _Tree:
             names=tuple(self.names),
             frames=self._frames(),
             limits=self._limits(),
-            gravity=gravity,
+            gravity=options.gravity,
             edges=tuple(self.edges),
             frozen=tuple(self.frozen),
             spatial_order=self.order,
+            passive=options.passive,
+            friction_width=options.friction_width,
             findings=(*self.description.findings, *self._massless_bodies()),
+            description=self.description.description(),
+            options=options,
         )
 
     def _joints_with_leaders(self) -> tuple[Joint, ...]:

@@ -19,10 +19,22 @@ from numpy.typing import ArrayLike
 from kinetree.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, short
 from kinetree.model.assembly import assemble
-from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, JointDescription, Mimic
-from kinetree.model.joints import BaseVelocity
+from kinetree.model.description import (
+    AXIS_JOINTS,
+    JOINT_TYPES,
+    Description,
+    Finding,
+    JointDescription,
+    LinkDescription,
+    Mimic,
+    Options,
+    Safety,
+)
+from kinetree.model.geometry import Geometry
+from kinetree.model.joints import BaseVelocity, JointDynamics
+from kinetree.model.joints.dynamics import NONE
 from kinetree.model.plausibility import inertia_doubts, inertia_error
-from kinetree.model.tree import Finding, Model
+from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
 from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_rpy
@@ -36,7 +48,7 @@ class ModelBuilder:
     def __init__(self, name: str = "robot", source: str = "") -> None:
         self.name = name
         self.source = source
-        self.links: dict[str, Inertia] = {}
+        self.links: dict[str, LinkDescription] = {}
         self.joints: dict[str, JointDescription] = {}
         self.sites: dict[str, tuple[str, Transform]] = {}
         self._findings: list[Finding] = []
@@ -47,8 +59,32 @@ class ModelBuilder:
 
     # -- describing --------------------------------------------------------------------------------------------
 
-    def link(self, name: str, inertia: Inertia | None = None, *, line: int | None = None) -> None:
-        """Add a link; without inertia it is massless."""
+    def description(self) -> Description:
+        """What was said so far; more does not change it."""
+        return Description(
+            self.name, self.source, dict(self.links), dict(self.joints), dict(self.sites), tuple(self._findings)
+        )
+
+    @classmethod
+    def of(cls, description: Description) -> ModelBuilder:
+        """A builder that starts from what another said."""
+        builder = cls(description.name, description.source)
+        builder.links |= description.links
+        builder.joints |= description.joints
+        builder.sites |= description.sites
+        builder._findings += description.findings
+        return builder
+
+    def link(
+        self,
+        name: str,
+        inertia: Inertia | None = None,
+        *,
+        visuals: Iterable[Geometry] = (),
+        collisions: Iterable[Geometry] = (),
+        line: int | None = None,
+    ) -> None:
+        """Add a link; without inertia it is massless. What it looks like and collides with is for viewers."""
         self._check_name("link", name, line)
         element = f"link {name!r}"
         if name in self.links:
@@ -66,7 +102,7 @@ class ModelBuilder:
             raise self.error(element, problem, line)
         for doubt in inertia_doubts(inertia):
             self.note(element, doubt, line)
-        self.links[name] = inertia
+        self.links[name] = LinkDescription(inertia, tuple(visuals), tuple(collisions), line)
 
     def joint(
         self,
@@ -84,6 +120,8 @@ class ModelBuilder:
         velocity: float = np.inf,
         effort: float = np.inf,
         mimic: Mimic | None = None,
+        dynamics: JointDynamics = NONE,
+        safety: Safety | None = None,
         line: int | None = None,
     ) -> None:
         """Add a joint of kind 'revolute', 'continuous', 'prismatic', 'fixed' or 'free'.
@@ -103,12 +141,16 @@ class ModelBuilder:
                 raise self.error(element, f"{role} is {short(link)}; expected the name of a link", line)
         if not isinstance(mimic, Mimic | None):
             raise self.error(element, f"mimic is {short(mimic)}; expected a kinetree.Mimic", line)
+        if not isinstance(dynamics, JointDynamics):
+            raise self.error(element, f"dynamics is {short(dynamics)}; expected kinetree.JointDynamics", line)
         direction = self._vector(element, "axis", axis, line)
         if kind in AXIS_JOINTS:
             direction = self._direction(element, direction, line)
         bounds = self._bounds(element, (lower, upper, velocity, effort), line)
         placement = Transform(self._rotation(element, rpy, rotation, line).T, self._vector(element, "xyz", xyz, line))
-        self.joints[name] = JointDescription(name, kind, parent, child, direction, placement, bounds, mimic, line)
+        self.joints[name] = JointDescription(
+            name, kind, parent, child, direction, placement, bounds, mimic, dynamics, safety, line
+        )
 
     def frame(
         self,
@@ -155,11 +197,27 @@ class ModelBuilder:
         spatial_order: SpatialOrder = "linear-first",
         base_velocity: BaseVelocity = "body",
         keep_fixed: Iterable[str] = (),
+        passive: bool = True,
+        friction_width: float = 0.01,
     ) -> Model:
-        """The immutable model. Links joined by fixed joints are merged, except by those named in `keep_fixed`."""
-        return assemble(
-            self, base, self._vector("model", "gravity", gravity, None), spatial_order, base_velocity, keep_fixed
+        """The immutable model. Links joined by fixed joints are merged, except by those named in `keep_fixed`.
+
+        `passive` makes damping, friction and springs of joints part of the dynamics; `friction_width` [rad/s or m/s]
+        is the speed at which friction has come up to 71 %.
+        """
+        width = as_number("friction_width", friction_width)
+        if not 0.0 < width < np.inf:
+            raise ArgumentError(f"friction_width is {width:g}; expected a speed above zero")
+        options = Options(
+            base=base,
+            gravity=self._vector("model", "gravity", gravity, None),
+            spatial_order=spatial_order,
+            base_velocity=base_velocity,
+            keep_fixed=_names("keep_fixed", keep_fixed),
+            passive=bool(passive),
+            friction_width=width,
         )
+        return assemble(self, options)
 
     # -- checks ------------------------------------------------------------------------------------------------
 
@@ -226,3 +284,14 @@ class ModelBuilder:
         if not is_rotation_matrix(R):
             raise self.error(element, f"rotation is {short(matrix)}; expected a 3×3 rotation matrix", line)
         return R
+
+
+def _names(argument: str, values: Iterable[str]) -> tuple[str, ...]:
+    """Names of fixed joints, one or several."""
+    if not isinstance(values, Iterable):
+        raise ArgumentTypeError(f"{argument} is {short(values)}; expected names of fixed joints")
+    names = (values,) if isinstance(values, str) else tuple(values)
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"{argument} has {short(name)}; expected the name of a fixed joint")
+    return names

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from kinetree.arguments import as_number
 from kinetree.errors import ArgumentTypeError, ModelError, short
-from kinetree.model.joints import AxisJoint, Continuous, Prismatic, Revolute
-from kinetree.model.tree import Finding
+from kinetree.model.geometry import Geometry
+from kinetree.model.joints import AxisJoint, BaseVelocity, Continuous, JointDynamics, Prismatic, Revolute
+from kinetree.model.joints.dynamics import NONE
 from kinetree.ops import Array
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia, SpatialOrder, Transform
 
 AXIS_JOINTS: Mapping[str, Callable[..., AxisJoint]] = {
     "revolute": Revolute,
@@ -19,6 +20,19 @@ AXIS_JOINTS: Mapping[str, Callable[..., AxisJoint]] = {
     "prismatic": Prismatic,
 }
 JOINT_TYPES = (*AXIS_JOINTS, "fixed", "free")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something suspicious in a model that loads."""
+
+    message: str
+    element: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = self.element + (f" (line {self.line})" if self.line is not None else "")
+        return f"{where}: {self.message}" if where else self.message
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,26 @@ class Mimic:
         object.__setattr__(self, "offset", as_number("offset", self.offset))
 
 
+@dataclass(frozen=True)
+class Safety:
+    """URDF's safety controller: softer position limits, and the gains with which efforts keep to them."""
+
+    soft_lower: float = 0.0
+    soft_upper: float = 0.0
+    k_position: float = 0.0
+    k_velocity: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class LinkDescription:
+    """A link as its author wrote it."""
+
+    inertia: Inertia
+    visuals: tuple[Geometry, ...] = ()
+    collisions: tuple[Geometry, ...] = ()
+    line: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class JointDescription:
     """A joint as its author wrote it."""
@@ -46,19 +80,48 @@ class JointDescription:
     child: str
     axis: Array
     placement: Transform
+    """From the parent's frame to the joint's."""
     bounds: tuple[float, float, float, float]
     """Lower and upper position, speed and effort."""
-    mimic: Mimic | None
-    line: int | None
+    mimic: Mimic | None = None
+    dynamics: JointDynamics = NONE
+    safety: Safety | None = None
+    line: int | None = None
 
 
-class Description(Protocol):
-    """A finished description and a way to complain about it."""
+@dataclass(frozen=True, eq=False)
+class Options:
+    """How a description becomes a model."""
+
+    base: str
+    gravity: Array
+    spatial_order: SpatialOrder
+    base_velocity: BaseVelocity
+    keep_fixed: tuple[str, ...]
+    passive: bool
+    friction_width: float
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """All that an author wrote, by name, in order. Editing starts from it, and so does writing to a file."""
+
+    name: str
+    source: str = ""
+    links: Mapping[str, LinkDescription] = field(default_factory=dict)
+    joints: Mapping[str, JointDescription] = field(default_factory=dict)
+    sites: Mapping[str, tuple[str, Transform]] = field(default_factory=dict)
+    """Named frames: the link they are fixed to, and where, ^site X_link."""
+    findings: tuple[Finding, ...] = ()
+
+
+class Draft(Protocol):
+    """A description and a way to complain about it."""
 
     @property
     def name(self) -> str: ...
     @property
-    def links(self) -> Mapping[str, Inertia]: ...
+    def links(self) -> Mapping[str, LinkDescription]: ...
     @property
     def joints(self) -> Mapping[str, JointDescription]: ...
     @property
@@ -68,3 +131,4 @@ class Description(Protocol):
     def note(self, element: str, message: str, line: int | None = None) -> None: ...
     def warn(self, element: str, message: str, line: int | None = None) -> None: ...
     def error(self, element: str, message: str, line: int | None = None) -> ModelError: ...
+    def description(self) -> Description: ...

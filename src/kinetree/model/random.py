@@ -11,7 +11,7 @@ from kinetree.arguments import as_count, as_generator, as_number
 from kinetree.errors import ArgumentError, short
 from kinetree.model.builder import GRAVITY, ModelBuilder
 from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, Mimic
-from kinetree.model.joints import BaseVelocity
+from kinetree.model.joints import BaseVelocity, JointDynamics
 from kinetree.model.tree import Model
 from kinetree.spatial import Inertia, SpatialOrder
 from kinetree.spatial.rotation import matrix_from_quaternion, normalized, random_quaternion
@@ -40,10 +40,12 @@ def random_model(
     gravity: tuple[float, float, float] = GRAVITY,
     spatial_order: SpatialOrder = "linear-first",
     base_velocity: BaseVelocity = "body",
+    joint_dynamics: bool = False,
 ) -> Model:
     """A tree of `bodies` links below the root, with joints drawn from `joints`, arbitrary axes and inertias.
 
-    `branching` is the chance that a link hangs on any earlier link instead of on the one before it. Joint kinds:
+    `branching` is the chance that a link hangs on any earlier link instead of on the one before it; `joint_dynamics`
+    gives the joints, except free ones, rotors, damping, friction and springs. Joint kinds:
     'revolute', 'continuous', 'prismatic', 'fixed', 'free', and 'mimic' (follows an earlier joint).
     """
     rng, bodies = as_generator("rng", rng), as_count("bodies", bodies)
@@ -73,6 +75,11 @@ def random_model(
             limits = {"velocity": rng.uniform(1.0, 5.0), "effort": rng.uniform(10.0, 100.0)}
             if kind in ("revolute", "prismatic"):
                 limits |= {"lower": rng.uniform(-2.0, -0.5), "upper": rng.uniform(0.5, 2.0)}
+        if joint_dynamics and kind != "free":
+            values = rng.uniform(0.0, 1.0, size=5)
+            limits["dynamics"] = JointDynamics(
+                armature=values[0], damping=values[1], friction=values[2], stiffness=values[3], rest=values[4]
+            )
         builder.link(f"link{i}", random_inertia(rng))
         builder.joint(
             f"joint{i}",

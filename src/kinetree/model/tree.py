@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from kinetree.errors import unknown
+from kinetree.model.description import Description, Finding, Options
 from kinetree.model.joints import AxisJoint, Free, Joint
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
@@ -49,19 +50,6 @@ class Limits:
     effort: Array
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Something suspicious in a model that loads."""
-
-    message: str
-    element: str = ""
-    line: int | None = None
-
-    def __str__(self) -> str:
-        where = self.element + (f" (line {self.line})" if self.line is not None else "")
-        return f"{where}: {self.message}" if where else self.message
-
-
 @dataclass(frozen=True, eq=False)
 class Model:
     """One robot. Index 0 of every per-body tuple is the world; ``inertias[0]`` is what is bolted to it."""
@@ -81,7 +69,14 @@ class Model:
     frozen: tuple[AxisJoint, ...] = ()
     """Joints that mimic a fixed one, so that they are fixed too; other libraries give them a coordinate."""
     spatial_order: SpatialOrder = "linear-first"
+    passive: bool = False
+    """Whether damping, friction and springs of joints are part of the dynamics."""
+    friction_width: float = 0.01
+    """The speed [rad/s or m/s] that friction takes to come up, w in `JointDynamics`."""
     findings: tuple[Finding, ...] = ()
+    description: Description | None = None
+    """What it was assembled from, and how: for editing and writing."""
+    options: Options | None = None
 
     def __post_init__(self) -> None:
         _freeze(self)
@@ -142,6 +137,14 @@ class Model:
         return self.joints[1] if self.names[1:2] == (self.frames[0].name,) else None
 
     @cached_property
+    def armature(self) -> Array:
+        """Rotor inertias as the coordinates feel them, a follower's through its leader, (nv,)."""
+        total = np.zeros(self.nv)
+        for joint in self.joints:
+            total[joint.v_slice] += joint.lever**2 * joint.dynamics.armature
+        return total
+
+    @cached_property
     def has_mimics(self) -> bool:
         return any(isinstance(joint, AxisJoint) and joint.leader is not None for joint in self.joints)
 
@@ -183,7 +186,7 @@ class Model:
         """A hash of all that determines the results: equal models have equal digests, in every process."""
         state = hashlib.sha256()
         for field in fields(self):
-            if field.name != "findings":
+            if field.name not in ("findings", "description", "options"):
                 _feed(state.update, getattr(self, field.name))
         return state.hexdigest()
 

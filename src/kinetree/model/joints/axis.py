@@ -39,6 +39,13 @@ class AxisJoint(Joint, ABC):
         """The joint's own angle [rad] or displacement [m]."""
         return q[self.iq] if self.leader is None else self.ratio * q[self.iq] + self.offset
 
+    @property
+    def lever(self) -> float:
+        return self.ratio
+
+    def displacement(self, q: Array) -> Array:
+        return np.array([self.position(q)])
+
     def neutral(self) -> Array:
         return np.zeros(1)
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kinetree.model.joints.dynamics import NONE, JointDynamics
 from kinetree.ops import Array
 from kinetree.spatial import Force, Motion, Transform
 
@@ -29,6 +30,7 @@ class Joint(ABC):
     """Index of its first entry in q."""
     iv: int = 0
     """Index of its first entry in v."""
+    dynamics: JointDynamics = NONE
 
     nq: ClassVar[int]
     nv: ClassVar[int]
@@ -37,6 +39,11 @@ class Joint(ABC):
     def owns_coordinates(self) -> bool:
         """Whether its entries of q and v are its own (a mimic joint reads those of its leader)."""
         return self.nv > 0
+
+    @property
+    def lever(self) -> float:
+        """Its own speed per speed of the coordinates it moves with: the ratio of a mimic joint, otherwise 1."""
+        return 1.0
 
     @property
     def q_slice(self) -> slice:
@@ -77,6 +84,12 @@ class Joint(ABC):
     @abstractmethod
     def neutral(self) -> Array:
         """Its coordinates at rest, (nq,)."""
+
+    def displacement(self, q: Array) -> Array:
+        """How far it is from neutral, along v, (nv,) [rad or m]."""
+        neutral = np.zeros(len(q))
+        neutral[self.q_slice] = self.neutral()
+        return self.difference(neutral, q)
 
     @abstractmethod
     def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:

@@ -1,0 +1,56 @@
+"""What the joints themselves add to the dynamics of the bodies they move.
+
+For a joint with position x, speed ẋ and acceleration ẍ:
+
+    armature · ẍ                        the rotor behind the gear
+    damping · ẋ                         viscous friction
+    friction · ẋ / √(ẋ² + w²)           Coulomb friction, smoothed over a width w
+    stiffness · (x - rest)              a spring
+
+A mimic joint with x = r q + offset has ẋ = r v and passes its effort on to its leader, times r.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.model.joints import Joint
+from kinetree.model.tree import Model
+from kinetree.ops import Array, Scalar, sqrt, zeros
+
+
+def joint_forces(model: Model, q: Array, v: Array, a: Array) -> Array:
+    """All four, (nv,) [N m or N]."""
+    return model.armature * a + passive_forces(model, q, v)
+
+
+def passive_forces(model: Model, q: Array, v: Array) -> Array:
+    """Damping, friction and springs, if they are part of the model, (nv,) [N m or N]: what a motor has to overcome."""
+    tau = zeros(model.nv, q, v)
+    for joint in _passive_joints(model):
+        own, lever = joint.dynamics, joint.lever
+        speed = lever * v[joint.v_slice]
+        effort = own.damping * speed + own.stiffness * _extension(joint, q)
+        if own.friction:
+            effort = effort + own.friction * speed / sqrt(speed * speed + model.friction_width**2)
+        tau[joint.v_slice] += lever * effort
+    return tau
+
+
+def spring_energy(model: Model, q: Array) -> Scalar:
+    """½ Σ stiffness · (x - rest)², if springs are part of the model [J]."""
+    energy: Scalar = np.float64(0.0)
+    for joint in _passive_joints(model):
+        extension = _extension(joint, q)
+        energy = energy + 0.5 * joint.dynamics.stiffness * (extension @ extension)
+    return energy
+
+
+def _passive_joints(model: Model) -> list[Joint]:
+    return [joint for joint in model.joints if model.passive and joint.nv and joint.dynamics.is_passive]
+
+
+def _extension(joint: Joint, q: Array) -> Array:
+    if not joint.dynamics.stiffness:
+        return np.zeros(joint.nv)
+    return joint.displacement(q) - joint.dynamics.rest

@@ -1,0 +1,140 @@
+"""Rotors, damping, friction and springs of joints, in every quantity they enter."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kinetree as kt
+from kinetree.algorithms import aba, factorization
+from kinetree.algorithms.joint_forces import passive_forces
+from kinetree.model.joints import AxisJoint
+from peers import close
+from states import state_of
+
+KINDS = ("revolute", "continuous", "prismatic", "fixed", "free")
+
+
+@st.composite
+def geared(draw, joints=(*KINDS, "mimic")):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    base = draw(st.sampled_from(["fixed", "floating"]))
+    model = kt.random_model(rng, draw(st.integers(1, 8)), joints, base=base, joint_dynamics=True)
+    return state_of(kt.Robot(model), rng)
+
+
+def by_hand(s):
+    """The same, joint by joint in its own coordinates, and through the ratios of mimic joints."""
+    rotors, tau, energy = np.zeros(s.robot.nv), np.zeros(s.robot.nv), 0.0
+    for joint in s.robot.model.joints:
+        if not isinstance(joint, AxisJoint):
+            continue
+        r, offset = (joint.ratio, joint.offset) if joint.leader else (1.0, 0.0)
+        own, x, speed = joint.dynamics, r * s.q[joint.iq] + offset, r * s.v[joint.iv]
+        rotors[joint.iv] += r * r * own.armature
+        tau[joint.iv] += r * (own.damping * speed + own.stiffness * (x - own.rest))
+        tau[joint.iv] += r * own.friction * np.sin(np.arctan2(speed, s.robot.model.friction_width))
+        energy += own.stiffness * (x - own.rest) ** 2 / 2
+    return rotors, tau, energy
+
+
+def without(model: kt.Model) -> kt.Robot:
+    """The same robot with nothing but its bodies."""
+    builder = kt.ModelBuilder.of(model.description)
+    for name, joint in list(builder.joints.items()):
+        builder.joints[name] = type(joint)(**{**joint.__dict__, "dynamics": kt.JointDynamics()})
+    return kt.Robot(builder.build(model.options.base))
+
+
+@given(geared())
+def test_every_quantity_has_its_share(s):
+    rotors, tau, energy = by_hand(s)
+    bare = without(s.robot.model)
+    close(
+        s.robot.eager.inverse_dynamics(s.q, s.v, s.a), bare.eager.inverse_dynamics(s.q, s.v, s.a) + rotors * s.a + tau
+    )
+    close(s.robot.eager.mass_matrix(s.q), bare.eager.mass_matrix(s.q) + np.diag(rotors))
+    close(s.robot.eager.bias_forces(s.q, s.v), bare.eager.bias_forces(s.q, s.v))
+    close(s.robot.eager.gravity_forces(s.q), bare.eager.gravity_forces(s.q))
+    close(s.robot.eager.potential_energy(s.q), bare.eager.potential_energy(s.q) + energy)
+    M = s.robot.eager.mass_matrix(s.q)
+    close(s.robot.eager.kinetic_energy(s.q, s.v), 0.5 * s.v @ M @ s.v)
+
+
+@given(geared())
+def test_forward_dynamics_undoes_inverse_dynamics(s):
+    tau = s.robot.eager.inverse_dynamics(s.q, s.v, s.a)
+    close(s.robot.eager.forward_dynamics(s.q, s.v, tau), s.a, 1e-8)
+
+
+@given(geared(KINDS))
+def test_both_algorithms_of_forward_dynamics_agree(s):
+    by_recursion, _ = aba.forward_dynamics(s.robot.model, s.q, s.v, s.a)
+    close(by_recursion, factorization.forward_dynamics(s.robot.model, s.q, s.v, s.a)[0], 1e-8)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_compiled_as_by_the_textbook(base):
+    rng = np.random.default_rng(4)
+    robot = kt.Robot(kt.random_model(rng, 6, joint_dynamics=True, base=base))
+    s = state_of(robot, rng)
+    for name, arguments in [
+        ("inverse_dynamics", (s.q, s.v, s.a)),
+        ("forward_dynamics", (s.q, s.v, s.a)),
+        ("mass_matrix", (s.q,)),
+        ("kinetic_energy", (s.q, s.v)),
+        ("potential_energy", (s.q,)),
+    ]:
+        expected = getattr(robot.eager, name)(*arguments)
+        close(getattr(robot, name)(*arguments), expected, 1e-11)
+        batch = [np.tile(array, (9, 1)) for array in arguments]
+        close(getattr(robot, name)(*batch)[4], expected, 1e-11)
+
+
+def test_springs_are_the_slope_of_their_energy_and_friction_takes_power_away():
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        s = state_of(kt.Robot(kt.random_model(rng, 5, ("revolute", "prismatic", "mimic"), joint_dynamics=True)), rng)
+        slope = kt.gradient(kt.compile(lambda robot, q: robot.potential_energy(q)))(s.robot, s.q)
+        at_rest = passive_forces(s.robot.model, s.q, np.zeros(s.robot.nv))
+        close(slope, s.robot.gravity_forces(s.q) + at_rest)
+        assert (passive_forces(s.robot.model, s.q, s.v) - at_rest) @ s.v > 0
+
+
+def hinge(passive=True, **options):
+    builder = kt.ModelBuilder("hinge")
+    builder.link("stand")
+    builder.link("rod", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3)))
+    dynamics = kt.JointDynamics(armature=0.5, damping=0.2, friction=3.0, stiffness=10.0, rest=0.1)
+    builder.joint("hinge", "revolute", "stand", "rod", dynamics=dynamics)
+    return kt.Robot(builder.build(passive=passive, **options))
+
+
+def test_the_width_of_friction():
+    robot = hinge(friction_width=0.1)
+    at = [robot.inverse_dynamics([0.1], [v], [0.0])[0] - 0.2 * v for v in (-1e3, -0.1, 0.0, 0.1, 1e3)]
+    close(at, [-3.0, -3.0 / np.sqrt(2), 0.0, 3.0 / np.sqrt(2), 3.0], 1e-7)
+
+
+def test_passive_forces_can_be_switched_off_and_rotors_stay():
+    close(hinge(passive=False).inverse_dynamics([0.3], [1.0], [2.0]), [2.0 * 1.5])
+    close(hinge().inverse_dynamics([0.3], [0.0], [2.0]), [2.0 * 1.5 + 10.0 * 0.2])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"armature": -1.0}, "armature is -1; expected zero or more, and finite"),
+        ({"damping": np.nan}, "damping is nan; expected zero or more, and finite"),
+        ({"rest": np.inf}, "rest is inf; expected a finite number"),
+        ({"friction": "much"}, "friction is 'much'; expected a number"),
+    ],
+)
+def test_numbers_no_joint_can_have(wrong, sentence):
+    with pytest.raises(kt.KinetreeError, match=sentence):
+        kt.JointDynamics(**wrong)
+
+
+def test_a_width_of_zero():
+    with pytest.raises(kt.ArgumentError, match="friction_width is 0; expected a speed above zero"):
+        hinge(friction_width=0.0)

@@ -1,6 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, linalg
+from kinetree import cache, edit, linalg
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.convert import convert
 from kinetree.derivatives import gradient, hessian, jacobian
@@ -75,6 +75,7 @@ __all__ = [
     "convert",
     "cos",
     "cross",
+    "edit",
     "equal",
     "exp",
     "get_num_threads",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kinetree.arguments import as_number
@@ -59,6 +59,10 @@ class Safety:
     k_position: float = 0.0
     k_velocity: float = 0.0
 
+    def scaled(self, length: float) -> Safety:
+        """With the limits times a factor."""
+        return replace(self, soft_lower=length * self.soft_lower, soft_upper=length * self.soft_upper)
+
 
 @dataclass(frozen=True, eq=False)
 class LinkDescription:
@@ -87,6 +91,15 @@ class JointDescription:
     dynamics: JointDynamics = NONE
     safety: Safety | None = None
     line: int | None = None
+
+    def scaled(self, length: float) -> JointDescription:
+        """With all lengths times a factor."""
+        placement = Transform(self.placement.R, length * self.placement.p)
+        if self.kind != "prismatic":
+            return replace(self, placement=placement)
+        lower, upper, velocity, effort = self.bounds
+        bounds = (length * lower, length * upper, length * velocity, effort)
+        return replace(self, placement=placement, bounds=bounds, safety=self.safety and self.safety.scaled(length))
 
 
 @dataclass(frozen=True, eq=False)

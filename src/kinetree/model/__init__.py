@@ -1,8 +1,9 @@
 """The robot's kinematic tree and the ways to make one."""
 
+from kinetree.model import solids
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import Mimic
 from kinetree.model.random import random_model
 from kinetree.model.tree import Finding, Limits, Model
 
-__all__ = ["Finding", "Limits", "Mimic", "Model", "ModelBuilder", "random_model"]
+__all__ = ["Finding", "Limits", "Mimic", "Model", "ModelBuilder", "random_model", "solids"]

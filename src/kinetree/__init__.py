@@ -16,7 +16,7 @@ from kinetree.errors import (
 )
 from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
-from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
+from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
 from kinetree.ops import (
     absolute,
     atan2,
@@ -96,6 +96,7 @@ __all__ = [
     "set_num_threads",
     "sin",
     "skew",
+    "solids",
     "sqrt",
     "tan",
     "tanh",

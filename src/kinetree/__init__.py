@@ -4,6 +4,7 @@ from kinetree import cache, edit, linalg
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.convert import convert
 from kinetree.derivatives import gradient, hessian, jacobian
+from kinetree.dh import DHLink, from_dh
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -49,6 +50,7 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "CacheWarning",
+    "DHLink",
     "Finding",
     "Force",
     "Frame",
@@ -78,6 +80,7 @@ __all__ = [
     "edit",
     "equal",
     "exp",
+    "from_dh",
     "get_num_threads",
     "gradient",
     "hessian",

@@ -92,7 +92,7 @@ class ModelBuilder:
         inertia = Inertia.zero() if inertia is None else inertia
         if not isinstance(inertia, Inertia):
             raise self.error(element, f"inertia is {short(inertia)}; expected a kinetree.Inertia", line)
-        with self._at(element, line):
+        with self.located(element, line):
             inertia = Inertia(
                 as_number("mass", inertia.mass),
                 as_constant("h", inertia.h, (3,)),
@@ -250,7 +250,7 @@ class ModelBuilder:
         names = ("lower", "upper", "velocity", "effort")
         numbers = []
         for name, value in zip(names, values, strict=True):
-            with self._at(element, line):
+            with self.located(element, line):
                 numbers.append(as_number(name, value))
         lower, upper, velocity, effort = numbers
         if np.isnan(numbers).any():
@@ -265,7 +265,7 @@ class ModelBuilder:
         return lower, upper, velocity, effort
 
     @contextmanager
-    def _at(self, element: str, line: int | None) -> Iterator[None]:
+    def located(self, element: str, line: int | None = None) -> Iterator[None]:
         """Tells of a wrong argument where it stands in the model."""
         try:
             yield

@@ -205,6 +205,35 @@ class Robot:
         return self._call("gravity_forces", (q,), out)
 
     @native
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """C(q, v) with C v = bias forces without gravity and Ṁ - 2C skew-symmetric, (…, nv, nv)."""
+        return self._call("coriolis_matrix", (q, v), out)
+
+    @native
+    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """Ṁ = C + Cᵀ, the time derivative of the mass matrix along v, (…, nv, nv)."""
+        return self._call("mass_matrix_rate", (q, v), out)
+
+    @native
+    def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
+        return self._call("christoffel_symbols", (q,), out)
+
+    @native
+    def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array]:
+        """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each, q moved by `integrate`; ∂τ/∂a is the mass matrix."""
+        slopes: tuple[Array, Array] = self._engine.evaluate(OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a))
+        return slopes
+
+    @native
+    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> tuple[Array, Array, Array]:
+        """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each, q moved by `integrate`."""
+        slopes: tuple[Array, Array, Array] = self._engine.evaluate(
+            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau)
+        )
+        return slopes
+
+    @native
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """½ vᵀ M v, (…) [J]."""
         return self._call("kinetic_energy", (q, v), out)
@@ -286,7 +315,8 @@ class Robot:
         return self.model.frame(name).name, one_of("reference", reference, REFERENCES)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
-        return self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
+        result: Array = self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
+        return result
 
     def _require_mass(self) -> None:
         if self.mass == 0.0:
@@ -396,4 +426,5 @@ class Frame:
         return Frame, (self.robot, self.name)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
-        return self.robot._engine.evaluate(OF_FRAME[name], values, out, frame=self.name, options=options)
+        result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, frame=self.name, options=options)
+        return result

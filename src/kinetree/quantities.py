@@ -17,6 +17,8 @@ from kinetree.algorithms import (
     factorization,
     jacobian,
     kinematics,
+    newton_euler,
+    regressor,
     rnea,
 )
 from kinetree.model.tree import Model
@@ -120,6 +122,33 @@ OF_ROBOT = _table(
         results=3,
         divides_by_mass=True,
         is_large=True,
+    ),
+    Quantity("regressor", regressor.regressor, ("q", "v", "a"), lambda model: (model.nv, regressor.size(model))),
+    Quantity(
+        "kinetic_energy_regressor",
+        regressor.kinetic_energy_regressor,
+        ("q", "v"),
+        lambda model: (regressor.size(model),),
+    ),
+    Quantity(
+        "potential_energy_regressor",
+        regressor.potential_energy_regressor,
+        ("q",),
+        lambda model: (regressor.size(model),),
+    ),
+    Quantity(
+        "joint_reactions",
+        newton_euler.joint_reactions,
+        ("q", "v", "a"),
+        lambda model: (model.n_bodies, 6),
+        takes_wrenches=True,
+    ),
+    Quantity(
+        "static_reactions",
+        newton_euler.static_reactions,
+        ("q",),
+        lambda model: (model.n_bodies, 6),
+        takes_wrenches=True,
     ),
     Quantity("kinetic_energy", energy.kinetic_energy, ("q", "v"), _scalar),
     Quantity("potential_energy", energy.potential_energy, ("q",), _scalar),

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms import configuration
+from kinetree.algorithms import configuration, regressor
 from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, AccelerationKind, Reference
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
@@ -218,6 +218,44 @@ class Robot:
     def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
         return self._call("christoffel_symbols", (q,), out)
+
+    @native
+    def joint_reactions(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+    ) -> Array:
+        """Force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
+        [N, N m], in the order of `body_names`: what a joint carries, its motor's part included."""
+        return self._call("joint_reactions", (q, v, a), out, wrenches)
+
+    @native
+    def static_reactions(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
+        """The same at rest: what gravity and wrenches send from link to link, (…, nbodies, 6) [N, N m]."""
+        return self._call("static_reactions", (q,), out, wrenches)
+
+    @property
+    def parameters(self) -> Array:
+        """φ, the inertial parameters of all bodies and, where there are any, of joints; named by `parameter_names`."""
+        return regressor.parameters(self.model)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Of every entry of φ, such as 'forearm_link.mass' or 'elbow.damping'."""
+        return regressor.parameter_names(self.model)
+
+    @native
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+        """Y with inverse dynamics τ = Y φ, springs apart, (…, nv, len(φ))."""
+        return self._call("regressor", (q, v, a), out)
+
+    @native
+    def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """y with kinetic energy T = yᵀ φ, (…, len(φ))."""
+        return self._call("kinetic_energy_regressor", (q, v), out)
+
+    @native
+    def potential_energy_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """y with potential energy U = yᵀ φ, springs apart, (…, len(φ))."""
+        return self._call("potential_energy_regressor", (q,), out)
 
     @native
     def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array]:

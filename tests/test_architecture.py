@@ -26,7 +26,8 @@ ALLOWED = {
     "wrench": {"algorithms", "spatial"},
     "quantities": {"algorithms", "model"},
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
-    "robot": {"algorithms", "model", "arguments", "wrench", "engine", "quantities", "binding"},
+    "robot": {"simulation", "algorithms", "model", "arguments", "wrench", "engine", "quantities", "binding"},
+    "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},
     "structure": set(),
     "bound_law": {"robot", "engine", "arguments", "binding", "compiler", "structure", "law"},  # of law, the type
     "law": {"bound_law", "robot", "arguments", "compiler"},

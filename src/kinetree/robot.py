@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,9 @@ from kinetree.model.writers.urdf import urdf
 from kinetree.ops import Array
 from kinetree.quantities import OF_FRAME, OF_ROBOT
 from kinetree.wrench import Wrench
+
+if TYPE_CHECKING:
+    from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
 
@@ -313,6 +316,27 @@ class Robot:
         """J with ċ = J v, (…, 3, nv)."""
         self._require_mass()
         return self._call("center_of_mass_jacobian", (q,), out)
+
+    # -- over time ---------------------------------------------------------------------------------------------
+
+    def rollout(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        law_or_controls: Any,
+        dt: float,
+        steps: int,
+        integrator: str = "semi-implicit-euler",
+    ) -> Trajectory:
+        """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
+
+        law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of
+                          (robot, q, v) or (robot, q, v, t) that gives them; or None, for none
+        integrator        "semi-implicit-euler", or "rk4", which asks four times a step and is of order four
+        """
+        from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
+
+        return rollout(self, q0, v0, law_or_controls, dt, steps, integrator)
 
     # -- ahead of time -----------------------------------------------------------------------------------------
 

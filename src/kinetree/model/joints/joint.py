@@ -105,6 +105,10 @@ class Joint(ABC):
     def integrate(self, q: Array, dv: Array) -> Array:
         """Its part of q ⊕ dv, (nq,)."""
 
+    def tangent_rate(self, theta: Array, v: Array) -> Array:
+        """Its part of θ̇ for q = q_0 ⊕ θ moving with v, (nv,), up to terms of third order in θ."""
+        return v[self.v_slice]
+
     @abstractmethod
     def difference(self, q0: Array, q1: Array) -> Array:
         """Its part of q1 ⊖ q0, (nv,)."""

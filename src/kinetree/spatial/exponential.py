@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kinetree.ops import Array, array, atan2, cos, cross, less, sin, sqrt, where
+import numpy as np
+
+from kinetree.ops import Array, array, atan2, cos, cross, less, sin, skew, sqrt, where
 
 _SERIES_BELOW = 0.25  # of θ²; seven terms of the series below are exact to round-off there
 _THETA_MINUS_SIN = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800, -1 / 6227020800, 1 / 1307674368000)
@@ -57,6 +59,17 @@ def exp_translation(v: Array, w: Array) -> Array:
 
 def log_translation(p: Array, w: Array) -> Array:
     """V(w)⁻¹ p, the inverse of `exp_translation`: (1 - ½ [w]× + d [w]×²) p with d = (1 - θ/2 cot θ/2)/θ²."""
-    d = _guarded(w @ w, _LOG_COEFFICIENT, lambda t: (1.0 - 0.5 * t * cos(0.5 * t) / sin(0.5 * t)) / (t * t))
     wp = cross(w, p)
-    return p - wp * 0.5 + cross(w, wp) * d
+    return p - wp * 0.5 + cross(w, wp) * _log_coefficient(w)
+
+
+def log_rates(w: Array) -> Array:
+    """How the rotation vector w = log R changes when R turns by dω in its own axes: dw = (1 + ½ [w]× + d [w]×²) dω with
+    d = (1 - θ/2 cot θ/2)/θ²."""
+    W = skew(w)
+    return np.eye(3) + W * 0.5 + W @ W * _log_coefficient(w)
+
+
+def _log_coefficient(w: Array) -> Any:
+    """(1 - θ/2 cot θ/2)/θ² of a rotation vector."""
+    return _guarded(w @ w, _LOG_COEFFICIENT, lambda t: (1.0 - 0.5 * t * cos(0.5 * t) / sin(0.5 * t)) / (t * t))

@@ -7,10 +7,11 @@ from typing import ClassVar, Literal, TypeAlias, final
 
 import numpy as np
 
-from kinetree.model.joints.joint import Joint
+from kinetree.model.joints.joint import Joint, drawn_between
+from kinetree.model.joints.vector import UNLIMITED_LENGTH
 from kinetree.ops import Array, cross
 from kinetree.spatial import Motion, SpatialOrder, Transform
-from kinetree.spatial.exponential import exp_quaternion, exp_translation, log_quaternion, log_translation
+from kinetree.spatial.exponential import exp_quaternion, exp_translation, log_quaternion, log_rates, log_translation
 from kinetree.spatial.rotation import (
     IDENTITY_XYZW,
     matrix_from_quaternion,
@@ -18,6 +19,7 @@ from kinetree.spatial.rotation import (
     quaternion_inverse,
     quaternion_product,
     quaternion_rotate,
+    random_quaternions,
 )
 
 BaseVelocity: TypeAlias = Literal["body", "mixed"]
@@ -39,6 +41,7 @@ class Free(Joint):
 
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
+    quaternion_start: ClassVar[int | None] = 3
 
     def _pose(self, q: Array) -> tuple[Array, Array]:
         """Position and quaternion of the body in its parent."""
@@ -66,9 +69,9 @@ class Free(Joint):
         return np.concatenate([np.zeros(3), IDENTITY_XYZW])
 
     def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
-        quaternions = rng.normal(size=(count, 4))  # in any direction alike
-        quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
-        return np.concatenate([rng.uniform(-1.0, 1.0, size=(count, 3)), quaternions], axis=1)
+        quaternions = random_quaternions(rng, count)
+        positions = drawn_between(rng, lower[:3], upper[:3], np.full(3, UNLIMITED_LENGTH), count)
+        return np.concatenate([positions, quaternions], axis=1)
 
     def position_rates(self, q: Array) -> Array:
         _, xyzw = self._pose(q)
@@ -105,3 +108,24 @@ class Free(Joint):
             angular = log_quaternion(quaternion_product(xyzw1, back))
             linear = p1 - p0
         return Motion(linear, angular).vector(self.order)
+
+    def displacement(self, q: Array) -> Array:
+        """From the pose [dx, exp(dω)] that `dynamics.rest` gives as (dx, dω), in the parent's axes whatever v is in:
+        p - dx, and the rotation vector log(exp(dω)⁻¹ q)."""
+        p, xyzw = self._pose(q)
+        rest = Motion.from_vector(np.broadcast_to(self.dynamics.rest, 6), self.order)
+        turn = quaternion_product(quaternion_inverse(exp_quaternion(rest.angular)), xyzw)
+        return Motion(p - rest.linear, log_quaternion(turn)).vector(self.order)
+
+    def displacement_rates(self, q: Array) -> Array:
+        R = matrix_from_quaternion(self._pose(q)[1])
+        turning = log_rates(Motion.from_vector(self.displacement(q), self.order).angular)
+        columns = []
+        for unit in np.eye(6):
+            step = Motion.from_vector(unit, self.order)
+            if self.frame == "body":
+                rate = Motion(R @ step.linear, turning @ step.angular)
+            else:
+                rate = Motion(step.linear, turning @ (R.T @ step.angular))
+            columns.append(rate.vector(self.order))
+        return np.array(columns).T

@@ -1,0 +1,68 @@
+"""Sliding in a plane and turning about its normal: a plate on a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, final
+
+import numpy as np
+
+from kinetree.model.joints.vector import UNLIMITED_ANGLE, UNLIMITED_LENGTH, VectorJoint
+from kinetree.ops import Array, cross
+from kinetree.spatial import Motion, Transform
+from kinetree.spatial.rotation import matrix_about_axis, normalized
+
+TIED = 1e-9
+"""Components of a unit normal that differ by less are equally large."""
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Planar(VectorJoint):
+    """q = [x, y, θ] [m, m, rad]: the body's origin at x and y along two directions of the plane, which stay with the
+    parent, and the body turned by θ about the normal, `axis`.
+
+    v = q̇. With u_x and u_y the two directions and R the turn by θ, S = ((Rᵀ u_x, 0), (Rᵀ u_y, 0), (0, axis)).
+    """
+
+    axis: Array
+
+    nq: ClassVar[int] = 3
+    nv: ClassVar[int] = 3
+    unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_LENGTH, UNLIMITED_LENGTH, UNLIMITED_ANGLE)
+
+    @cached_property
+    def directions(self) -> tuple[Array, Array]:
+        """u_x and u_y in the joint's frame."""
+        return plane_directions(self.axis)
+
+    def transform(self, q: Array) -> Transform:
+        x, y, theta = q[self.q_slice]
+        along_x, along_y = self.directions
+        return Transform(matrix_about_axis(self.axis, theta).T, along_x * x + along_y * y)
+
+    def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
+        R = matrix_about_axis(self.axis, q[self.iq + 2])
+        along_x, along_y = (Motion(R.T @ direction, np.zeros(3)) for direction in self.directions)
+        return along_x, along_y, Motion(np.zeros(3), self.axis)
+
+    def motion_subspace_rate(self, q: Array, v: Array) -> tuple[Motion, ...]:
+        along_x, along_y, _ = self.motion_subspace(q)  # the body turns under them
+        omega = self.axis * v[self.iv + 2]
+        rates = (Motion(-cross(omega, s.linear), np.zeros(3)) for s in (along_x, along_y))
+        return *rates, Motion.zero()
+
+
+def plane_directions(normal: Array) -> tuple[Array, Array]:
+    """The two directions u_x, u_y with u_x × u_y = normal in which a plane is measured.
+
+    u_x is the coordinate axis that follows the one nearest to the normal in the cycle x → y → z → x, made perpendicular
+    to the normal: normal z gives (x, y), normal x gives (y, z), normal y gives (z, x). Of axes equally near, z comes
+    before x and x before y.
+    """
+    sizes = np.abs(normal)
+    nearest = next(k for k in (2, 0, 1) if sizes[k] >= sizes.max() - TIED)
+    following = np.eye(3)[(nearest + 1) % 3]
+    along_x = normalized(following - normal * (normal @ following))
+    return along_x, cross(normal, along_x)

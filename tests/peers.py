@@ -143,12 +143,10 @@ def pin_joint(joint: Joint) -> tuple[pin.JointModel, np.ndarray]:
 
 
 def in_plane(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where x and y of a planar joint point: as the documentation says it, by Gram and Schmidt."""
-    nearest = max((2, 0, 1), key=lambda k: round(abs(normal[k]), 9))
-    x = np.roll(np.eye(3), 1, axis=1)[nearest].copy()
-    x -= (x @ normal) * normal
-    x /= np.linalg.norm(x)
-    return x, np.cross(normal, x)
+    """Where x and y of a planar joint point: turned the shortest way along with z to the normal."""
+    across = np.cross([0.0, 0.0, 1.0], normal)
+    R = pin.exp3(across / np.linalg.norm(across) * np.arccos(normal[2])) if across.any() else np.eye(3)
+    return R[:, 0], R[:, 1]
 
 
 def pin_from_tree(model: kt.Model) -> PinPeer:

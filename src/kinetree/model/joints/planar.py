@@ -13,8 +13,8 @@ from kinetree.ops import Array, cross
 from kinetree.spatial import Motion, Transform
 from kinetree.spatial.rotation import matrix_about_axis, normalized
 
-TIED = 1e-9
-"""Components of a unit normal that differ by less are equally large."""
+OPPOSITE = 1e-12
+"""A unit normal with 1 + n_z below this points along -z."""
 
 
 @final
@@ -55,14 +55,16 @@ class Planar(VectorJoint):
 
 
 def plane_directions(normal: Array) -> tuple[Array, Array]:
-    """The two directions u_x, u_y with u_x × u_y = normal in which a plane is measured.
+    """The two directions u_x, u_y with u_x × u_y = normal in which a plane is measured: x and y after the shortest
+    rotation that takes z to the normal, which for -z is half a turn about x (as in Drake's reading of URDF).
 
-    u_x is the coordinate axis that follows the one nearest to the normal in the cycle x → y → z → x, made perpendicular
-    to the normal: normal z gives (x, y), normal x gives (y, z), normal y gives (z, x). Of axes equally near, z comes
-    before x and x before y.
+    normal z gives (x, y), -z gives (x, -y), x gives (-z, y), y gives (x, -z).
     """
-    sizes = np.abs(normal)
-    nearest = next(k for k in (2, 0, 1) if sizes[k] >= sizes.max() - TIED)
-    following = np.eye(3)[(nearest + 1) % 3]
-    along_x = normalized(following - normal * (normal @ following))
+    x, z = np.eye(3)[0], np.eye(3)[2]
+    if 1.0 + normal[2] < OPPOSITE:
+        along_x = normalized(x - normal * normal[0])
+    else:
+        level = normal[0] * normal[0] + normal[1] * normal[1]
+        height = 1.0 + normal[2] if normal[2] > 0 else level / (1.0 - normal[2])  # 1 + n_z, without cancellation
+        along_x = normalized(x - (normal + z) * (normal[0] / height))
     return along_x, cross(normal, along_x)

@@ -61,10 +61,10 @@ def plane_directions(normal: Array) -> tuple[Array, Array]:
     normal z gives (x, y), -z gives (x, -y), x gives (-z, y), y gives (x, -z).
     """
     x, z = np.eye(3)[0], np.eye(3)[2]
-    if 1.0 + normal[2] < OPPOSITE:
-        along_x = normalized(x - normal * normal[0])
-    else:
+    along_x = x
+    if 1.0 + normal[2] >= OPPOSITE:
         level = normal[0] * normal[0] + normal[1] * normal[1]
         height = 1.0 + normal[2] if normal[2] > 0 else level / (1.0 - normal[2])  # 1 + n_z, without cancellation
-        along_x = normalized(x - (normal + z) * (normal[0] / height))
+        along_x = x - (normal + z) * (normal[0] / height)
+    along_x = normalized(along_x - normal * (normal @ along_x))
     return along_x, cross(normal, along_x)

@@ -309,7 +309,7 @@ def test_every_new_kind_is_drawn_by_name():
         assert type(kt.random_model(0, 1, kind).joints[1]).__name__.lower() == kind
 
 
-# -- limits and what else can be given per coordinate --------------------------------------------------------------------
+# -- what can be given per coordinate ----------------------------------------------------------------------------------
 
 
 def test_limits_of_each_coordinate():

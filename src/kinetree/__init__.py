@@ -1,9 +1,10 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, linalg
+from kinetree import cache, edit, linalg
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.convert import convert
 from kinetree.derivatives import gradient, hessian, jacobian
+from kinetree.dh import DHLink, from_dh
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -16,7 +17,7 @@ from kinetree.errors import (
 )
 from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
-from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
+from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
 from kinetree.ops import (
     absolute,
     atan2,
@@ -49,6 +50,7 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "CacheWarning",
+    "DHLink",
     "Finding",
     "Force",
     "Frame",
@@ -75,8 +77,10 @@ __all__ = [
     "convert",
     "cos",
     "cross",
+    "edit",
     "equal",
     "exp",
+    "from_dh",
     "get_num_threads",
     "gradient",
     "hessian",
@@ -95,6 +99,7 @@ __all__ = [
     "set_num_threads",
     "sin",
     "skew",
+    "solids",
     "sqrt",
     "tan",
     "tanh",

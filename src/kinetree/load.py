@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, short, unknown
 from kinetree.model.builder import GRAVITY
 from kinetree.model.joints import BaseVelocity
+from kinetree.model.loaders.dh import read_dh
 from kinetree.model.loaders.urdf import read_urdf
 from kinetree.robot import Robot
 from kinetree.spatial import SpatialOrder
@@ -25,6 +26,7 @@ def load(
     spatial_order: SpatialOrder = "linear-first",
     base_velocity: BaseVelocity = "body",
     keep_fixed: Iterable[str] = (),
+    passive: bool | None = None,
 ) -> Robot:
     """A robot from a .urdf file, a URDF document, or a bundled name such as "arm6".
 
@@ -35,8 +37,15 @@ def load(
     keep_fixed      fixed joints to keep as joints, so that what they move is a body of its own
     """
     text, source = document(path_or_xml)
-    model = read_urdf(text, source).build(
-        base, gravity=gravity, spatial_order=spatial_order, base_velocity=base_velocity, keep_fixed=keep_fixed
+    is_table = source.endswith(".toml")
+    builder = read_dh(text, source) if is_table else read_urdf(text, source)
+    model = builder.build(
+        base,
+        gravity=gravity,
+        spatial_order=spatial_order,
+        base_velocity=base_velocity,
+        keep_fixed=keep_fixed,
+        passive=is_table if passive is None else passive,
     )
     return Robot(model)
 
@@ -44,7 +53,9 @@ def load(
 def bundled_robots() -> list[str]:
     """Names of the robots that come with the package."""
     folder = resources.files("kinetree") / "robots"
-    return sorted(entry.name.removesuffix(".urdf") for entry in folder.iterdir() if entry.name.endswith(".urdf"))
+    return sorted(
+        entry.name.rpartition(".")[0] for entry in folder.iterdir() if entry.name.endswith((".urdf", ".toml"))
+    )
 
 
 def document(path_or_xml: str | os.PathLike[str]) -> tuple[bytes | str, str]:
@@ -62,7 +73,9 @@ def document(path_or_xml: str | os.PathLike[str]) -> tuple[bytes | str, str]:
     path = Path(path_or_xml)
     try:
         if isinstance(path_or_xml, str) and path_or_xml in bundled_robots() and not path.is_file():
-            return (resources.files("kinetree") / "robots" / f"{path_or_xml}.urdf").read_bytes(), path_or_xml
+            folder = resources.files("kinetree") / "robots"
+            (file,) = [entry for entry in folder.iterdir() if entry.name.rpartition(".")[0] == path_or_xml]
+            return file.read_bytes(), file.name if file.name.endswith(".toml") else path_or_xml
         if path.is_dir():
             raise ModelError(f"{path} is a folder; expected a model file")
         if not path.exists() and path.name == str(path_or_xml) and not path.suffix:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from types import FunctionType
 from typing import Any, final
 
@@ -17,9 +19,10 @@ from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, Accel
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
 from kinetree.engine import Engine, Place, Request
-from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, one_of, short, unknown
 from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
+from kinetree.model.writers.urdf import urdf
 from kinetree.ops import Array
 from kinetree.quantities import OF_FRAME, OF_ROBOT
 from kinetree.wrench import Wrench
@@ -121,6 +124,19 @@ class Robot:
     def check(self) -> tuple[Finding, ...]:
         """What is suspicious in the model: odd inertias, massless moving links, tags that were ignored."""
         return self.model.findings
+
+    def to_urdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
+        """The robot as a URDF document, also written to `path` if that is given.
+
+        Reading it again gives the same dynamics. Gravity and the kind of base are options of loading; what URDF has no
+        words for, such as armature and springs, is an error unless `lossy` leaves it out.
+        """
+        if self.model.description is None:
+            raise ModelError(f"model {self.name!r} was made without a description, so it cannot be written")
+        text = urdf(self.model.description, lossy)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {self.nq} positions, {self.nv} velocities, {len(self.body_names)} bodies>"

@@ -12,6 +12,7 @@ from kinetree.errors import one_of, unknown
 from kinetree.model.description import (
     AXIS_JOINTS,
     JOINTS,
+    UNBOUNDED,
     WITH_AXIS,
     Bounds,
     Draft,
@@ -31,7 +32,6 @@ FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
 LIMIT_TOLERANCE = 1e-6
 """How far, relatively, a follower's limits may fall short of its leader's before that is worth a remark."""
-UNBOUNDED: Bounds = (-np.inf, np.inf, np.inf, np.inf)
 
 
 def assemble(
@@ -230,9 +230,9 @@ class _Tree:
             own = {}
         if joint.kind in WITH_AXIS:
             own["axis"] = joint.axis
-        if joint.axis2 is not None:
+        if joint.kind == "universal":
             own["axis2"] = joint.axis2
-        if joint.pitch is not None:
+        if joint.kind == "helical":
             own["pitch"] = joint.pitch
         if mimic is not None:
             own |= {"ratio": mimic.multiplier, "offset": mimic.offset, "leader": mimic.joint}

@@ -40,7 +40,7 @@ def _read(kind: str, name: str, value: object, count: int) -> PerCoordinate:
     numbers = as_numbers(name, value)
     if not isinstance(numbers, tuple):
         return numbers
-    if len(numbers) != count:
+    if len(numbers) != count or not numbers:
         several = f", or {count} for a {kind} joint" if count > 1 else ""
         raise ArgumentError(f"{name} has {len(numbers)} numbers; expected one{several}")
     return numbers

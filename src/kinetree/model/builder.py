@@ -96,7 +96,7 @@ class ModelBuilder:
         inertia = Inertia.zero() if inertia is None else inertia
         if not isinstance(inertia, Inertia):
             raise self.error(element, f"inertia is {short(inertia)}; expected a kinetree.Inertia", line)
-        with self._at(element, line):
+        with self.located(element, line):
             inertia = Inertia(
                 as_number("mass", inertia.mass),
                 as_constant("h", inertia.h, (3,)),
@@ -159,7 +159,7 @@ class ModelBuilder:
             direction = self._direction(element, "axis", direction, line)
         second = self._second_axis(element, kind, direction, axis2, line)
         pitch = self._pitch(element, kind, pitch, line)
-        with self._at(element, line):
+        with self.located(element, line):
             bounds = checked_bounds(kind, lower, upper, velocity, effort)
         for doubt in bound_doubts(bounds):
             self.note(element, doubt, line)
@@ -281,14 +281,14 @@ class ModelBuilder:
             return None
         if pitch is None:
             raise self.error(element, "pitch is missing; a helical joint advances by it [m/rad]", line)
-        with self._at(element, line):
+        with self.located(element, line):
             number = as_number("pitch", pitch)
         if not np.isfinite(number):
             raise self.error(element, f"pitch is {number:g}; expected a finite number [m/rad]", line)
         return number
 
     @contextmanager
-    def _at(self, element: str, line: int | None) -> Iterator[None]:
+    def located(self, element: str, line: int | None = None) -> Iterator[None]:
         """Tells of a wrong argument where it stands in the model."""
         try:
             yield

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from kinetree.arguments import as_number
+from kinetree.arguments import as_number, as_numbers
 from kinetree.errors import ArgumentTypeError, ModelError, short
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import (
@@ -49,6 +49,7 @@ JOINT_TYPES = tuple(JOINTS)
 WITH_AXIS = (*AXIS_JOINTS, "universal", "planar")
 Bounds: TypeAlias = tuple[PerCoordinate, PerCoordinate, PerCoordinate, PerCoordinate]
 """Lower and upper position, speed and effort, each one number for all coordinates of a joint, or one for each."""
+UNBOUNDED: Bounds = (-np.inf, np.inf, np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,10 @@ class Safety:
     k_position: float = 0.0
     k_velocity: float = 0.0
 
+    def scaled(self, length: float) -> Safety:
+        """With the limits times a factor."""
+        return replace(self, soft_lower=length * self.soft_lower, soft_upper=length * self.soft_upper)
+
 
 @dataclass(frozen=True, eq=False)
 class LinkDescription:
@@ -125,6 +130,19 @@ class JointDescription:
         """The bounds of a joint with one coordinate."""
         lower, upper, velocity, effort = (float(np.ravel(bound)[0]) for bound in self.bounds)
         return lower, upper, velocity, effort
+
+    def scaled(self, length: float) -> JointDescription:
+        """With all lengths times a factor."""
+        placement = Transform(self.placement.R, length * self.placement.p)
+        if self.kind == "helical" and self.pitch is not None:
+            return replace(self, placement=placement, pitch=length * self.pitch)
+        if self.kind not in ("prismatic", "planar"):
+            return replace(self, placement=placement)
+        factors = length if self.kind == "prismatic" else np.array([length, length, 1.0])
+        lower, upper, velocity, effort = self.bounds
+        scaled = [as_numbers("limit", np.multiply(factors, bound)) for bound in (lower, upper, velocity)]
+        bounds = (scaled[0], scaled[1], scaled[2], effort)
+        return replace(self, placement=placement, bounds=bounds, safety=self.safety and self.safety.scaled(length))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from kinetree.ops import Array
@@ -83,3 +83,25 @@ class Geometry:
     name: str = ""
     color: Color | None = None
     texture: str | None = None
+
+
+def scaled(geometry: Geometry, length: float) -> Geometry:
+    """With all lengths times a factor."""
+    X, shape = geometry.placement, geometry.shape
+    return replace(geometry, shape=_scaled(shape, length), placement=Transform(X.R, length * X.p))
+
+
+def _scaled(shape: Shape, s: float) -> Shape:
+    match shape:
+        case Box(size=(x, y, z)):
+            return Box((s * x, s * y, s * z))
+        case Ellipsoid(radii=(x, y, z)):
+            return Ellipsoid((s * x, s * y, s * z))
+        case Sphere(radius=r):
+            return Sphere(s * r)
+        case Cylinder(radius=r, length=l) | Capsule(radius=r, length=l):
+            return replace(shape, radius=s * r, length=s * l)
+        case Plane(half_size=half):
+            return Plane(half and (s * half[0], s * half[1]))
+        case Mesh(scale=(x, y, z)):
+            return replace(shape, scale=(s * x, s * y, s * z))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.spatial import Inertia
-
-TOLERANCE = 1e-6
-"""Relative to the largest principal moment: files print inertias with six digits or so."""
+from kinetree.spatial.inertia import TOLERANCE
 
 
 def inertia_error(inertia: Inertia) -> str | None:
@@ -25,13 +23,11 @@ def inertia_error(inertia: Inertia) -> str | None:
 
 def inertia_doubts(inertia: Inertia) -> list[str]:
     """What no rigid body with positive density could show, in words."""
-    about_com = inertia.about_com
-    a, b, c = map(float, np.linalg.eigvalsh(about_com))
-    slack = TOLERANCE * max(abs(a), abs(c))
+    if inertia.is_consistent():
+        return []
     if inertia.mass == 0.0:
-        return ["it has rotational inertia but no mass"] if np.any(about_com) else []
-    if a < -slack:
+        return [f"it has {'rotational inertia' if np.any(inertia.I) else 'a first moment'} but no mass"]
+    a, b, c = map(float, inertia.principal_moments)
+    if a < -TOLERANCE * abs(c):
         return [f"principal moment of inertia {a:.3g} kg m² is negative"]
-    if a + b < c - slack:
-        return [f"principal moments {a:.3g}, {b:.3g}, {c:.3g} kg m² break the triangle inequality"]
-    return []
+    return [f"principal moments {a:.3g}, {b:.3g}, {c:.3g} kg m² break the triangle inequality"]

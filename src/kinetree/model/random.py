@@ -49,7 +49,7 @@ def random_model(
 
     `branching` is the chance that a link hangs on any earlier link instead of on the one before it; `joint_dynamics`
     gives the joints rotors, damping, friction and springs. Joint kinds: those of
-    `ModelBuilder.joint`, and 'mimic' (follows an earlier joint with one coordinate).
+    `ModelBuilder.joint`, and 'mimic' (one of them that follows an earlier joint, both with one coordinate).
     """
     rng, bodies = as_generator("rng", rng), as_count("bodies", bodies)
     branching = as_number("branching", branching)
@@ -68,7 +68,7 @@ def random_model(
         parent = int(rng.integers(i)) if rng.random() < branching else i - 1
         kind, mimic = str(rng.choice(kinds)), None
         if kind == "mimic":
-            kind = str(rng.choice(list(AXIS_JOINTS)))
+            kind = str(rng.choice([kind for kind in AXIS_JOINTS if kind in kinds] or list(AXIS_JOINTS)))
             if leaders:
                 mimic = Mimic(str(rng.choice(leaders)), rng.uniform(-2.0, 2.0), rng.uniform(-1.0, 1.0))
         if kind in AXIS_JOINTS and mimic is None:
@@ -101,7 +101,7 @@ def _random_geometry(rng: np.random.Generator, kind: str) -> dict[str, Any]:
 
 
 def _random_limits(rng: np.random.Generator, kind: str) -> dict[str, Any]:
-    nq, nv = JOINTS[kind].nq, JOINTS[kind].nv
+    nq, nv = JOINTS[kind].nq, 1 if kind in ("free", "fixed") else JOINTS[kind].nv
     drawn: dict[str, Any] = {"velocity": rng.uniform(1.0, 5.0, size=nv), "effort": rng.uniform(10.0, 100.0, size=nv)}
     if kind in LIMITED:
         drawn |= {"lower": rng.uniform(-2.0, -0.5, size=nq), "upper": rng.uniform(0.5, 2.0, size=nq)}
@@ -110,4 +110,4 @@ def _random_limits(rng: np.random.Generator, kind: str) -> dict[str, Any]:
 
 def _random_dynamics(rng: np.random.Generator, nv: int) -> JointDynamics:
     names = ("armature", "damping", "friction", "stiffness", "rest")
-    return JointDynamics(**{name: tuple(rng.uniform(0.0, 1.0, size=nv)) for name in names})
+    return JointDynamics(**{name: tuple(rng.uniform(0.0, 1.0, size=max(1, nv))) for name in names})

@@ -31,6 +31,18 @@ def matrix_from_rpy(rpy: ArrayLike) -> Array:
     return R
 
 
+def rpy_from_matrix(R: Array) -> Array:
+    """(roll, pitch, yaw) [rad] with R = Rz(yaw) Ry(pitch) Rx(roll), to the last digits also where pitch is ±π/2.
+
+    There only the sum or difference of roll and yaw counts: yaw is taken as it comes, and the others from Rz(-yaw) R.
+    """
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    c, s = np.cos(yaw), np.sin(yaw)
+    pitch = np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    roll = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return np.array([roll, pitch, yaw])
+
+
 def _about_axis_exact(axis: Array, angle: float) -> Array:
     quarters = round(angle / (np.pi / 2))
     if abs(angle - quarters * np.pi / 2) > RIGHT_ANGLE_TOLERANCE:

@@ -96,11 +96,7 @@ class Transposed:
         if isinstance(other, Force):
             return other.rotated(R.T).moved(-p)
         if isinstance(other, Inertia):
-            m, h = other.mass, R.T @ other.h
-            P, hp = skew(p), np.outer(h, p)
-            # -[h]×[p]× - [p]×[h]× = 2(h·p) 1 - h pᵀ - p hᵀ, and the parallel-axis term -m [p]×[p]×
-            shifted = 2.0 * (h @ p) * np.eye(3) - hp - hp.T - m * (P @ P)
-            return Inertia(m, h + m * p, mirrored(R.T @ other.I @ R + shifted))
+            return other.placed(R.T, p)
         if isinstance(other, ArticulatedInertia):
             M = mirrored(R.T @ other.M @ R)
             H = R.T @ other.H @ R

@@ -14,6 +14,11 @@ PerCoordinate: TypeAlias = float | tuple[float, ...]
 """One number for all coordinates of a joint, or one for each."""
 
 
+def of_coordinate(value: PerCoordinate, k: int) -> float:
+    """The number for the coordinate k."""
+    return value[k] if isinstance(value, tuple) else value
+
+
 @dataclass(frozen=True, kw_only=True)
 class JointDynamics:
     """Effort of a joint at position x, velocity ẋ and acceleration ẍ, for each of its coordinates:
@@ -49,6 +54,10 @@ class JointDynamics:
     def is_passive(self) -> bool:
         """Whether the joint has damping, friction or a spring."""
         return bool(np.any(self.damping) or np.any(self.friction) or np.any(self.stiffness))
+
+    def of_coordinate(self, k: int) -> JointDynamics:
+        """Those of one of its coordinates."""
+        return JointDynamics(**{field.name: of_coordinate(getattr(self, field.name), k) for field in fields(self)})
 
     def misfit(self, nv: int) -> str | None:
         """Why it does not fit a joint with so many velocities, or None."""

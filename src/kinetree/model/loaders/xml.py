@@ -1,4 +1,5 @@
-"""XML with line numbers, and with nothing in it but elements: entities and external references are refused."""
+"""XML with line numbers, read and written, with nothing in it but elements: entities and external references are
+refused."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ class Element:
     """One XML element with the line it starts on; `text` is what stands in it outside of its children."""
 
     tag: str
-    attributes: dict[str, str]
-    line: int
+    attributes: dict[str, str] = field(default_factory=dict)
+    line: int = 0
     text: str = ""
     children: list[Element] = field(default_factory=list)
 
@@ -59,3 +60,24 @@ def parse(text: bytes | str, source: str) -> Element:
     except (LookupError, ValueError, UnicodeError) as problem:
         raise ModelError(f"{source}: cannot be read as XML ({problem})") from None
     return roots[0]
+
+
+def written(root: Element) -> str:
+    """The document, two spaces deeper with every level."""
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + "".join(_lines(root, ""))
+
+
+def _lines(element: Element, indent: str) -> Iterator[str]:
+    attributes = "".join(f' {name}="{_escaped(value)}"' for name, value in element.attributes.items())
+    if not element.children:
+        yield f"{indent}<{element.tag}{attributes}/>\n"
+        return
+    yield f"{indent}<{element.tag}{attributes}>\n"
+    for child in element.children:
+        yield from _lines(child, indent + "  ")
+    yield f"{indent}</{element.tag}>\n"
+
+
+def _escaped(value: str) -> str:
+    unsafe = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+    return "".join(unsafe.get(character, character) for character in value)

@@ -1,0 +1,149 @@
+"""What is written reads as the same robot, here and in Pinocchio."""
+
+import warnings
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kinetree as kt
+from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere
+from kinetree.spatial.rotation import matrix_from_rpy, rpy_from_matrix
+from peers import close, readable_urdfs, urdf
+from states import state_of
+
+WRITABLE = ("revolute", "continuous", "prismatic", "fixed", "free", "mimic")
+
+
+def same(robot, again, s):
+    assert again.joint_names == robot.joint_names and again.body_names == robot.body_names
+    assert set(robot.frame_names) == set(again.frame_names)
+    close(again.inverse_dynamics(s.q, s.v, s.a), robot.inverse_dynamics(s.q, s.v, s.a), 1e-12)
+    close(again.mass_matrix(s.q), robot.mass_matrix(s.q), 1e-12)
+    close(again.poses(s.q), robot.poses(s.q), 1e-12)
+    for limit in ("lower", "upper", "velocity", "effort"):
+        assert np.array_equal(getattr(again.limits, limit), getattr(robot.limits, limit))
+
+
+@pytest.mark.parametrize("name", readable_urdfs())
+def test_real_robots(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.ModelWarning)
+        robot = kt.load(urdf(name)).eager
+        again = kt.load(robot.to_urdf()).eager
+    same(robot, again, state_of(robot, np.random.default_rng(0)))
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["fixed", "floating"]))
+def test_random_trees(seed, base):
+    rng = np.random.default_rng(seed)
+    robot = kt.Robot(kt.random_model(rng, 7, WRITABLE, base=base)).eager
+    same(robot, kt.load(robot.to_urdf(), base).eager, state_of(robot, rng))
+
+
+def test_pinocchio_reads_it_too():
+    robot = kt.load("humanoid")
+    model = pin.buildModelFromXML(robot.to_urdf())
+    q = robot.random(0)
+    peer_q = kt.convert(robot, "q", q, to="pinocchio")
+    M = pin.crba(model, model.createData(), peer_q)
+    names = [joint.name for joint in robot.model.owners]
+    order = [model.joints[model.getJointId(name)].idx_v for name in names]
+    close(robot.mass_matrix(q), M[np.ix_(order, order)])
+
+
+def pendulum(dynamics=None, **link):
+    builder = kt.ModelBuilder('rod & "ball" <1>')
+    builder.link("stand")
+    builder.link("rod", kt.Inertia.from_com(1.0, (0, 0, -0.5), np.diag([0.1, 0.1, 0.01])), **link)
+    builder.joint("hinge", "revolute", "stand", "rod", axis=(0, 1, 0), dynamics=dynamics or kt.JointDynamics())
+    builder.frame("tip", "rod", xyz=(0, 0, -1), rpy=(0.1, np.pi / 2, 0.3))
+    return kt.Robot(builder.build())
+
+
+def test_frames_and_odd_names():
+    robot = pendulum()
+    again = kt.load(robot.to_urdf())
+    assert again.name == robot.name
+    close(again.frame("tip").pose([0.3]), robot.frame("tip").pose([0.3]), 1e-15)
+
+
+def test_what_urdf_has_no_words_for():
+    robot = pendulum(kt.JointDynamics(armature=0.1, stiffness=2.0))
+    with pytest.raises(
+        kt.ModelError, match=r"no words for the armature 0.1 of joint 'hinge' \(and 1 more\); lossy=True"
+    ):
+        robot.to_urdf()
+    assert "armature" not in robot.to_urdf(lossy=True)
+    with pytest.raises(kt.ModelError, match="no words for the ellipsoid of link 'rod'"):
+        pendulum(visuals=[Geometry(Ellipsoid((0.1, 0.2, 0.3)))]).to_urdf()
+
+
+def test_a_refused_robot_leaves_the_file_as_it_was(tmp_path):
+    file = tmp_path / "robot.urdf"
+    file.write_text("before")
+    with pytest.raises(kt.ModelError):
+        pendulum(kt.JointDynamics(armature=0.1)).to_urdf(file)
+    assert file.read_text() == "before"
+    text = pendulum().to_urdf(file)
+    assert file.read_text(encoding="utf-8") == text
+
+
+def test_shapes_are_written():
+    shapes = [Box((1, 2, 3)), Sphere(0.5), Cylinder(0.1, 0.2), Capsule(0.1, 0.3), Mesh(written="package://a/b.stl")]
+    text = pendulum(visuals=[Geometry(shape, color=(1, 0, 0, 1)) for shape in shapes]).to_urdf()
+    for words in (
+        '<box size="1 2 3"/>',
+        '<sphere radius="0.5"/>',
+        '<cylinder radius="0.1" length="0.2"/>',
+        '<capsule radius="0.1" length="0.3"/>',
+        '<mesh filename="package://a/b.stl"/>',
+        'rgba="1 0 0 1"',
+    ):
+        assert words in text
+
+
+@given(st.tuples(*[st.floats(-4, 4)] * 3), st.sampled_from([None, np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, np.pi]))
+def test_angles_give_back_their_matrix(rpy, pitch):
+    R = matrix_from_rpy((rpy[0], rpy[1] if pitch is None else pitch, rpy[2]))
+    assert np.abs(matrix_from_rpy(rpy_from_matrix(R)) - R).max() < 1e-15
+
+
+def test_a_universal_joint_is_written_as_two_revolute_ones():
+    builder = kt.ModelBuilder("cardan")
+    for name in ("a", "b", "c"):
+        builder.link(name, kt.Inertia.from_com(1.0, (0.1, 0.2, 0.3), np.eye(3)))
+    cross = {"axis": (1, 0, 0), "axis2": (0, 0.6, 0.8), "lower": (-1, -2), "upper": (2, 1), "velocity": (3, 4)}
+    dynamics = kt.JointDynamics(damping=(0.1, 0.2))
+    builder.joint("cross", "universal", "a", "b", xyz=(0.1, 0, 0), rpy=(0.3, 0, 0), dynamics=dynamics, **cross)
+    builder.joint("plate", "planar", "b", "c", axis=(0, 0.6, 0.8), velocity=5.0)
+    robot = kt.Robot(builder.build())
+    again = kt.load(robot.to_urdf())
+    assert again.joint_names == ("cross", "cross_2", "plate") and 'damping="0.2"' in robot.to_urdf()
+    q, v = robot.random(0), np.arange(5.0)
+    close(again.poses(q)[1:], robot.poses(q), 1e-14)
+    close(again.bias_forces(q, v), robot.bias_forces(q, v), 1e-13)
+    for limit in ("lower", "upper", "velocity", "effort"):
+        assert np.array_equal(getattr(again.limits, limit), getattr(robot.limits, limit))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "sentence"),
+    [
+        ("spherical", {}, "joint 'j' is spherical, which URDF has no words for"),
+        ("helical", {"pitch": 0.1}, "joint 'j' is helical, which URDF has no words for"),
+        ("planar", {"upper": (1, 2, 3)}, "no words for the position limits of joint 'j'; lossy=True leaves it out"),
+        ("planar", {"effort": (1, 2, 3)}, "no words for the effort limit of each coordinate of joint 'j'"),
+        ("planar", {"dynamics": kt.JointDynamics(damping=(1, 2, 3))}, "no words for the damping of each coordinate"),
+        ("planar", {"dynamics": kt.JointDynamics(stiffness=(1, 2, 3))}, "no words for the stiffness 1 2 3 of joint"),
+    ],
+)
+def test_joints_that_urdf_has_no_words_for(kind, options, sentence):
+    builder = kt.ModelBuilder("one")
+    builder.link("a")
+    builder.link("b", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3)))
+    builder.joint("j", kind, "a", "b", **options)
+    with pytest.raises(kt.ModelError, match=sentence):
+        kt.Robot(builder.build()).to_urdf()

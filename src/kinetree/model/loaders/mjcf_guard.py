@@ -31,6 +31,7 @@ class _Found(Exception):
 
 def is_mjcf(text: bytes | str) -> bool:
     """Whether the root element is <mujoco>; what is not XML at all is not."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
     found: list[str] = []
 
@@ -40,7 +41,7 @@ def is_mjcf(text: bytes | str) -> bool:
 
     parser.StartElementHandler = start
     with suppress(_Found, expat.ExpatError, ValueError, LookupError):
-        parser.Parse(text, True)
+        parser.Parse(_without_comments(data), True)
     return bool(found) and found[0].startswith("mujoco")
 
 
@@ -93,8 +94,8 @@ class _Guard:
 
         parser.StartElementHandler, parser.EndElementHandler = start, end
         parser.StartDoctypeDeclHandler = document_type
-        try:  # without comments, in which MuJoCo allows what XML does not
-            parser.Parse(COMMENT.sub(lambda comment: b"\n" * comment[0].count(b"\n"), text), True)
+        try:
+            parser.Parse(_without_comments(text), True)
         except expat.ExpatError as problem:
             reason = expat.ErrorString(problem.code)
             raise ModelError(f"{source}, line {problem.lineno}: not well-formed XML ({reason})") from None
@@ -114,6 +115,11 @@ class _Guard:
             self.included.add(path)
             if b"<" in text[:1000]:  # not a binary model
                 self.read(text, str(path), times)
+
+
+def _without_comments(text: bytes) -> bytes:
+    """With as many lines; MuJoCo allows -- in a comment, which XML does not."""
+    return COMMENT.sub(lambda comment: b"\n" * comment[0].count(b"\n"), text)
 
 
 def _count(word: str) -> int:

@@ -102,7 +102,9 @@ def _refused(reason: str, source: str) -> ModelError:
     """MuJoCo's reason in one sentence: 'XML Error: bad format …\\nElement 'body', line 3' and the like."""
     line = re.search(r"\bline (?:number=)?(\d+)", reason, re.IGNORECASE)
     element = re.search(r"Element (?:name )?'([^']+)'", reason)
-    message = reason.partition("\nElement")[0].partition("\nError=")[0]
+    message = reason.partition("\nElement")[0]
+    if code := re.search(r"\bError=XML_(\w+)", reason):  # from its XML parser, which has words for few of its errors
+        message = code[1].lower().replace("_", " ")
     message = " ".join(re.sub(r"^(XML )?Error: (Error: )?", "", message).split()) or "no reason given"
     where = f"{source}, line {line[1]}" if line else source
     return ModelError(f"{where}: {f'{element[1]!r}: ' if element else ''}MuJoCo refuses it: {message}")

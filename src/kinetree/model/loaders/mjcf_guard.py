@@ -30,7 +30,7 @@ class _Found(Exception):
 
 
 def is_mjcf(text: bytes | str) -> bool:
-    """Whether the root element is <mujoco>; what is not XML at all is not."""
+    """Whether the root element is <mujoco>, or begins to be; what is not XML at all is not."""
     data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
     found: list[str] = []
@@ -42,7 +42,8 @@ def is_mjcf(text: bytes | str) -> bool:
     parser.StartElementHandler = start
     with suppress(_Found, expat.ExpatError, ValueError, LookupError):
         parser.Parse(_without_comments(data), True)
-    return bool(found) and found[0].startswith("mujoco")
+    unfinished = not found and re.match(rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*>\s*)?<(mujoco\w*)", _without_comments(data))
+    return bool(unfinished) or (bool(found) and found[0].startswith("mujoco"))
 
 
 def check_cost(text: bytes | str, source: str, folder: Path) -> None:

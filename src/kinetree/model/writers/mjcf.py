@@ -2,8 +2,8 @@
 
 Links are bodies, fixed joints are bodies without joints. A universal joint becomes two hinges, a planar one two slides
 and a hinge. A mimic joint becomes an equality constraint, which MuJoCo keeps only softly. Limits of speeds are left
-out, and of efforts where they are zero or belong to a ball: MJCF has none. Whatever else it has no words for is refused,
-unless the loss is wanted.
+out, and of efforts where they are zero or belong to a ball: MJCF has none. Whatever else it has no words for is
+refused, unless the loss is wanted.
 """
 
 from __future__ import annotations

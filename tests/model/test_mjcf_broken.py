@@ -35,7 +35,7 @@ BROKEN = {
     "words for numbers": ("<body pos='a b c'/>", "bad format in attribute 'pos'"),
     "too few numbers": ("<body pos='1 2'/>", "'pos' does not have enough data"),
     "too large a number": ("<body pos='1e400 0 0'/>", "number is too large in attribute 'pos'"),
-    "two names": ("<body name='a'/>\n<body name='a'/>", "line 2: 'body': .*repeated name 'a'"),
+    "two names": ("<body name='a'/>\n<body name='a'/>", "repeated name 'a'"),
     "a second world": ("<body name='world'/>", "repeated name 'world'"),
     "nested free joint": (
         "<body><body name='c'><freejoint/><geom size='1'/></body></body>",

@@ -78,9 +78,13 @@ def read_mjmodel(model: MjModel, source: str = "the given MjModel", base: str = 
 
 def _mujoco(source: str) -> Any:
     try:
-        return importlib.import_module("mujoco")
+        mujoco = importlib.import_module("mujoco")
     except ImportError:
         raise ModelError(f"{source} is MJCF, which the package mujoco reads: pip install 'kinetree[mujoco]'") from None
+    if not hasattr(mujoco.mjtDisableBit, "mjDSBL_SPRING"):
+        installed = getattr(mujoco, "__version__", "this version")
+        raise ModelError(f"{source} is MJCF, for which mujoco {installed} is too old: pip install 'kinetree[mujoco]'")
+    return mujoco
 
 
 _listening = threading.Lock()

@@ -165,7 +165,8 @@ class _Writer:
         attributes = {"name": name, "type": kind, "axis": numbers(axis)}
         if lower > -NO_LIMIT or upper < NO_LIMIT:
             lower, upper = max(lower, -NO_LIMIT), min(upper, NO_LIMIT)
-            attributes["range"] = numbers([lower, upper if lower < upper else np.nextafter(lower, np.inf)])
+            more = max(lower + 1e-300, float(np.nextafter(lower, np.inf)))  # no range may be empty
+            attributes["range"] = numbers([lower, max(upper, more)])
         if 0.0 < effort < np.inf:
             attributes["actuatorfrcrange"] = numbers([-effort, effort])
         return Element("joint", attributes | {quantity: number(value) for quantity, value in own.items() if value})

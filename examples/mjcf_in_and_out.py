@@ -14,7 +14,8 @@ HOPPER = """
       <freejoint name="float"/>
       <geom type="box" size="0.1 0.1 0.15" density="500"/>
       <body name="leg" pos="0 0 -0.15">
-        <joint name="roll" axis="1 0 0"/> <joint name="pitch" axis="0 1 0"/> <joint name="extend" type="slide" axis="0 0 1"/>
+        <joint name="roll" axis="1 0 0"/> <joint name="pitch" axis="0 1 0"/>
+        <joint name="extend" type="slide" axis="0 0 1"/>
         <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03"/>
         <site name="foot" pos="0 0 -0.43"/>
       </body>

@@ -251,15 +251,21 @@ def test_floating_base_agrees_with_mujoco():
 
 def test_convert_knows_the_coordinates():
     text = """<mujoco><worldbody><body name="b" pos="1 2 3"><freejoint name="f"/><geom size="1"/>
-      <body name="c"><joint name="j" ref="20"/><geom size=".1" pos="1 0 0"/></body></body></worldbody></mujoco>"""
+      <body name="c"><joint name="j" ref="20"/><joint name="k" type="slide"/><geom size=".1" pos="1 0 0"/>
+      <body name="d" pos="1 0 0"><joint name="l" type="ball"/><geom size=".1" pos="1 0 0"/></body></body></body>
+      </worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(text)
     for base in ("fixed", "floating"):
         robot = kt.load(text, base)
         q = robot.random(1)
         data = mujoco.MjData(model)
         data.qpos = kt.convert(robot, "q", q, to="mujoco")
-        mujoco.mj_kinematics(model, data)
-        close(robot.frame("c").pose(q)[:3, :3].ravel(), data.body("c").xmat, 1e-12)
+        v = np.random.default_rng(2).normal(size=robot.nv)
+        data.qvel = kt.convert(robot, "v", v, to="mujoco", q=q)
+        mujoco.mj_forward(model, data)
+        close(robot.frame("d").pose(q)[:3, :3].ravel(), data.body("d").xmat, 1e-12)
+        a = kt.convert(robot, "a", data.qacc, source="mujoco", q=data.qpos, v=data.qvel)
+        close(robot.forward_dynamics(q, v, np.zeros(robot.nv)), a)
 
 
 def test_what_floats_where_nothing_is_free():

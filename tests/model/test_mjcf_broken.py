@@ -47,6 +47,10 @@ BROKEN = {
     "motor of nothing": ("</worldbody><actuator><motor joint='x'/></actuator><worldbody>", "'x'"),
     "missing include": ("<include file='no.xml'/>", "opening file .*no.xml"),
     "missing mesh": ("</worldbody><asset><mesh file='no.stl'/></asset><worldbody>", "opening file .*no.stl"),
+    "negative damping": (
+        HINGE.replace("'j'", "'j' damping='-1'").format("<geom size='1'/>"),
+        "joint 'j': damping is -1; expected zero or more",
+    ),
     "unknown class": ("<body childclass='x'/>", "unknown default childclass|'x'"),
     "unknown plugin": ("</worldbody><extension><plugin plugin='x'/></extension><worldbody>", "plugin x not found"),
     "an entity": (
@@ -155,7 +159,8 @@ def test_wrong_arguments():
 VALID = """<mujoco model="m"><compiler angle="radian"/><option gravity="0 0 -9.81"/><worldbody><geom size="1"/>
 <body name="a" pos="0 0 1"><joint name="j" axis="0 1 0" range="-1 1" damping="1"/><geom size=".1" pos="1 0 0"/>
 <body name="b" quat="1 0 0 0"><joint name="k" type="slide"/><geom type="box" size=".1 .1 .1"/><site name="s"/>
-</body></body></worldbody><equality><joint joint1="j" joint2="k" polycoef="0 1 0 0 0"/></equality></mujoco>"""
+</body></body></worldbody><equality><joint joint1="j" joint2="k" polycoef="0 1 0 0 0"/></equality>
+<actuator><motor joint="j" gear="2"/></actuator></mujoco>"""
 PIECES = [
     '"',
     "<",

@@ -68,8 +68,8 @@ def read_mjmodel(model: MjModel, source: str = "the given MjModel", base: str = 
     mujoco = _mujoco(source)
     given = bytes(model.names).partition(b"\0")[0].decode("utf-8", "replace")
     builder = ModelBuilder(name if given in ("", UNNAMED) else given, source)
-    reader = TreeReader(mujoco, model, builder)
-    reader.read(base)
+    with np.errstate(all="ignore"):  # what is not finite is refused where a link or a joint takes it
+        TreeReader(mujoco, model, builder).read(base)
     note_leftovers(mujoco, model, builder)
     off = is_disabled(mujoco, model, "GRAVITY")
     gravity = np.zeros(3) if off else np.array(model.opt.gravity)

@@ -32,7 +32,7 @@ def rotors_and_dampers(mujoco: Any, model: Any) -> tuple[Array, Array]:
     """gear² · armature and gear² · damping that actuators add to each joint, (njnt,), where MuJoCo knows of them."""
     rotors, dampers = np.zeros(model.njnt), np.zeros(model.njnt)
     for i, j in _on_joints(mujoco, model):
-        square = float(model.actuator_gear[i, 0]) ** 2
+        square = model.actuator_gear[i, 0] * model.actuator_gear[i, 0]
         rotors[j] += square * float(getattr(model, "actuator_armature", np.zeros(i + 1))[i])
         dampers[j] += square * float(getattr(model, "actuator_damping", np.zeros(i + 1))[i])
     return rotors, dampers

@@ -200,7 +200,10 @@ class TreeReader:
                     self.builder.note(element, f"its {quantity} {value:g} was ignored: it is a free joint")
                     values[quantity] = 0.0
             rest = 0.0
-        return JointDynamics(**values, rest=rest if values["stiffness"] else 0.0) if any(values.values()) else NONE
+        if not any(values.values()):
+            return NONE
+        with self.builder.located(element):
+            return JointDynamics(**values, rest=rest if values["stiffness"] else 0.0)
 
     def _inertia(self, i: int) -> Inertia:
         R = _rotation(self.mj.body_iquat[i])

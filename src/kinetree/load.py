@@ -38,6 +38,8 @@ def load(
     spatial_order   of all 6-vectors: "linear-first", or "angular-first" (Featherstone's)
     base_velocity   of a free joint: in its own axes ("body"), or [ẋ, ω] in its parent's ("mixed")
     keep_fixed      fixed joints to keep as joints, so that what they move is a body of its own
+    passive         whether damping, friction and springs of joints take part; by default they do in MJCF and DH tables
+    friction_width  the speed [rad/s or m/s] that friction takes to come up
     """
     mjcf = _mjcf(path_or_xml, base)
     if mjcf is None:

@@ -61,6 +61,7 @@ ONE_PLACE = {
     "casadi": "backends/casadi.py",
     "sympy": "backends/sympy.py",
     "xml": "model/loaders",
+    "mujoco": "model/loaders",
     "typer": "cli",
     "rich": "cli",
 }

@@ -118,6 +118,12 @@ def random_quaternion(rng: np.random.Generator) -> Array:
     return normalized(rng.normal(size=4))
 
 
+def random_quaternions(rng: np.random.Generator, count: int) -> Array:
+    """Unit quaternions drawn uniformly over all rotations, (count, 4)."""
+    quaternions = rng.normal(size=(count, 4))  # in any direction alike
+    return quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
+
+
 def is_rotation_matrix(R: Array, tolerance: float = 1e-6) -> bool:
     """Whether RᵀR = 1 and det R = 1 within the tolerance."""
     orthonormal = absolute(R.T @ R - np.eye(3)).max() <= tolerance

@@ -1,25 +1,28 @@
-"""kt.load: a robot from a file, a document in a string, or a bundled name."""
+"""kt.load: a robot from a file, a document in a string, or a name."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from importlib import resources
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, short, unknown
-from kinetree.model.builder import GRAVITY
+from kinetree.errors import ArgumentTypeError, short
+from kinetree.model.builder import GRAVITY, ModelBuilder
 from kinetree.model.joints import BaseVelocity
+from kinetree.model.loaders import xacro
 from kinetree.model.loaders.dh import read_dh
+from kinetree.model.loaders.document import Document, bundled_robots, read_document
+from kinetree.model.loaders.resources import Folders, Resources
 from kinetree.model.loaders.urdf import read_urdf
 from kinetree.robot import Robot
 from kinetree.spatial import SpatialOrder
 
+__all__ = ["bundled_robots", "load"]
+
 
 def load(
-    path_or_xml: str | os.PathLike[str],
+    path_or_xml: str | bytes | os.PathLike[str],
     base: str = "fixed",
     *,
     gravity: ArrayLike = GRAVITY,
@@ -27,62 +30,65 @@ def load(
     base_velocity: BaseVelocity = "body",
     keep_fixed: Iterable[str] = (),
     passive: bool | None = None,
+    friction_width: float = 0.01,
+    package_dirs: Folders = (),
+    xacro_args: Mapping[str, str] | None = None,
 ) -> Robot:
-    """A robot from a .urdf file, a URDF document, or a bundled name such as "arm6".
+    """A robot from a file, a document or a name.
+
+    Files are .urdf, .xacro, or .toml with a Denavit-Hartenberg table; a document is URDF; names are those of bundled
+    robots, such as "arm6", and with the package robot_descriptions those of its robots, such as "panda_description".
 
     base            "fixed" to the world, or "floating"
     gravity         in the world [m/s²]
     spatial_order   of all 6-vectors: "linear-first", or "angular-first" (Featherstone's)
     base_velocity   of a free joint: in its own axes ("body"), or [ẋ, ω] in its parent's ("mixed")
     keep_fixed      fixed joints to keep as joints, so that what they move is a body of its own
+    passive         whether damping and friction of joints are part of the dynamics; None as the format's own tools
+                    have it: no for URDF, yes for tables
+    friction_width  the speed [rad/s or m/s] at which friction has come up to 71 %
+    package_dirs    where to look for the packages of meshes: folders that hold packages or are one, or folders by name
+    xacro_args      arguments of a xacro document
     """
-    text, source = document(path_or_xml)
-    is_table = source.endswith(".toml")
-    builder = read_dh(text, source) if is_table else read_urdf(text, source)
+    if not isinstance(passive, bool | None):
+        raise ArgumentTypeError(f"passive is {short(passive)}; expected True, False or None")
+    document = read_document(path_or_xml)
+    resources = Resources(None if document.path is None else document.path.parent, package_dirs)
+    resources.add(document.package_dirs)
+    resources.add(document.packages)
+    builder = _read(document, resources, xacro_args)
+    if passive is None:
+        passive = document.suffix == ".toml"
+    if not passive:
+        _note_what_is_off(builder)
     model = builder.build(
         base,
         gravity=gravity,
         spatial_order=spatial_order,
         base_velocity=base_velocity,
         keep_fixed=keep_fixed,
-        passive=is_table if passive is None else passive,
+        passive=passive,
+        friction_width=friction_width,
     )
     return Robot(model)
 
 
-def bundled_robots() -> list[str]:
-    """Names of the robots that come with the package."""
-    folder = resources.files("kinetree") / "robots"
-    return sorted(
-        entry.name.rpartition(".")[0] for entry in folder.iterdir() if entry.name.endswith((".urdf", ".toml"))
-    )
+def _read(document: Document, resources: Resources, xacro_args: Mapping[str, str] | None) -> ModelBuilder:
+    if document.suffix == ".toml":
+        return read_dh(document.text, document.source)
+    if xacro_args is None and document.suffix != ".xacro":
+        return read_urdf(document.text, document.source, resources)
+    arguments = xacro_args if not document.xacro_args else {**document.xacro_args, **(xacro_args or {})}
+    text, remarks = xacro.expand(document.text, document.source, document.path, arguments or {}, resources)
+    builder = read_urdf(text, f"{document.source}, expanded", resources)
+    for remark in remarks:
+        builder.note("xacro", remark)
+    return builder
 
 
-def document(path_or_xml: str | os.PathLike[str]) -> tuple[bytes | str, str]:
-    """The text of a model and what to call it in errors."""
-    if not isinstance(path_or_xml, (str, os.PathLike)):
-        raise ArgumentTypeError(
-            f"path_or_xml is {short(path_or_xml)}; expected a path, a URDF document or a bundled name"
-        )
-    if isinstance(path_or_xml, str):
-        if not path_or_xml.strip():
-            raise ArgumentError("path_or_xml is empty; expected a path, a URDF document or a bundled name")
-        document = path_or_xml.removeprefix("\ufeff")  # the byte order mark that some editors save
-        if document.lstrip().startswith("<"):
-            return document, "the given URDF document"
-    path = Path(path_or_xml)
-    try:
-        if isinstance(path_or_xml, str) and path_or_xml in bundled_robots() and not path.is_file():
-            folder = resources.files("kinetree") / "robots"
-            (file,) = [entry for entry in folder.iterdir() if entry.name.rpartition(".")[0] == path_or_xml]
-            return file.read_bytes(), file.name if file.name.endswith(".toml") else path_or_xml
-        if path.is_dir():
-            raise ModelError(f"{path} is a folder; expected a model file")
-        if not path.exists() and path.name == str(path_or_xml) and not path.suffix:
-            raise unknown("bundled robot", str(path_or_xml), bundled_robots())
-        return path.read_bytes(), str(path)
-    except KinetreeError:
-        raise
-    except (OSError, ValueError) as problem:  # ValueError: a path with a null character
-        name = str(path) if len(str(path)) < 500 else short(str(path))
-        raise ModelError(f"{name} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+def _note_what_is_off(builder: ModelBuilder) -> None:
+    joints = [joint for joint in builder.joints.values() if joint.dynamics.is_passive]
+    if joints:
+        whose = f"of {len(joints)} joints" if len(joints) > 1 else "of a joint"
+        message = f"damping or friction {whose} is not part of the dynamics; load it with passive=True to have it"
+        builder.note(f"joint {joints[0].name!r}", message, joints[0].line)

@@ -142,7 +142,7 @@ class Model:
         """Rotor inertias as the coordinates feel them, a follower's through its leader, (nv,)."""
         total = np.zeros(self.nv)
         for joint in self.joints:
-            total[joint.v_slice] += joint.lever**2 * joint.dynamics.armature
+            total[joint.v_slice] += joint.lever * (joint.lever * joint.dynamics.armature)
         return total
 
     @cached_property

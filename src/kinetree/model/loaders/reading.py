@@ -63,6 +63,9 @@ class Reading:
             self.note(label, f"<{tag}> contains the text {short(element.text.strip())}, which was ignored", element)
         read = self.known_children.get(tag, ())
         for child in element.children:
+            if child.tag.startswith("xacro:"):
+                message = "this is xacro, to be expanded first; let its name end in .xacro, or give xacro_args"
+                raise self.error(f"<{child.tag}>", message, child)
             if child.tag not in read:
                 place = child.tag if tag == "robot" else f"{tag}/{child.tag}"
                 self.ignored[place] += 1

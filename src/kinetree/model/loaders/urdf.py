@@ -83,10 +83,6 @@ class _Reader(Reading):
     def robot(self, robot: Element) -> None:
         if robot.tag != "robot":
             raise self.error(f"<{robot.tag}>", "the root element is not <robot>", robot)
-        for element in robot.children:
-            if element.tag.startswith("xacro:"):
-                message = "this is xacro, to be expanded first; let its name end in .xacro, or give xacro_args"
-                raise self.error(f"<{element.tag}>", message, element)
         self.note_unread("robot", robot)
         self.geometry.collect_materials(robot)
         for link in robot.all("link"):

@@ -93,6 +93,8 @@ def parse(text: bytes | str, source: str, foreign: Callable[[str], str | None] =
     try:
         parser.Parse(text, True)
     except expat.ExpatError as problem:
+        if _looks_like_html(text) and (kind := foreign("html")):
+            raise error(f"this is {kind}; expected URDF", 1) from None
         raise error(f"not well-formed XML ({expat.ErrorString(problem.code)})", problem.lineno) from None
     except (LookupError, ValueError, UnicodeError) as problem:
         if isinstance(problem, ModelError):
@@ -120,3 +122,9 @@ def _lines(element: Element, indent: str) -> Iterator[str]:
 def _escaped(value: str) -> str:
     unsafe = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
     return "".join(unsafe.get(character, character) for character in value)
+
+
+def _looks_like_html(text: bytes | str) -> bool:
+    """Pages of HTML start with what would be a document type, were it in capitals."""
+    start = text[:100].lstrip().lower()
+    return start.startswith("<!doctype html") if isinstance(start, str) else start.startswith(b"<!doctype html")

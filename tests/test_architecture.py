@@ -60,6 +60,7 @@ ONE_PLACE = {
     "casadi": "backends/casadi.py",
     "sympy": "backends/sympy.py",
     "xml": "model/loaders",
+    "xacro": "model/loaders/xacro.py",
     "typer": "cli",
     "rich": "cli",
 }

@@ -47,10 +47,8 @@ class Material:
 
     color: Color | None = None
     texture: str | None = None
-
-    @property
-    def says_something(self) -> bool:
-        return self.color is not None or self.texture is not None
+    says_something: bool = False
+    """Also if its picture was not found."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +173,11 @@ class GeometryReader:
 
     def defined(self, label: str, element: Element) -> Material:
         color, texture = (self.reading.single(label, element, tag) for tag in ("color", "texture"))
-        picture = None if texture is None else texture.attributes.get("filename", "").strip()
-        if texture is not None and picture:
-            picture = self.found(label, texture, "texture", picture)
-        return Material(None if color is None else self.color(label, color), picture or None)
+        rgba = None if color is None else self.color(label, color)
+        written = "" if texture is None else texture.attributes.get("filename", "").strip()
+        if texture is None or not written:
+            return Material(rgba, None, rgba is not None)
+        return Material(rgba, self.found(label, texture, "texture", written), True)
 
     def color(self, label: str, element: Element) -> Color:
         text = element.attributes.get("rgba")

@@ -100,6 +100,8 @@ def _error(package: Any, problem: Exception, source: str, path: Path | None) -> 
     if type(cause).__name__ == "SubstitutionException":
         problem = cause
     reason = " ".join(str(problem).split()) or type(problem).__name__
+    if isinstance(cause, OSError):
+        reason = f"{cause.strerror}: {cause.filename}"
     if isinstance(problem, RecursionError):
         reason = "it includes or calls itself without end"
     inner = (package.filestack or [None])[-1]

@@ -1,4 +1,4 @@
-"""From a URDF file to a robot, meshes not read: milliseconds beside Pinocchio, which reads kinematics and inertias only."""
+"""From a URDF file to a robot, meshes not read, beside Pinocchio, which reads kinematics and inertias only."""
 
 from __future__ import annotations
 

@@ -284,12 +284,12 @@ CHANGES = {
     "negative damping": (
         "<limit",
         '<dynamics damping="-1"/><limit',
-        "line 8: joint 'hinge': <dynamics> damping is -1; exp",
+        "line 8: joint 'hinge', <dynamics>: damping is -1; exp",
     ),
     "infinite friction": (
         "<limit",
         '<dynamics friction="inf"/><limit',
-        "<dynamics> friction is inf; expected zero or more",
+        "<dynamics>: friction is inf; expected zero or more",
     ),
     "soft limits in words": (
         "<limit",

@@ -34,6 +34,8 @@ class Joint(ABC):
 
     nq: ClassVar[int]
     nv: ClassVar[int]
+    is_series: ClassVar[bool] = False
+    """Whether it is a series of joints with one coordinate each, in the order of its columns."""
 
     @property
     def owns_coordinates(self) -> bool:

@@ -31,6 +31,7 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python single.py
 	cd benchmarks && ../$(BIN)/python compile.py
 	cd benchmarks && ../$(BIN)/python growth.py
+	cd benchmarks && ../$(BIN)/python loading.py
 
 docs:
 	@echo "No site to build yet: read docs/*.md; their code runs in the tests."

@@ -62,6 +62,7 @@ ONE_PLACE = {
     "sympy": "backends/sympy.py",
     "xml": "model/loaders",
     "mujoco": "model/loaders",
+    "xacro": "model/loaders/xacro.py",
     "typer": "cli",
     "rich": "cli",
 }

@@ -32,6 +32,7 @@ ALLOWED = {
     "bound_law": {"robot", "engine", "arguments", "binding", "compiler", "structure", "law"},  # of law, the type
     "law": {"bound_law", "robot", "arguments", "compiler"},
     "derivatives": {"law", "bound_law", "robot", "algorithms", "compiler", "structure"},
+    "lagrange": {"algorithms", "arguments", "derivatives", "law", "linalg", "robot"},
     "load": {"robot", "model", "spatial"},
     "dh": {"robot", "model"},
     "edit": {"robot", "model", "spatial", "arguments"},
@@ -44,6 +45,7 @@ ALLOWED = {
         "derivatives",
         "dh",
         "edit",
+        "lagrange",
         "linalg",
         "compiler",
         "load",

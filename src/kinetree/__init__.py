@@ -15,6 +15,7 @@ from kinetree.errors import (
     SingularMassMatrixError,
     UnknownNameError,
 )
+from kinetree.lagrange import Lagrange, Spring
 from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
 from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
@@ -57,6 +58,7 @@ __all__ = [
     "Inertia",
     "JointDynamics",
     "KinetreeError",
+    "Lagrange",
     "Limits",
     "Mimic",
     "Model",
@@ -66,6 +68,7 @@ __all__ = [
     "Motion",
     "Robot",
     "SingularMassMatrixError",
+    "Spring",
     "Transform",
     "UnknownNameError",
     "Wrench",

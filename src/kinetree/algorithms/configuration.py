@@ -37,3 +37,8 @@ def integrate(model: Model, q: Array, dv: Array) -> Array:
 def difference(model: Model, q0: Array, q1: Array) -> Array:
     """q1 ⊖ q0, (nv,): the dv with q0 ⊕ dv = q1."""
     return np.concatenate([np.zeros(0), *(joint.difference(q0, q1) for joint in model.owners)])
+
+
+def tangent_rates(model: Model, theta: Array, v: Array) -> Array:
+    """θ̇ for q = q_0 ⊕ θ moving with v, (nv,), up to terms of third order in θ."""
+    return np.concatenate([np.zeros(0), *(joint.tangent_rate(theta, v) for joint in model.owners)])

@@ -64,5 +64,16 @@ def spring_energy(model: Model, q: Array) -> Scalar:
     return energy
 
 
+def dissipation(model: Model, v: Array) -> Scalar:
+    """D = Σ ½ damping · ẋ² + friction · √(ẋ² + w²), whose slope ∂D/∂v are damping and friction [W]."""
+    total: Scalar = np.float64(0.0)
+    for joint in _passive_joints(model):
+        own, speed = joint.dynamics, joint.lever * v[joint.v_slice]
+        total = total + 0.5 * speed @ (np.asarray(own.damping) * speed)
+        if np.any(own.friction):
+            total = total + (np.asarray(own.friction) * sqrt(speed * speed + model.friction_width**2)).sum()
+    return total
+
+
 def _passive_joints(model: Model) -> list[Joint]:
     return [joint for joint in model.joints if model.passive and joint.nv and joint.dynamics.is_passive]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinetree.algorithms.configuration import integrate
+from kinetree.algorithms.configuration import integrate, tangent_rates
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 
@@ -48,7 +48,7 @@ def runge_kutta(
     for row, c in zip(tableau.a, tableau.c, strict=True):
         theta, v_at = _moved(v, dt, row, rates)
         q_at = integrate(model, q, theta) if rates else q
-        rates.append((_tangent_rates(model, theta, v_at), acceleration(q_at, v_at, c * dt)))
+        rates.append((tangent_rates(model, theta, v_at), acceleration(q_at, v_at, c * dt)))
     theta, v_next = _moved(v, dt, tableau.b, rates)
     return integrate(model, q, theta), v_next
 
@@ -59,10 +59,6 @@ def _moved(v: Array, dt: Any, weights: tuple[float, ...], rates: list[tuple[Arra
         if weight:
             theta, velocity = theta + (weight * dt) * theta_rate, velocity + (weight * dt) * v_rate
     return theta, velocity
-
-
-def _tangent_rates(model: Model, theta: Array, v: Array) -> Array:
-    return np.concatenate([np.zeros(0), *(joint.tangent_rate(theta, v) for joint in model.owners)])
 
 
 INTEGRATORS: Mapping[str, Callable[..., tuple[Array, Array]]] = {

@@ -88,16 +88,16 @@ def test_mass_on_a_spring():
 
 
 def test_spring_across_a_hinge():
-    """A spring from a point at height h above the hinge to the end of a rod l: d² = l² + h² - 2 l h cos q."""
-    l, h, k, rest = 0.6, 0.8, 90.0, 0.5
+    """A spring from a point at height h above the hinge to the end of a rod r: d² = r² + h² - 2 r h cos q."""
+    rod, h, k, rest = 0.6, 0.8, 90.0, 0.5
     builder = kt.ModelBuilder("lamp")
     builder.link("stand")
-    builder.link("rod", kt.Inertia.from_com(1.1, (0, 0, l / 2), np.zeros((3, 3))))
+    builder.link("rod", kt.Inertia.from_com(1.1, (0, 0, rod / 2), np.zeros((3, 3))))
     builder.joint("hinge", "revolute", "stand", "rod", axis=(0, 1, 0))
-    builder.frame("tip", "rod", xyz=(0, 0, l))
+    builder.frame("tip", "rod", xyz=(0, 0, rod))
     q = np.array([0.7])
-    d = np.sqrt(l**2 + h**2 - 2 * l * h * np.cos(q))
-    force = -k * (d - rest) * l * h * np.sin(q) / d
+    d = np.sqrt(rod**2 + h**2 - 2 * rod * h * np.cos(q))
+    force = -k * (d - rest) * rod * h * np.sin(q) / d
     close(kt.Lagrange(kt.Robot(builder.build()), kt.Spring((0, 0, h), "tip", k, rest)).spring_forces(q), force, 1e-13)
 
 

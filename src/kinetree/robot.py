@@ -19,6 +19,7 @@ from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, Accel
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
 from kinetree.engine import Engine, Place, Request
+from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, one_of, short, unknown
 from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
@@ -29,6 +30,7 @@ from kinetree.quantities import OF_FRAME, OF_ROBOT
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
+    from kinetree.backends.sympy import Equations
     from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
@@ -349,6 +351,20 @@ class Robot:
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
 
         return rollout(self, q0, v0, law_or_controls, dt, steps, integrator)
+
+    # -- explicit ----------------------------------------------------------------------------------------------
+
+    def equations(self, symbolic: bool | str | Iterable[str] = (), factored: bool | None = None) -> Equations:
+        """The equations of motion as SymPy expressions (`pip install 'kinetree[sympy]'`): .M .C .V .G .F .tau in q1, v1,
+        a1, …, to print, to write in LaTeX, and as functions in Python and C.
+
+        symbolic   numbers of the robot to keep as symbols: some of "mass", "length", "inertia", "gravity"; True for all
+        factored   False for every expression written out in textbook form, True for a list of common factors, as code
+                   wants it, whose cost grows with the joints and not with their powers; None chooses by their number
+        """
+        from kinetree.backends.sympy import equations  # noqa: PLC0415 - an extra
+
+        return equations(self.model, as_kinds(symbolic), factored)
 
     # -- ahead of time -----------------------------------------------------------------------------------------
 

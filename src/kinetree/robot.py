@@ -20,7 +20,7 @@ from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
 from kinetree.engine import Engine, Place, Request
 from kinetree.equations.named import as_kinds
-from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, one_of, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, one_of, short, unknown
 from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
 from kinetree.model.writers.mjcf import mjcf
@@ -355,16 +355,19 @@ class Robot:
     # -- explicit ----------------------------------------------------------------------------------------------
 
     def equations(self, symbolic: bool | str | Iterable[str] = (), factored: bool | None = None) -> Equations:
-        """The equations of motion as SymPy expressions (`pip install 'kinetree[sympy]'`): .M .C .V .G .F .tau in q1, v1,
-        a1, …, to print, to write in LaTeX, and as functions in Python and C.
+        """The equations of motion as SymPy expressions, .M .C .V .G .F .tau in q1, v1, a1, …, to print, in LaTeX, and
+        as functions in Python and C (`pip install 'kinetree[sympy]'`).
 
         symbolic   numbers of the robot to keep as symbols: some of "mass", "length", "inertia", "gravity"; True for all
         factored   False for every expression written out in textbook form, True for a list of common factors, as code
                    wants it, whose cost grows with the joints and not with their powers; None chooses by their number
         """
-        from kinetree.backends.sympy import equations  # noqa: PLC0415 - an extra
-
-        return equations(self.model, as_kinds(symbolic), factored)
+        kinds = as_kinds(symbolic)
+        try:
+            from kinetree.backends.sympy import equations  # noqa: PLC0415 - an extra
+        except ModuleNotFoundError:
+            raise KinetreeError("equations are written by the package sympy: pip install 'kinetree[sympy]'") from None
+        return equations(self.model, kinds, factored)
 
     # -- ahead of time -----------------------------------------------------------------------------------------
 

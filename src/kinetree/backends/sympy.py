@@ -19,7 +19,7 @@ from sympy.printing.pycode import PythonCodePrinter
 from kinetree.compiler.expr import Node
 from kinetree.compiler.graph import Graph, uses
 from kinetree.equations import code
-from kinetree.equations.derive import Derivation, as_sums, derive, exact
+from kinetree.equations.derive import as_sums, derive, exact
 from kinetree.equations.named import KINDS
 from kinetree.equations.waves import Sum, Wave
 from kinetree.errors import ArgumentError, short
@@ -93,13 +93,10 @@ class Equations:
     """Symbols that stand for expressions in q, v, parameters and earlier ones: common factors, and sines and cosines.
     Empty for equations that are written out."""
     is_factored: bool
-    _tau: Any
+    """Whether common factors have names; then τ is that of the recursion (RNEA), and not put together."""
+    tau: Any
+    """M a + V + G + F."""
     _latex: Mapping[Any, str]
-
-    @property
-    def tau(self) -> Any:
-        """M a + V + G + F, in a factored form by the recursion itself."""
-        return self._tau if self.is_factored else self.M * sympy.Matrix(self.a) + self.V + self.G + self.F
 
     def short(self) -> Equations:
         """The same with c2 for cos(q2), s23 for sin(q2 + q3) and so on, listed in `definitions`."""
@@ -112,7 +109,7 @@ class Equations:
                 word = "".join(f"{'m' if minus else ''}{k}" for k, minus in terms)
                 word = word if len(self.q) < 10 else "_".join(f"{'m' if minus else ''}{k}" for k, minus in terms)
                 named[wave] = sympy.Symbol(("s" if isinstance(wave, sympy.sin) else "c") + word)
-        written = {which: getattr(self, which).xreplace(named) for which in ("M", "C", "V", "G", "F", "_tau")}
+        written = {which: getattr(self, which).xreplace(named) for which in ("M", "C", "V", "G", "F", "tau")}
         later = tuple((symbol, expression.xreplace(named)) for symbol, expression in self.definitions)
         return replace(self, **written, definitions=(*((symbol, wave) for wave, symbol in named.items()), *later))
 
@@ -141,8 +138,8 @@ class Equations:
     def __str__(self) -> str:
         """The equations line by line, entries of M below the diagonal left out."""
         lines = [f"{self.name}: tau = {self._law}"]
-        lines += [f"{symbol} = {expression}" for symbol, expression in self.definitions]
-        lines += [f"{name}{index} = {expression}" for name, index, expression in self._lines()]
+        lines += [f"{symbol} = {_text(expression)}" for symbol, expression in self.definitions]
+        lines += [f"{name}{index} = {_text(expression)}" for name, index, expression in self._lines()]
         lines += [f"{symbol} = {value:.6g}" for symbol, value in self.parameters.items()]
         return "\n".join(lines)
 
@@ -184,11 +181,8 @@ class Equations:
 
     @property
     def _names(self) -> code.Names:
-        return code.Names(*(tuple(map(str, symbols)) for symbols in (self.q, self.v, self.a)), self._values)
-
-    @property
-    def _values(self) -> dict[str, float]:
-        return {str(symbol): value for symbol, value in self.parameters.items()}
+        q, v, a = (tuple(map(str, symbols)) for symbols in (self.q, self.v, self.a))
+        return code.Names(q, v, a, {str(symbol): value for symbol, value in self.parameters.items()})
 
     def _functions(self) -> list[code.Function]:
         wanted = [
@@ -204,7 +198,11 @@ class Equations:
             if name == "joint_forces" and not any(self.F):
                 continue
             steps, results = self._factored(value)
-            used = {str(symbol) for expression in (*results, *(each for _, each in steps)) for symbol in expression.free_symbols}
+            used = {
+                str(symbol)
+                for expression in (*results, *(each for _, each in steps))
+                for symbol in expression.free_symbols
+            }
             shape = value.shape if name.endswith("matrix") else value.shape[:1]
             functions.append(code.Function(name, arguments, about, shape, steps, results, frozenset(used)))
         return functions
@@ -225,6 +223,10 @@ class Equations:
 
 def _fresh(stem: str, taken: Iterable[Any]) -> Any:
     return sympy.numbered_symbols(stem, exclude=taken, start=1)
+
+
+def _text(expression: Any) -> str:
+    return str(sympy.sstr(expression, full_prec=False))
 
 
 class _Python(PythonCodePrinter):  # type: ignore[misc]
@@ -266,28 +268,25 @@ def equations(model: Model, kinds: Sequence[str], factored: bool | None) -> Equa
             name: _matrix(np.vectorize(lambda total: _expression(total, symbols, masses), otypes=[object])(array))
             for name, array in as_sums(derivation, model, kinds).items()
         }
-        found["tau"] = found["G"]
-    used = set().union(*(matrix.free_symbols for matrix in found.values()), *(each.free_symbols for _, each in definitions))
-    chosen = {parameter.name: parameter for parameter in derivation.parameters if parameter.kind in kinds}
+        rates = [symbol for letter, symbol in symbols.items() if letter.name[0] == "a"]
+        found["tau"] = found["M"] * sympy.ImmutableMatrix(len(rates), 1, rates) + found["V"] + found["G"] + found["F"]
+    used = set().union(*(matrix.free_symbols for matrix in found.values()))
+    used = used.union(*(expression.free_symbols for _, expression in definitions))
     everything = list(symbols.values())
-    n, m = model.nq, model.nv
-    parameters = {
-        symbol: chosen[symbol.name].value for symbol in everything if symbol.name in chosen and symbol in used
-    }
-    latex = {symbol: chosen[symbol.name].latex for symbol in parameters}
-    for k, (q, v, a) in enumerate(zip(everything, everything[n:], everything[n + m :], strict=False), 1):
-        if k <= m:
-            latex |= {v: rf"\dot{{q}}_{{{k}}}", a: rf"\ddot{{q}}_{{{k}}}"}
-        latex.setdefault(q, f"q_{{{k}}}") if k <= n else None
+    q, v, a = np.split(np.array(everything[: model.nq + 2 * model.nv]), [model.nq, model.nq + model.nv])
+    named = {symbols[letter]: parameter for letter, parameter in derivation.named().items() if parameter.kind in kinds}
+    latex = {symbol: parameter.latex for symbol, parameter in named.items()}
+    for mark, vector in (("q", q), (r"\dot{q}", v), (r"\ddot{q}", a)):
+        latex |= {symbol: f"{mark}_{{{k}}}" for k, symbol in enumerate(vector, 1)}
     return Equations(
         name=model.name,
-        q=tuple(everything[:n]),
-        v=tuple(everything[n : n + m]),
-        a=tuple(everything[n + m : n + 2 * m]),
+        q=tuple(q),
+        v=tuple(v),
+        a=tuple(a),
         coordinates=tuple(
             joint.name + (f"[{k}]" if joint.nv > 1 else "") for joint in model.owners for k in range(joint.nv)
         ),
-        parameters=parameters,
+        parameters={symbol: parameter.value for symbol, parameter in named.items() if symbol in used},
         M=found["M"],
         C=found["C"],
         V=found["V"],
@@ -295,7 +294,7 @@ def equations(model: Model, kinds: Sequence[str], factored: bool | None) -> Equa
         F=found["F"],
         definitions=tuple(definitions),
         is_factored=factored,
-        _tau=found["tau"],
+        tau=found["tau"],
         _latex=latex,
     )
 
@@ -318,7 +317,9 @@ def _expression(total: Sum, symbols: Mapping[Any, Any], masses: Sequence[Any] = 
         factors += [_wave(wave, symbols) for wave in waves]
         if len(total.terms) == 1 and coefficient == 1 and mass is None and len(factors) == 1:
             return factors[0]  # it may be a comparison, which cannot be multiplied
-        is_plain = mass is None and not any(hasattr(letter, "name") and letter.name[0] in "mlIg" for letter, _ in powers)
+        is_plain = mass is None and not any(
+            hasattr(letter, "name") and letter.name[0] in "mlIg" for letter, _ in powers
+        )
         by_mass.setdefault(mass, []).append(sympy.Mul(_number(coefficient, is_plain), *factors))
     parts = []
     for mass, terms in by_mass.items():
@@ -364,7 +365,12 @@ def _from_graph(graph: Graph, symbols: Sequence[Any], nq: int) -> tuple[list[tup
             continue
         value = OPERATIONS[node.op](*(found[arg] for arg in node.args))
         is_wave = node.op in ("sin", "cos") and node.args[0].op == "input" and node.args[0].value < nq
-        if node.args and node.op != "neg" and (counted[node] > 1 or is_wave) and not isinstance(value, sympy.logic.boolalg.Boolean):
+        if (
+            node.args
+            and node.op != "neg"
+            and (counted[node] > 1 or is_wave)
+            and not isinstance(value, sympy.logic.boolalg.Boolean)
+        ):
             name = sympy.Symbol(f"{node.op[0]}{int(node.args[0].value) + 1}") if is_wave else next(fresh)
             definitions.append((name, value))
             value = name

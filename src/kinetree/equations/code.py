@@ -43,7 +43,7 @@ def python(title: str, law: str, functions: Sequence[Function], names: Names, pr
     text = "\n\n\n".join(bodies)
     needed = sorted({match[1] or match[2] for match in MATH.finditer(text)})
     imports = [f"from math import {', '.join(needed)}", ""] if needed else []
-    head = [f'"""Equations of motion of {title}: tau = {law}. SI units."""', "", *imports, "import numpy as np"]
+    head = [f'"""Equations of motion of {_plain(title)}: tau = {law}. SI units."""', "", *imports, "import numpy as np"]
     return "\n".join(head) + "\n\n\n" + text + "\n"
 
 
@@ -70,7 +70,7 @@ def _python_function(function: Function, names: Names, printer: Printer) -> str:
 
 def c(title: str, law: str, functions: Sequence[Function], names: Names, printer: Printer) -> str:
     """A translation unit that needs nothing but the C library's mathematics."""
-    head = [f"/* Equations of motion of {title.replace('*/', '')}: tau = {law}. SI units. */", "#include <math.h>"]
+    head = [f"/* Equations of motion of {_plain(title)}: tau = {law}. SI units. */", "#include <math.h>"]
     if names.parameters:
         fields = [f"    double {name};" for name in names.parameters]
         values = [f"    .{name} = {value!r}," for name, value in names.parameters.items()]
@@ -98,6 +98,11 @@ def _c_function(function: Function, names: Names, printer: Printer) -> str:
         index = "".join(f"[{i}]" for i in (divmod(k, function.shape[1]) if len(function.shape) == 2 else (k,)))
         lines.append(f"    result{index} = {printer(entry)};")
     return "\n".join([*lines, "}"])
+
+
+def _plain(title: str) -> str:
+    """A name as it may stand in a comment or a string of any language."""
+    return re.sub(r"[^\w .,:+()-]", "?", title)
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""The algorithms on symbols for one robot: M, C, V, G and the forces of joints as graphs, and those as sums of waves."""
+"""The algorithms on symbols for one robot: M, C, V, G and forces of joints as a graph, and that as sums of waves."""
 
 from __future__ import annotations
 
@@ -53,6 +53,11 @@ class Derivation:
     parameters: tuple[Parameter, ...]
     """Those that have letters, the last of all."""
 
+    def named(self) -> dict[Letter, Parameter]:
+        """The parameters by their letters."""
+        first = len(self.letters) - len(self.parameters)
+        return dict(zip(self.letters[first:], self.parameters, strict=True))
+
     def by_quantity(self, values: Iterable[object]) -> dict[str, Array]:
         """What stands for the outputs, shaped as matrices and vectors."""
         flat, arrays, start = np.empty(len(self.graph.outputs), dtype=object), {}, 0
@@ -106,19 +111,18 @@ def derive(model: Model, kinds: Iterable[str] = KINDS) -> Derivation:
 def as_sums(derivation: Derivation, model: Model, keep: Iterable[str]) -> dict[str, Array]:
     """M, C, V, G and F as sums of waves; parameters of kinds that are not to be kept get their values, exactly."""
     kept = set(keep)
-    first = len(derivation.letters) - len(derivation.parameters)
-    inputs = [Sum.symbol(letter) for letter in derivation.letters]
-    for k, parameter in enumerate(derivation.parameters, first):
+    inputs = {letter: Sum.symbol(letter) for letter in derivation.letters}
+    for letter, parameter in derivation.named().items():
         if parameter.kind not in kept:
-            inputs[k] = Sum.number(exact(parameter.value))
-    group_of = {letter: (group, k) for k, (letter, group) in enumerate(zip(derivation.letters, parallel(model)))}
+            inputs[letter] = Sum.number(exact(parameter.value))
+    group_of = {derivation.letters[k]: (group, k) for k, group in enumerate(parallel(model))}
     shapes = {name: shape for name, shape in derivation.shapes.items() if name != "tau"}
     count = sum(int(np.prod(shape)) for shape in shapes.values())
     graph = Graph(derivation.graph.n_inputs, derivation.graph.outputs[:count])
     found: dict[Node, Sum] = {}
     atoms: dict[Applied, Applied] = {}
     for node in graph.nodes():
-        found[node] = _sum(node, [found[arg] for arg in node.args], inputs, group_of, atoms)
+        found[node] = _sum(node, [found[arg] for arg in node.args], list(inputs.values()), group_of, atoms)
     sums = [found[node].with_products() for node in graph.outputs]
     return replace(derivation, graph=graph, shapes=shapes).by_quantity(sums)
 

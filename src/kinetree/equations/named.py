@@ -61,7 +61,7 @@ def renamed(model: Model, naming: Naming) -> Model:
             Transform(X.R, _vector(X.p, _length_name(model, i), "length", naming)) if i else X
             for i, X in enumerate(model.placements)
         ),
-        inertias=tuple(_inertia(I, i, naming) if i else world for i, I in enumerate(model.inertias)),
+        inertias=tuple(_inertia(inertia, i, naming) if i else world for i, inertia in enumerate(model.inertias)),
         gravity=_vector(model.gravity, ("g", "", "g"), "gravity", naming),
     )
 

@@ -168,7 +168,7 @@ def _product(a: Wave, b: Wave) -> list[tuple[Fraction, Wave | None]]:
 
 def _normal(group: int, kind: str, frequency: Mapping[int, Fraction]) -> tuple[int, Wave]:
     """The wave with its first multiple positive, and the sign that leaves."""
-    ordered = sorted((item for item in frequency.items() if item[0] >= 0))
+    ordered = sorted(item for item in frequency.items() if item[0] >= 0)
     ordered += [item for item in frequency.items() if item[0] < 0]
     negative = ordered[0][1] < 0
     if negative:
@@ -240,9 +240,15 @@ def _halves(wave: Wave, partner: Wave | None) -> tuple[Any, Any] | None:
     w, u = dict(wave.frequency), dict(partner.frequency if partner else ())
     halves = []
     for sign in (1, -1):
-        half = {angle: (w.get(angle, Fraction(0)) + sign * u.get(angle, Fraction(0))) / 2 for angle in w.keys() | u.keys()}
+        half = {
+            angle: (w.get(angle, Fraction(0)) + sign * u.get(angle, Fraction(0))) / 2 for angle in w.keys() | u.keys()
+        }
         plain = {angle: multiple for angle, multiple in half.items() if multiple}
-        if not plain or any(m.denominator != 1 for angle, m in plain.items() if angle >= 0) or not _is_plain(plain.items()):
+        if (
+            not plain
+            or any(m.denominator != 1 for angle, m in plain.items() if angle >= 0)
+            or not _is_plain(plain.items())
+        ):
             return None
         halves.append(tuple(plain.items()))
     return halves[0], halves[1]

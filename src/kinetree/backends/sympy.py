@@ -5,6 +5,7 @@ The only file that knows SymPy. What it gets are sums of waves (textbook form) o
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,6 @@ from kinetree.compiler.expr import Node
 from kinetree.compiler.graph import Graph, uses
 from kinetree.equations import code
 from kinetree.equations.derive import as_sums, derive, exact
-from kinetree.equations.named import KINDS
 from kinetree.equations.waves import Sum, Wave
 from kinetree.errors import ArgumentError, short
 from kinetree.model.tree import Model
@@ -28,6 +28,8 @@ from kinetree.ops import Array
 
 FEW_JOINTS = 4
 """Up to so many velocities, equations are given in textbook form unless asked otherwise."""
+LITTLE_WORK = 40_000
+"""Unless that takes more products of terms than so many: some seconds."""
 COMMON_DENOMINATOR = 64
 """Fractions with a larger one are written as decimals."""
 
@@ -252,13 +254,16 @@ class _C(C99CodePrinter):  # type: ignore[misc]
 
 def equations(model: Model, kinds: Sequence[str], factored: bool | None) -> Equations:
     """The equations of a model, with numbers of these kinds as symbols."""
-    if factored is None:
-        factored = model.nv > FEW_JOINTS or bool(model.quaternions)
-    elif not isinstance(factored, bool):
+    if not isinstance(factored, bool | None):
         raise ArgumentError(f"factored is {short(factored)}; expected True, False or None")
-    derivation = derive(model, kinds if factored else KINDS)
+    sums = None
+    if factored is False or (factored is None and model.nv <= FEW_JOINTS and not model.quaternions):
+        derivation = derive(model)
+        sums = as_sums(derivation, model, kinds, most=LITTLE_WORK if factored is None else math.inf)
+    if sums is None:
+        derivation = derive(model, kinds)
     symbols = {letter: sympy.Symbol(letter.name) for letter in derivation.letters}
-    if factored:
+    if sums is None:
         definitions, values = _from_graph(derivation.graph, list(symbols.values()), model.nq)
         found = {name: _matrix(array) for name, array in derivation.by_quantity(values).items()}
     else:
@@ -266,7 +271,7 @@ def equations(model: Model, kinds: Sequence[str], factored: bool | None) -> Equa
         definitions = []
         found = {
             name: _matrix(np.vectorize(lambda total: _expression(total, symbols, masses), otypes=[object])(array))
-            for name, array in as_sums(derivation, model, kinds).items()
+            for name, array in sums.items()
         }
         rates = [symbol for letter, symbol in symbols.items() if letter.name[0] == "a"]
         found["tau"] = found["M"] * sympy.ImmutableMatrix(len(rates), 1, rates) + found["V"] + found["G"] + found["F"]
@@ -293,15 +298,15 @@ def equations(model: Model, kinds: Sequence[str], factored: bool | None) -> Equa
         G=found["G"],
         F=found["F"],
         definitions=tuple(definitions),
-        is_factored=factored,
+        is_factored=sums is None,
         tau=found["tau"],
         _latex=latex,
     )
 
 
 def _matrix(array: Array) -> Any:
-    rows = array.shape[0]
-    return sympy.ImmutableMatrix(rows, array.size // rows if rows else 0, list(array.ravel()))
+    rows, columns = array.shape if array.ndim == 2 else (len(array), 1)
+    return sympy.ImmutableMatrix(rows, columns, list(array.ravel()))
 
 
 # -- from sums of waves ------------------------------------------------------------------------------------------------
@@ -323,7 +328,9 @@ def _expression(total: Sum, symbols: Mapping[Any, Any], masses: Sequence[Any] = 
         by_mass.setdefault(mass, []).append(sympy.Mul(_number(coefficient, is_plain), *factors))
     parts = []
     for mass, terms in by_mass.items():
-        part = sympy.factor_terms(sympy.Add(*terms), sign=True)
+        part = sympy.Add(*terms)
+        kept = {function: sympy.Dummy() for function in part.atoms(sympy.Function)}  # nothing is taken out of angles
+        part = sympy.factor_terms(part.xreplace(kept), sign=True).xreplace({new: old for old, new in kept.items()})
         parts.append(part if mass is None else mass * part)
     return sympy.Add(*parts)
 

@@ -60,7 +60,7 @@ def _python_function(function: Function, names: Names, printer: Printer) -> str:
     entries = [printer(entry) for entry in function.entries]
     if len(function.shape) == 2:
         n = function.shape[1]
-        rows = [f"            [{', '.join(entries[k : k + n])}]," for k in range(0, len(entries), n)]
+        rows = [f"            [{', '.join(entries[k : k + n])}]," for k in range(0, len(entries), max(n, 1))]
         lines += ["    return np.array(", "        [", *rows, "        ],", "        dtype=float,", "    )"]
     else:
         lines += ["    return np.array(", "        [", *(f"            {entry}," for entry in entries)]

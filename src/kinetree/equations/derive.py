@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -23,6 +24,9 @@ from kinetree.ops import Array
 
 PARALLEL = 1e-12
 """How far the directions of two axes may be apart to count as parallel."""
+
+ROUNDING = 1e-14
+"""Relative: how far a float may be from a decimal number of eleven digits to stand for it."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,13 @@ def derive(model: Model, kinds: Iterable[str] = KINDS) -> Derivation:
     return Derivation(graph, dict(zip(names, shapes, strict=True)), letters, tuple(chosen))
 
 
-def as_sums(derivation: Derivation, model: Model, keep: Iterable[str]) -> dict[str, Array]:
-    """M, C, V, G and F as sums of waves; parameters of kinds that are not to be kept get their values, exactly."""
+def as_sums(
+    derivation: Derivation, model: Model, keep: Iterable[str], most: float = math.inf
+) -> dict[str, Array] | None:
+    """M, C, V, G and F as sums of waves; parameters of kinds that are not to be kept get their values, exactly.
+
+    None, if that takes more than `most` products of two terms.
+    """
     kept = set(keep)
     inputs = {letter: Sum.symbol(letter) for letter in derivation.letters}
     for letter, parameter in derivation.named().items():
@@ -121,7 +130,12 @@ def as_sums(derivation: Derivation, model: Model, keep: Iterable[str]) -> dict[s
     graph = Graph(derivation.graph.n_inputs, derivation.graph.outputs[:count])
     found: dict[Node, Sum] = {}
     atoms: dict[Applied, Applied] = {}
+    work = 0
     for node in graph.nodes():
+        if node.op == "mul":
+            work += len(found[node.args[0]].terms) * len(found[node.args[1]].terms)
+            if work > most:
+                return None
         found[node] = _sum(node, [found[arg] for arg in node.args], list(inputs.values()), group_of, atoms)
     sums = [found[node].with_products() for node in graph.outputs]
     return replace(derivation, graph=graph, shapes=shapes).by_quantity(sums)
@@ -165,8 +179,8 @@ def _applied(op: str, args: list[Sum], atoms: dict[Applied, Applied]) -> Sum:
 
 def exact(number: float) -> Fraction:
     """The decimal number that a float stands for; a short one, if only rounding is between them."""
-    near = float(f"{number:.13g}")
-    return Fraction(repr(near if len(repr(near)) < len(repr(number)) - 2 else float(number)))
+    near = float(f"{number:.11g}")
+    return Fraction(repr(near if abs(near - number) <= ROUNDING * abs(number) else float(number)))
 
 
 def parallel(model: Model) -> list[int]:

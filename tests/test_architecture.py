@@ -28,6 +28,7 @@ ALLOWED = {
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "robot": {"simulation", "algorithms", "model", "arguments", "wrench", "engine", "quantities", "binding"},
     "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},
+    "identification": {"arguments", "robot"},
     "structure": set(),
     "bound_law": {"robot", "engine", "arguments", "binding", "compiler", "structure", "law"},  # of law, the type
     "law": {"bound_law", "robot", "arguments", "compiler"},
@@ -44,6 +45,7 @@ ALLOWED = {
         "derivatives",
         "dh",
         "edit",
+        "identification",
         "linalg",
         "compiler",
         "load",

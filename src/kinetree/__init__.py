@@ -2,6 +2,7 @@
 
 from kinetree import cache, edit, identification, linalg
 from kinetree.compiler.threads import get_num_threads, set_num_threads
+from kinetree.constrained import Constrained
 from kinetree.convert import convert
 from kinetree.derivatives import gradient, hessian, jacobian
 from kinetree.dh import DHLink, from_dh
@@ -18,6 +19,7 @@ from kinetree.errors import (
 from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
 from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
+from kinetree.model.constraints import Contact, Loop
 from kinetree.ops import (
     absolute,
     atan2,
@@ -50,6 +52,8 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "CacheWarning",
+    "Constrained",
+    "Contact",
     "DHLink",
     "Finding",
     "Force",
@@ -58,6 +62,7 @@ __all__ = [
     "JointDynamics",
     "KinetreeError",
     "Limits",
+    "Loop",
     "Mimic",
     "Model",
     "ModelBuilder",

@@ -21,6 +21,8 @@ __all__ = [
     "pseudo_inverse",
     "skew",
     "solve",
+    "unit_lower_solve",
+    "unit_upper_solve",
 ]
 
 
@@ -45,14 +47,27 @@ def ltdl(M: Array) -> tuple[Array, Array]:
 
 def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
     """x with Lᵀ D L x = b; b is a vector or the columns of a matrix."""
-    n = len(d)
-    x = ops.zeros(b.shape, L, d, b)
-    x[...] = b
-    for i in reversed(range(n)):  # Lᵀ y = b
+    y = unit_upper_solve(L, b)
+    for i in range(len(d)):
+        y[i] = y[i] * ops.divide(1.0, d[i])
+    return unit_lower_solve(L, y)
+
+
+def unit_upper_solve(L: Array, b: Array) -> Array:
+    """y with Lᵀ y = b, for a unit lower-triangular L."""
+    y = ops.zeros(b.shape, L, b)
+    y[...] = b
+    for i in reversed(range(len(L))):
         for j in range(i):
-            x[j] = x[j] - L[i, j] * x[i]
-    for i in range(n):  # D z = y, L x = z
-        x[i] = x[i] * ops.divide(1.0, d[i])
+            y[j] = y[j] - L[i, j] * y[i]
+    return y
+
+
+def unit_lower_solve(L: Array, b: Array) -> Array:
+    """x with L x = b, for a unit lower-triangular L."""
+    x = ops.zeros(b.shape, L, b)
+    x[...] = b
+    for i in range(len(L)):
         for j in range(i):
             x[i] = x[i] - L[i, j] * x[j]
     return x

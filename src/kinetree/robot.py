@@ -20,6 +20,7 @@ from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
 from kinetree.engine import Engine, Place, Request
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, one_of, short, unknown
+from kinetree.model.constraints import Constraint
 from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
 from kinetree.model.writers.mjcf import mjcf
@@ -29,6 +30,7 @@ from kinetree.quantities import OF_FRAME, OF_ROBOT
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
+    from kinetree.constrained import Constrained
     from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
@@ -341,6 +343,29 @@ class Robot:
         self._require_mass()
         return self._call("center_of_mass_jacobian", (q,), out)
 
+    # -- under constraints -------------------------------------------------------------------------------------
+
+    def constrained(
+        self,
+        constraints: Constraint | Iterable[Constraint],
+        *,
+        damping: float = 1e-8,
+        frequency: float = 0.0,
+        damping_ratio: float = 1.0,
+        actuated: Iterable[str] | None = None,
+    ) -> Constrained:
+        """The robot with frames held to the world (`kt.Contact`) or to each other (`kt.Loop`).
+
+        damping         of the solve, relative to the inverse inertia that each constraint meets; with the few
+                        iterations taken, accelerations do not show it, and forces of constraints that repeat each
+                        other stay bounded
+        frequency       with which errors of position and velocity decay [rad/s], with `damping_ratio`; zero for not
+        actuated        names of the joints with a motor, for inverse dynamics; all if not given, a floating base never
+        """
+        from kinetree.constrained import constrained  # noqa: PLC0415 - it knows robots
+
+        return constrained(self, constraints, damping, frequency, damping_ratio, actuated)
+
     # -- over time ---------------------------------------------------------------------------------------------
 
     def rollout(
@@ -512,5 +537,5 @@ class Frame:
         return Frame, (self.robot, self.name)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
-        result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, frame=self.name, options=options)
+        result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, subject=self.name, options=options)
         return result

@@ -47,7 +47,8 @@ def ltdl(M: Array) -> tuple[Array, Array]:
 
 def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
     """x with Lᵀ D L x = b; b is a vector or the columns of a matrix."""
-    y = unit_upper_solve(L, b)
+    y = ops.zeros(b.shape, L, d, b)
+    y[...] = unit_upper_solve(L, b)
     for i in range(len(d)):
         y[i] = y[i] * ops.divide(1.0, d[i])
     return unit_lower_solve(L, y)

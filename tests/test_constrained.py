@@ -67,7 +67,8 @@ def compare(system, rng, tolerance=1e-10):
 
 def test_three_ways_to_the_same_numbers():
     rng = np.random.default_rng(0)
-    compare(standing(frequency=10.0).pinned(walker()[0].random(rng)), rng)
+    robot, feet = walker()
+    compare(robot.constrained([kt.Contact(foot) for foot in feet[:2]], frequency=10.0).pinned(robot.random(rng)), rng)
     robot, feet = walker(spatial_order="angular-first", base_velocity="mixed")
     compare(robot.constrained([kt.Contact(feet[0], "surface"), kt.Loop(feet[1], feet[2])]), rng)
 
@@ -138,21 +139,19 @@ def test_a_robot_that_stands_still():
 
 
 def test_inside_a_law_and_its_derivative():
-    robot, feet = walker()
-    system = robot.constrained([kt.Contact(foot) for foot in feet])
-    rng = np.random.default_rng(2)
+    robot, rng = kt.load("arm6"), np.random.default_rng(2)
+    system = robot.constrained(kt.Contact("tool0"))
     q, v, tau = (x[0] for x in arguments(system, rng, 1))
 
     @kt.compile
     def acceleration(robot, q, v, tau):
-        return robot.constrained([kt.Contact(foot) for foot in feet]).forward_dynamics(q, v, tau)[0]
+        return robot.constrained(kt.Contact("tool0")).forward_dynamics(q, v, tau)[0]
 
     assert np.array_equal(acceleration(robot, q, v, tau), system.forward_dynamics(q, v, tau)[0])
     by_q, by_v = kt.jacobian(acceleration, wrt=("q", "v"))(robot, q, v, tau)
     h = 1e-6
-    for column in range(0, 18, 5):
-        step = h * np.eye(18)[column]
-        ends = [system.forward_dynamics(robot.integrate(q, s * step), v, tau)[0] for s in (1, -1)]
+    for column, step in enumerate(h * np.eye(6)):
+        ends = [system.forward_dynamics(q + s * step, v, tau)[0] for s in (1, -1)]
         close(by_q[:, column], (ends[0] - ends[1]) / (2 * h), 1e-6)
         ends = [system.forward_dynamics(q, v + s * step, tau)[0] for s in (1, -1)]
         close(by_v[:, column], (ends[0] - ends[1]) / (2 * h), 1e-6)

@@ -166,8 +166,8 @@ class Constrained:
 
     @native
     def constraint_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt in the constraints. Where they repeat each other it is large,
-        of the order of 1 / damping, instead of infinite."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt in the constraints. Where they repeat each other there is no
+        inverse, and Λ is one of the symmetric matrices with A Λ A = A of A = J M⁻¹ Jᵀ."""
         return self._call("constraint_inertia", (q,), out)
 
     # -- ahead of time -----------------------------------------------------------------------------------------

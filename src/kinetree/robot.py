@@ -356,9 +356,8 @@ class Robot:
     ) -> Constrained:
         """The robot with frames held to the world (`kt.Contact`) or to each other (`kt.Loop`).
 
-        damping         of the solve, relative to the inverse inertia that each constraint meets; with the few
-                        iterations taken, accelerations do not show it, and forces of constraints that repeat each
-                        other stay bounded
+        damping         of the solve, relative to the inverse inertia that each constraint meets: what constraints
+                        differ in by less counts as repeated; otherwise results do not show it
         frequency       with which errors of position and velocity decay [rad/s], with `damping_ratio`; zero for not
         actuated        names of the joints with a motor, for inverse dynamics; all if not given, a floating base never
         """

@@ -13,14 +13,15 @@ Taken together they give f and, with it, a:
 With M = Lᵀ D L and Y = L⁻ᵀ Jᵀ, A = Yᵀ D⁻¹ Y; L and Y have zeros wherever a joint does not move a frame.
 
 Constraints may repeat each other (four feet flat on the ground), and then A has no inverse, while a is still unique. So
-A x = c is solved by proximal iterations (Carpentier, Budhiraja, Mansard 2021),
+A x = c is solved with a little damping that proximal iterations take out again (Carpentier, Budhiraja, Mansard 2021):
 
-    x ← x + (A + ε W)⁻¹ (c - A x),     from x = 0
+    δ_0 = (A + ε W)⁻¹ c,     δ_{j+1} = (A + ε W)⁻¹ ε W δ_j,     x = Σ_{j<m} (δ_j - δ_m)
 
-which multiply an error by ε w / (λ + ε w) for every eigenvalue λ of A: away for all that the robot feels, while what it
-does not feel stays out of x. W has one weight for the three directions of a point and one for three rotations, the
-mean of A over them, so that neither units nor axes matter: of all forces that do the same, f is the one with the least
-fᵀ W f.
+In the direction of an eigenvalue λ, δ_j = c/(λ + ε) (ε/(λ + ε))^j. Where λ is larger than ε these sum up to c/λ, to the
+m-th power of ε/λ; where it is zero they are all the same, and nothing of c gets into x: neither forces that the robot
+does not feel, nor what no force can do, as at velocities which the constraints do not allow. W has one weight for the
+three directions of a point and one for three rotations, the mean of A over them, so that neither units nor axes matter:
+of all forces that do the same, f is the one with the least fᵀ W f.
 
 Inside this file rows are in the axes of the common frame, linear above angular, at the origin of the constrained frame;
 of a loop, those of frame a less those of frame b. Results are in world axes.
@@ -49,7 +50,7 @@ from kinetree.spatial.exponential import log_quaternion
 from kinetree.spatial.rotation import quaternion_from_matrix
 
 ITERATIONS = 4
-"""Of the proximal solve, the first included."""
+"""Of the proximal solve: m."""
 FLOOR = 1e-9
 """The least weight of a constraint, relative to the mean inverse inertia of the joints: some cannot move at all."""
 
@@ -176,7 +177,7 @@ def forward_dynamics(
     rows = _Rows(model, constraints, q)
     feel = _Response(rows)
     free = unit_upper_solve(feel.L, tau - passive_forces(model, q, v) - bias_forces(model, q, v, f_ext))
-    f = -feel.solve(rows.stabilized_bias(v) + feel.W.T @ free)  # W' L⁻ᵀ (τ - b) = J M⁻¹ (τ - b)
+    f = -feel.solve(rows.stabilized_bias(v) + feel.W.T @ free)  # J M⁻¹ (τ - b) + γ
     a = feel.back(free + feel.Y @ f)
     return (a, rows.in_world_axes(f)), feel.d
 
@@ -200,7 +201,7 @@ def projector(model: Model, constraints: ConstraintSet, q: Array) -> tuple[Array
 
 
 def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array) -> tuple[Array, Array]:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k), and the pivots of M; of the size of 1/ε where constraints repeat each other."""
+    """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k), and the pivots of M; where constraints repeat each other, some Λ with A Λ A = A."""
     rows = _Rows(model, constraints, q)
     feel = _Response(rows)
     half = rows.in_world_axes(feel.solve(np.eye(constraints.size)))
@@ -247,20 +248,20 @@ class _Response:
 
 
 class _Proximal:
-    """Solves A x = c for a symmetric A that may be singular, if c is in its range."""
+    """Solves A x = c for a symmetric A that may be singular; what of c is not in its range is left out."""
 
     def __init__(self, A: Array, damping: float, floor: Scalar, blocks: bool = True) -> None:
-        self.A = A
         weights = zeros(len(A), A)
-        diagonal = A.diagonal()
         for k in range(len(A)):
-            block = diagonal[k - k % 3 : k - k % 3 + 3]
+            block = A.diagonal()[k - k % 3 : k - k % 3 + 3]
             weights[k] = block.sum() * (1.0 / 3.0) + FLOOR * floor if blocks else floor
-        self.L, self.d = ltdl(A + np.diag(damping * weights))
+        self.damping = damping * weights
+        self.L, self.d = ltdl(A + np.diag(self.damping))
 
     def solve(self, c: Array) -> Array:
         """x; c is a vector or the columns of a matrix."""
-        x = ltdl_solve(self.L, self.d, c)
-        for _ in range(ITERATIONS - 1):
-            x = x + ltdl_solve(self.L, self.d, c - self.A @ x)
-        return x
+        damping = self.damping if c.ndim == 1 else self.damping[:, None]
+        deltas = [ltdl_solve(self.L, self.d, c)]
+        for _ in range(ITERATIONS):
+            deltas.append(ltdl_solve(self.L, self.d, damping * deltas[-1]))
+        return sum(deltas[:-1], start=-ITERATIONS * deltas[-1])

@@ -29,6 +29,7 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python batch.py
 	cd benchmarks && ../$(BIN)/python calls.py
 	cd benchmarks && ../$(BIN)/python dynamics.py
+	cd benchmarks && ../$(BIN)/python constrained.py
 	cd benchmarks && ../$(BIN)/python single.py
 	cd benchmarks && ../$(BIN)/python compile.py
 	cd benchmarks && ../$(BIN)/python growth.py

@@ -65,6 +65,16 @@ WORKS = {
     "writing into an argument": written_into,
     "formatting": lambda robot, q: q * len(f"{q[0]:.3f} {q}"[:1]),
     "bounds": lambda robot, q: kt.minimum(kt.maximum(q, -0.5), 0.5 * robot.limits.upper),
+    "clip and sign": lambda robot, q: kt.clip(q, -0.5, 0.2) + kt.sign(q) - kt.sign(q - q[0]),
+    "equality": lambda robot, q: np.array([q[0] == 0.4, q[0] != 0.4, q[0] == q[1], q[1] != q[0], q[0] == None]),  # noqa: E711
+    "equality of arrays": lambda robot, q: kt.where(kt.equal(q, np.array([0.4, 0.4])), 1.0, 2.0),
+    "known truths": lambda robot, q: np.array([True, False]) * q + np.eye(2, dtype=bool) @ q + q[0] * (len(q) == 3),
+    "truth of numbers": lambda robot, q: np.stack([kt.where(q - 0.4, 1.0, 2.0), kt.logical_or(q - 0.4, 0.0)]),
+    "truths in where": lambda robot, q: kt.where(kt.less(q, 0.0), kt.less(q, 0.4), True),
+    "whole numbers in linear algebra": lambda robot, q: (
+        kt.linalg.solve(np.array([[2, 1], [1, 3]]), np.array([1, 1])) * q
+        + kt.linalg.inverse(np.array([[2, 1], [1, 3]]), positive_definite=True) @ q
+    ),
 }
 
 
@@ -104,9 +114,19 @@ REFUSED = {
     ),
     r"made by kt.zeros(shape), not by np.zeros": into_floats,
     r"write x = x + y, or make x by kt.zeros(shape)": in_place,
-    r"kt.minimum and kt.maximum instead of min, max and clip": lambda robot, q: np.clip(q, -1.0, 1.0),
+    r"kt.clip and kt.sign instead of min, max, np.clip": lambda robot, q: np.clip(q, -1.0, 1.0),
     r"kt.less(a, b), kt.less_equal": lambda robot, q: np.where(q > 0.0, q, -q),
-    r"kt.where(kt.equal(a, b), …)": lambda robot, q: q[0] == 0.0,
+    r"kt.equal instead of": lambda robot, q: kt.where(q == 2.0 * q, 1.0, 2.0),
+    r"a traced value has no truth yet": lambda robot, q: q * np.array_equal(q, 2.0 * q),
+    r"a traced value has no truth": lambda robot, q: q * (q[0] in list(2.0 * q)),
+    r"&, | and ~ are of comparisons": lambda robot, q: q & q,
+    r"1j is beside a traced value; expected a real number": lambda robot, q: q * 1j,
+    r"None is beside a traced value": lambda robot, q: q + None,
+    r"such as np.interp": lambda robot, q: np.interp(q, [0.0, 1.0], [2.0, 3.0]),
+    r"q holds traced values; expected numbers: this cannot be part": lambda robot, q: kt.convert(
+        robot, "q", q, to="pinocchio"
+    ),
+    r"where(condition, a, b) got 1 arguments": lambda robot, q: kt.where(True),
     r"use kt.atan2": lambda robot, q: np.arctan2(1.0, q),
     r"use kt.where(condition, a, b)": lambda robot, q: sorted(q),
     r"instead of math or float()": lambda robot, q: math.sin(q[0]),

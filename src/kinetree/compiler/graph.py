@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -142,6 +143,6 @@ def uses(graph: Graph) -> Counter[Node]:
 
 def rebuilt(node: Node, args: tuple[Node, ...]) -> Node:
     """The same operation on other operands, simplified again."""
-    if not node.args or args == node.args:
+    if all(map(operator.is_, args, node.args)):
         return node
     return make(node.op, *args)

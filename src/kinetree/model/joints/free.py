@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias, final
 import numpy as np
 
 from kinetree.model.joints.joint import Joint
-from kinetree.ops import Array, cross
+from kinetree.ops import Array, array, cross
 from kinetree.spatial import Motion, SpatialOrder, Transform
 from kinetree.spatial.exponential import exp_quaternion, exp_translation, log_quaternion, log_translation
 from kinetree.spatial.rotation import (
@@ -97,11 +97,11 @@ class Free(Joint):
 
     def difference(self, q0: Array, q1: Array) -> Array:
         (p0, xyzw0), (p1, xyzw1) = self._pose(q0), self._pose(q1)
-        back = quaternion_inverse(xyzw0)
+        back, step = quaternion_inverse(xyzw0), xyzw1 - xyzw0
+        # q0⁻¹ ⊗ q1 = ‖q0‖² + q0⁻¹ ⊗ (q1 - q0): so its vector part is exactly zero where they are equal
+        turn = quaternion_product(back, step) if self.frame == "body" else quaternion_product(step, back)
+        angular = log_quaternion(array([*turn[:3], xyzw0 @ xyzw1]))
+        linear = p1 - p0
         if self.frame == "body":
-            angular = log_quaternion(quaternion_product(back, xyzw1))
-            linear = log_translation(quaternion_rotate(back, p1 - p0), angular)
-        else:
-            angular = log_quaternion(quaternion_product(xyzw1, back))
-            linear = p1 - p0
+            linear = log_translation(quaternion_rotate(back, linear), angular)
         return Motion(linear, angular).vector(self.order)

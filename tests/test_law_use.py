@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import traceback
-from enum import Enum
+from enum import Enum, IntEnum, StrEnum
 
 import numpy as np
 import pytest
@@ -201,6 +201,14 @@ class Tool(Enum):
     SHORT = "forearm_link"
 
 
+class Level(IntEnum):
+    LOW = 0
+
+
+class Word(StrEnum):
+    A = "a"
+
+
 @kt.compile
 def where_is(robot, q, frame="tip", negative=False, at=None, tool=Tool.LONG):
     place = robot.frame(frame if at is None else at).pose(q)[:3, 3]
@@ -227,6 +235,13 @@ def test_options(robot):
         close(J(one, q, frame="forearm_link"), expected, 1e-14)
     inside = kt.compile(lambda robot, q: where_is(robot, q, "forearm_link", negative=True))
     close(inside(robot, q), place("tip") - place("forearm_link"), 1e-15)
+    kinds = kt.compile(lambda robot, q, on=False, name="a": np.array([isinstance(on, Level), isinstance(name, Word)]))
+    for one in (robot, robot.eager):
+        for _ in range(2):  # equal to each other, and yet not the same
+            for on in (False, Level.LOW, np.False_):
+                for name in ("a", Word.A):
+                    right = [on is Level.LOW, name is Word.A]
+                    assert kinds(one, q, on, name).tolist() == right == kinds.bind(one, on=on, name=name)(q).tolist()
     with pytest.raises(kt.ArgumentTypeError, match="frame is 3; expected a string, True, False or None"):
         where_is(robot, q, 3)
     with pytest.raises(kt.UnknownNameError, match="frame 'tup' does not exist; did you mean 'tip'"):
@@ -316,10 +331,57 @@ def test_things_that_can_be_called(robot):
         assert np.array_equal(kt.compile(callable_)(robot, q), 2.0 * q)
     with pytest.raises(kt.ArgumentError, match=r"torque is a method, and self is no array"):
         kt.compile(Controller.torque)
-    with pytest.raises(kt.ArgumentError, match="gravity_forces is a method of a robot; write a function of the robot"):
-        kt.jacobian(robot.gravity_forces)
-    with pytest.raises(kt.ArgumentError, match="pose is a method of a frame"):
-        kt.compile(robot.frame("tip").pose)
+    with pytest.raises(kt.ArgumentError, match="neutral of a robot is no quantity; what can be compiled is a function"):
+        kt.compile(robot.neutral)
+    with pytest.raises(kt.ArgumentError, match=r"pose is a method of frames; .* as robot.frame\(name\).pose"):
+        kt.jacobian(kt.Frame.pose)
+
+
+def test_quantities_are_laws(robot):
+    """Of all robots, of one robot, of one frame."""
+    assert np.array_equal(kt.compile(kt.Robot.bias_forces)(robot, q, v), robot.bias_forces(q, v))
+    close(kt.gradient(kt.Robot.potential_energy)(robot, q), robot.gravity_forces(q), 1e-14)
+    close(kt.gradient(robot.potential_energy)(q), robot.gravity_forces(q), 1e-14)
+    close(kt.jacobian(robot.inverse_dynamics, "a")(q, v, v), robot.mass_matrix(q), 1e-14)
+    tip = robot.frame("tip")
+    close(kt.jacobian(tip.pose)(q)[:3, 3], tip.jacobian(q)[:3], 1e-14)
+    close(kt.jacobian(tip.velocity, "v")(q, v), tip.jacobian(q), 1e-14)
+    close(kt.jacobian(robot.eager.potential_energy)(q), robot.gravity_forces(q), 1e-14)
+    with pytest.raises(kt.ArgumentError, match="already knows its shapes"):
+        kt.compile(robot.gravity_forces, shapes={"q": (2,)})
+
+
+def test_bound_laws_compile_and_have_derivatives(robot):
+    law = kt.compile(
+        lambda robot, q, gain=2.0, frame="tip": gain * robot.frame(frame).pose(q)[:3, 3], shapes={"gain": ()}
+    )
+    J = robot.frame("forearm_link").jacobian(q)[:3]
+    for one in (robot, robot.eager):
+        bound = law.bind(one, frame="forearm_link")
+        assert np.array_equal(kt.compile(bound)(q), bound(q))
+        close(kt.jacobian(bound)(q), 2.0 * J, 1e-14)
+        close(kt.jacobian(bound)(q, gain=3.0), 3.0 * J, 1e-14)
+        close(kt.jacobian(bound, "gain")(np.stack([q, q]))[1], robot.frame("forearm_link").pose(q)[:3, 3], 1e-14)
+        close(kt.compile(lambda robot, q, b=bound: kt.jacobian(b)(q) @ q).function(one, q), 2.0 * J @ q, 1e-14)
+    inside = kt.compile(lambda robot, q: kt.jacobian(law.bind(robot, frame="forearm_link"))(q) @ q)
+    close(inside(robot, q), 2.0 * J @ q, 1e-14)
+    unnamed = kt.compile(lambda robot, q: 2.0 * q).bind(robot)
+    close(kt.jacobian(unnamed)(q), 2.0 * np.eye(2), 0)
+
+
+def test_derivatives_are_made_once(robot):
+    traces = []
+
+    @kt.compile
+    def law(robot, q):
+        traces.append(1)
+        return robot.potential_energy(q)
+
+    for _ in range(3):
+        kt.gradient(law)(robot, q)
+    assert len(traces) == 1
+    assert kt.jacobian(law) is kt.jacobian(law, "q", "auto") and kt.jacobian(law) is not kt.jacobian(law, ["q"])
+    assert kt.jacobian(law) is not kt.gradient(law) and kt.jacobian(law, mode="forward") is not kt.jacobian(law)
 
 
 def test_a_law_inside_sees_arrays(robot):

@@ -32,12 +32,17 @@ def warm(
 ) -> None:
     """Compile quantities now, all of the robot's if none is named, so that later processes only load them.
 
-    For one state, and with `batch` for batches too. Quantities that this robot does not have are left out. `report` is
-    called before each, with its name, how many came before it and how many there are; without it, a terminal shows it.
+    Derivatives and other large ones are compiled only if they are named. For one state, and with `batch` for batches
+    too. Quantities that this robot does not have are left out. `report` is called before each, with its name, how many
+    came before it and how many there are; without it, a terminal shows it.
     """
     if not isinstance(robot, Robot):
         raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
-    names = quantities or tuple(name for name in OF_ROBOT if robot.mass > 0.0 or not name.startswith("center_of_mass"))
+    names = quantities or tuple(
+        name
+        for name, quantity in OF_ROBOT.items()
+        if not quantity.is_large and (robot.mass > 0.0 or not name.startswith("center_of_mass"))
+    )
     requests = robot._requests(names)
     shows = report is None and sys.stderr is not None and sys.stderr.isatty()
     try:

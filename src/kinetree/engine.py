@@ -76,7 +76,7 @@ class Engine:
         wrenches: Mapping[str, Any] | None = None,
         frame: str | None = None,
         options: tuple[str, ...] = (),
-    ) -> Array:
+    ) -> Any:
         """The quantity for one state or every state of a batch, (*batch, *shape); for traced values, as a graph."""
         if tracing() and _any_traced(values, wrenches):
             return self._traced(Request(quantity, frame, options), values, wrenches, out)
@@ -86,14 +86,21 @@ class Engine:
             request = self._add_wrenches(request, {} if wrenches is None else wrenches, arguments)
         batch = batch_shape(arguments)
         shape = batch + quantity.shape(self.model)
-        target = np.empty(shape) if out is None else as_output(out, shape)
+        if out is None:
+            targets = [np.empty(shape) for _ in range(quantity.results)]
+        elif quantity.results > 1:
+            raise ArgumentError(f"{quantity.name} returns {quantity.results} arrays; out takes one")
+        else:
+            targets = [as_output(out, shape)]
         if self.model.quaternions and (self.eager or out is not None):  # a kernel finds out only when it has written
             self._check_quaternions(arguments)
         if self.eager:
-            self._by_textbook(request, arguments, target)
+            self._by_textbook(request, arguments, targets)
         else:
-            self._by_machine(request, arguments, batch, target, given=out is not None)
-        return target if shape or out is not None else target[()]
+            self._by_machine(request, arguments, batch, targets, given=out is not None)
+        if quantity.results > 1:
+            return tuple(targets)
+        return targets[0] if shape or out is not None else targets[0][()]
 
     def prepare(self, request: Request, batch: bool) -> None:
         """Compile ahead what calls with this request will need."""
@@ -166,8 +173,8 @@ class Engine:
             options=tuple(options),
             defaults=tuple(defaults_of(method)[name] for name in options),
             mapping=wrenches if quantity.takes_wrenches else None,
-            results=(quantity.shape(self.model),),
-            bare=True,
+            results=(quantity.shape(self.model),) * quantity.results,
+            bare=quantity.results == 1,
             fallback=method,
             home=method.__module__,
         )
@@ -213,8 +220,8 @@ class Engine:
         return quantity.divides_by_mass or bool(self.model.quaternions)
 
     def function(self, request: Request) -> Callable[..., tuple[Any, ...]]:
-        """The request as a function of plain arrays of one state: a tuple of its result and, where that may be, whether
-        the state is to be looked at."""
+        """The request as a function of plain arrays of one state: a tuple of its results and, where that may be,
+        whether the state is to be looked at."""
         model, quantity = self.model, request.quantity
         n_state = len(quantity.inputs)
         frame: tuple[FramePlacement, ...] = () if request.frame is None else (model.frame(request.frame),)
@@ -236,20 +243,24 @@ class Engine:
                     for part in model.quaternions:
                         off = ops.absolute(array[part] @ array[part] - 1.0)
                         status = ops.logical_or(status, ops.less(UNIT_TOLERANCE, off))
-            packed = _packed(result, model)
-            return (packed, status) if self._has_status(quantity) else (packed,)
+            packed = result if quantity.results > 1 else (_packed(result, model),)
+            return (*packed, status) if self._has_status(quantity) else packed
 
         return run
 
-    def _by_textbook(self, request: Request, arguments: Arguments, target: Array) -> None:
+    def _by_textbook(self, request: Request, arguments: Arguments, targets: Sequence[Array]) -> None:
         with np.errstate(all="ignore"):  # NaN and infinity are results, not accidents
             rows = map_rows(self.function(request), arguments)
-        results = np.array([row[0] for row in rows], dtype=np.float64).reshape(target.shape)
+        results = [
+            np.array([row[k] for row in rows], dtype=np.float64).reshape(target.shape)
+            for k, target in enumerate(targets)
+        ]
         if request.quantity.divides_by_mass:
             batch = batch_shape(arguments)
-            flags = np.array([bool(row[1]) for row in rows], dtype=bool).reshape(batch)
+            flags = np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch)
             self._refuse_singular(arguments, batch, flags)
-        target[...] = results
+        for target, result in zip(targets, results, strict=True):
+            target[...] = result
 
     # -- as part of a larger graph -----------------------------------------------------------------------------
 
@@ -265,10 +276,10 @@ class Engine:
         ]
         given = self._given(wrenches or {}, one_state)
         request = request._replace(places=tuple(sorted(given)))
-        result, *status = self.function(request)(*arrays, *(given[place] for place in request.places))
-        for condition in status:
+        results = self.function(request)(*arrays, *(given[place] for place in request.places))
+        for condition in results[request.quantity.results :]:
             doubt(condition)
-        return result
+        return results[0] if request.quantity.results == 1 else results[: request.quantity.results]
 
     # -- machine code ------------------------------------------------------------------------------------------
 
@@ -279,7 +290,8 @@ class Engine:
                 kernel = self._kernels.get(request)
                 if kernel is None:
                     quantity = request.quantity
-                    outputs = [math.prod(quantity.shape(self.model))] + [1] * self._has_status(quantity)
+                    outputs = [math.prod(quantity.shape(self.model))] * quantity.results
+                    outputs += [1] * self._has_status(quantity)
                     layout = Layout(tuple(n for (n,) in self._input_shapes(request)), tuple(outputs))
                     identity = f"{self.model.digest}, {quantity.name}, {request[1:]}"
                     kernel = Kernel(Stored(identity, layout, host(), lambda: self.program(request)))
@@ -298,18 +310,15 @@ class Engine:
         return build(self.function(request), self._input_shapes(request), host(), name)
 
     def _by_machine(
-        self, request: Request, arguments: Arguments, batch: tuple[int, ...], target: Array, given: bool
+        self, request: Request, arguments: Arguments, batch: tuple[int, ...], targets: Sequence[Array], given: bool
     ) -> None:
         kernel, quantity = self._kernel(request), request.quantity
-        if target.size == 0:
+        if targets[0].size == 0:
             return
-        arrays = [array for array, _ in arguments.values()]
-        may_fail = given and quantity.divides_by_mass  # then the caller's array must stay as it is
-        direct = target.flags.c_contiguous and target.flags.aligned and not may_fail
-        direct = direct and not (given and any(np.may_share_memory(target, array) for array in arrays))
-        result = target if direct else np.empty(target.shape)
+        direct = not given or self._may_write_to(targets[0], arguments, quantity)
+        results = targets if direct else [np.empty(target.shape) for target in targets]
         flags = np.empty(batch) if self._has_status(quantity) else None
-        kernel.run(list(arguments.values()), batch, [result] if flags is None else [result, flags])
+        kernel.run(list(arguments.values()), batch, [*results] if flags is None else [*results, flags])
         self._open(request, "batch" if batch else "single")
         if flags is not None and flags.any():
             self._check_quaternions(arguments)
@@ -317,7 +326,14 @@ class Engine:
                 self._refuse_singular(arguments, batch, flags != 0.0)
                 self._leave_to_python(request)
         if not direct:
-            target[...] = result
+            targets[0][...] = results[0]
+
+    @staticmethod
+    def _may_write_to(out: Array, arguments: Arguments, quantity: Quantity) -> bool:
+        """Whether a kernel may write to the caller's array while it reads the others, and without being asked again."""
+        if quantity.divides_by_mass or not (out.flags.c_contiguous and out.flags.aligned):
+            return False  # the first may yet fail, and then the array must stay as it is
+        return not any(np.may_share_memory(out, array) for array, _ in arguments.values())
 
     # -- singular mass matrices --------------------------------------------------------------------------------
 

@@ -10,11 +10,15 @@ from kinetree.algorithms import (
     aba,
     center_of_mass,
     configuration,
+    coriolis,
     crba,
+    derivatives,
     energy,
     factorization,
     jacobian,
     kinematics,
+    newton_euler,
+    regressor,
     rnea,
 )
 from kinetree.model.tree import Model
@@ -30,12 +34,17 @@ class Quantity:
     compute: Algorithm
     inputs: tuple[str, ...]
     shape: Callable[[Model], tuple[int, ...]]
+    """Of the result for one state, or of each of several."""
+    results: int = 1
+    """How many results there are; more than one come as a tuple."""
     takes_wrenches: bool = False
     divides_by_mass: bool = False
     """The algorithm also returns the pivots of the mass matrix, which must not vanish."""
     alternative: Algorithm | None = None
     """Another algorithm for the same, for models where `prefers` says so."""
     prefers: Callable[[Model], bool] = lambda model: False
+    is_large: bool = False
+    """Whether its code is large, and made only for those who ask for it by name."""
 
     def algorithm(self, model: Model) -> Algorithm:
         """The algorithm that serves this model best."""
@@ -96,6 +105,51 @@ OF_ROBOT = _table(
     Quantity("inverse_mass_matrix", factorization.inverse_mass_matrix, ("q",), _square, divides_by_mass=True),
     Quantity("bias_forces", rnea.bias_forces, ("q", "v"), _velocities, takes_wrenches=True),
     Quantity("gravity_forces", rnea.gravity_forces, ("q",), _velocities),
+    Quantity("coriolis_matrix", coriolis.coriolis_matrix, ("q", "v"), _square),
+    Quantity("mass_matrix_rate", coriolis.mass_matrix_rate, ("q", "v"), _square),
+    Quantity(
+        "christoffel_symbols",
+        coriolis.christoffel_symbols,
+        ("q",),
+        lambda model: (model.nv, model.nv, model.nv),
+        is_large=True,
+    ),
+    Quantity(
+        "forward_dynamics_derivatives",
+        derivatives.forward_dynamics_derivatives,
+        ("q", "v", "tau"),
+        _square,
+        results=3,
+        divides_by_mass=True,
+        is_large=True,
+    ),
+    Quantity("regressor", regressor.regressor, ("q", "v", "a"), lambda model: (model.nv, regressor.size(model))),
+    Quantity(
+        "kinetic_energy_regressor",
+        regressor.kinetic_energy_regressor,
+        ("q", "v"),
+        lambda model: (regressor.size(model),),
+    ),
+    Quantity(
+        "potential_energy_regressor",
+        regressor.potential_energy_regressor,
+        ("q",),
+        lambda model: (regressor.size(model),),
+    ),
+    Quantity(
+        "joint_reactions",
+        newton_euler.joint_reactions,
+        ("q", "v", "a"),
+        lambda model: (model.n_bodies, 6),
+        takes_wrenches=True,
+    ),
+    Quantity(
+        "static_reactions",
+        newton_euler.static_reactions,
+        ("q",),
+        lambda model: (model.n_bodies, 6),
+        takes_wrenches=True,
+    ),
     Quantity("kinetic_energy", energy.kinetic_energy, ("q", "v"), _scalar),
     Quantity("potential_energy", energy.potential_energy, ("q",), _scalar),
     Quantity("poses", kinematics.poses, ("q",), lambda model: (model.n_bodies, 4, 4)),

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms import configuration
+from kinetree.algorithms import configuration, regressor
 from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, AccelerationKind, Reference
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
@@ -26,6 +26,9 @@ from kinetree.model.writers.urdf import urdf
 from kinetree.ops import Array
 from kinetree.quantities import OF_FRAME, OF_ROBOT
 from kinetree.wrench import Wrench
+
+if TYPE_CHECKING:
+    from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
 
@@ -205,6 +208,73 @@ class Robot:
         return self._call("gravity_forces", (q,), out)
 
     @native
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """C(q, v) with C v = bias forces without gravity and Ṁ - 2C skew-symmetric, (…, nv, nv)."""
+        return self._call("coriolis_matrix", (q, v), out)
+
+    @native
+    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """Ṁ = C + Cᵀ, the time derivative of the mass matrix along v, (…, nv, nv)."""
+        return self._call("mass_matrix_rate", (q, v), out)
+
+    @native
+    def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
+        return self._call("christoffel_symbols", (q,), out)
+
+    @native
+    def joint_reactions(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+    ) -> Array:
+        """Force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
+        [N, N m], in the order of `body_names`: what a joint carries, its motor's part included."""
+        return self._call("joint_reactions", (q, v, a), out, wrenches)
+
+    @native
+    def static_reactions(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
+        """The same at rest: what gravity and wrenches send from link to link, (…, nbodies, 6) [N, N m]."""
+        return self._call("static_reactions", (q,), out, wrenches)
+
+    @property
+    def parameters(self) -> Array:
+        """φ, the inertial parameters of all bodies and, where there are any, of joints; named by `parameter_names`."""
+        return regressor.parameters(self.model)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Of every entry of φ, such as 'forearm_link.mass' or 'elbow.damping'."""
+        return regressor.parameter_names(self.model)
+
+    @native
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+        """Y with inverse dynamics τ = Y φ, springs apart, (…, nv, len(φ))."""
+        return self._call("regressor", (q, v, a), out)
+
+    @native
+    def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """y with kinetic energy T = yᵀ φ, (…, len(φ))."""
+        return self._call("kinetic_energy_regressor", (q, v), out)
+
+    @native
+    def potential_energy_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """y with potential energy U = yᵀ φ, springs apart, (…, len(φ))."""
+        return self._call("potential_energy_regressor", (q,), out)
+
+    @native
+    def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array]:
+        """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each, q moved by `integrate`; ∂τ/∂a is the mass matrix."""
+        slopes: tuple[Array, Array] = self._engine.evaluate(OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a))
+        return slopes
+
+    @native
+    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> tuple[Array, Array, Array]:
+        """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each, q moved by `integrate`."""
+        slopes: tuple[Array, Array, Array] = self._engine.evaluate(
+            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau)
+        )
+        return slopes
+
+    @native
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """½ vᵀ M v, (…) [J]."""
         return self._call("kinetic_energy", (q, v), out)
@@ -247,6 +317,27 @@ class Robot:
         self._require_mass()
         return self._call("center_of_mass_jacobian", (q,), out)
 
+    # -- over time ---------------------------------------------------------------------------------------------
+
+    def rollout(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        law_or_controls: Any,
+        dt: float,
+        steps: int,
+        integrator: str = "semi-implicit-euler",
+    ) -> Trajectory:
+        """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
+
+        law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of
+                          (robot, q, v) or (robot, q, v, t) that gives them; or None, for none
+        integrator        "semi-implicit-euler", or "rk4", which asks four times a step and is of order four
+        """
+        from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
+
+        return rollout(self, q0, v0, law_or_controls, dt, steps, integrator)
+
     # -- ahead of time -----------------------------------------------------------------------------------------
 
     def prepare(self, *quantities: str, wrenches: Iterable[str | Place] = (), batch: bool = False) -> None:
@@ -286,7 +377,8 @@ class Robot:
         return self.model.frame(name).name, one_of("reference", reference, REFERENCES)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
-        return self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
+        result: Array = self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
+        return result
 
     def _require_mass(self) -> None:
         if self.mass == 0.0:
@@ -396,4 +488,5 @@ class Frame:
         return Frame, (self.robot, self.name)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
-        return self.robot._engine.evaluate(OF_FRAME[name], values, out, frame=self.name, options=options)
+        result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, frame=self.name, options=options)
+        return result

@@ -37,6 +37,19 @@ def passive_forces(model: Model, q: Array, v: Array) -> Array:
     return tau
 
 
+def passive_slopes(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """∂/∂q and ∂/∂v of the passive forces, (nv, nv) each; friction · w² / (ẋ² + w²)^{3/2} is the slope of friction."""
+    dq, dv = zeros((model.nv, model.nv), q), zeros((model.nv, model.nv), v)
+    width = model.friction_width**2
+    for joint in _passive_joints(model):
+        own, lever, at = joint.dynamics, joint.lever, joint.v_slice
+        square = (lever * v[at]) ** 2 + width
+        slope = own.damping + own.friction * width / (square * sqrt(square))
+        dv[at, at] += lever**2 * np.diag(slope)
+        dq[at, at] += lever**2 * own.stiffness * np.eye(joint.nv)
+    return dq, dv
+
+
 def spring_energy(model: Model, q: Array) -> Scalar:
     """½ Σ stiffness · (x - rest)², if springs are part of the model [J]."""
     energy: Scalar = np.float64(0.0)

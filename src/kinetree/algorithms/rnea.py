@@ -18,6 +18,7 @@ held against gravity. Featherstone 2008, section 5.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -64,6 +65,14 @@ def newton_euler(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int,
 def bias_forces(model: Model, q: Array, v: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
     """C v + G - Σ Jᵀ f_ext = ID(q, v, 0), eq (13), (nv,) [N m or N]; friction and springs are not part of it."""
     return newton_euler(model, q, v, np.zeros(model.nv), f_ext)
+
+
+def mass_matrix(model: Model, q: Array) -> Array:
+    """M by columns, M e_k = ID(q, 0, e_k) - G(q), eq (15), (nv, nv); `crba` needs fewer operations for the same."""
+    still = zeros(model.nv, q)
+    weightless = replace(model, gravity=np.zeros(3))
+    columns = [newton_euler(weightless, q, still, unit) for unit in np.eye(model.nv)]
+    return np.array(columns).reshape(model.nv, model.nv).T + np.diag(model.armature)
 
 
 def gravity_forces(model: Model, q: Array) -> Array:

@@ -91,8 +91,8 @@ class Kernel:
         code = self.load("single")
         self._check((), inputs, outputs)
         inputs = [_contiguous(array) for array in inputs]
-        table = self._table(*[_address(array) for array in (*inputs, *outputs)])
-        memory, address = self._workspace(code.workspace)
+        table = self._table(*[address_of(array) for array in (*inputs, *outputs)])
+        memory, address = self.workspace(code.workspace)
         start = ctypes.addressof(table)
         code.function(start, start + ctypes.sizeof(ctypes.c_void_p) * len(inputs), address)
         del memory
@@ -106,14 +106,14 @@ class Kernel:
         for array in inputs:
             array, row, column = _strided(array)
             held.append(array)
-            descriptor += [_address(array), row, column]
+            descriptor += [address_of(array), row, column]
         for array, size in zip(outputs, self._sizes_out, strict=True):
-            descriptor += [_address(array), size]
+            descriptor += [address_of(array), size]
         block = self._descriptor(*descriptor)
         states, lanes = len(outputs[0]), self.source.target.lanes
 
         def work(start: int, stop: int, keep: object = (held, outputs)) -> None:
-            memory, address = self._workspace(code.workspace)  # held here, whatever else this thread does meanwhile
+            memory, address = self.workspace(code.workspace)  # held here, whatever else this thread does meanwhile
             code.function(start, stop, block, address)
             del memory, keep
 
@@ -142,12 +142,12 @@ class Kernel:
         if not right or any(array.dtype.char != "d" for array in (*inputs, *outputs)):
             raise RuntimeError("arrays do not fit the compiled code")
 
-    def _workspace(self, size: int) -> tuple[Array, int]:
+    def workspace(self, size: int) -> tuple[Array, int]:
         """This thread's scratch memory, and an address in it that is a multiple of 64."""
         held: tuple[Array, int] | None = getattr(self._local, "memory", None)
         if held is None or len(held[0]) < size + 64:
             memory = np.empty(size + 64, dtype=np.uint8)
-            held = self._local.memory = (memory, -(-_address(memory) // 64) * 64)
+            held = self._local.memory = (memory, -(-address_of(memory) // 64) * 64)
         return held
 
 
@@ -170,7 +170,7 @@ def _quick_is_right() -> bool:
 
 _pointer_at = ctypes.c_void_p.from_address
 _HEAD = object.__basicsize__
-_address = _quick_address if _quick_is_right() else _slow_address
+address_of = _quick_address if _quick_is_right() else _slow_address
 
 
 def _contiguous(array: Array) -> Array:

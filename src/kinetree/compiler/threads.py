@@ -5,10 +5,14 @@ from __future__ import annotations
 import ctypes
 import operator
 import os
+import platform
 import threading
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kinetree.compiler.emit.pause import PAUSE, pause_assembly
+from kinetree.compiler.jit import LoadedCode, compile_object, host, lock
 from kinetree.errors import ArgumentError, short
 
 if TYPE_CHECKING:
@@ -17,6 +21,11 @@ if TYPE_CHECKING:
 
 THREADS = ctypes.c_int64(0)
 """How many threads a large batch is spread over, where machine code can see it."""
+
+
+LOOKS = 2000
+"""At the count of helpers before the caller is put to sleep: some 0.1 ms."""
+_IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
 
 
 class _Pool:
@@ -30,6 +39,19 @@ class _Pool:
         """Start anew: after a fork the child has none of the parent's threads, and perhaps a lock nobody will open."""
         self.lock = threading.Lock()
         self.executor: ThreadPoolExecutor | None = None
+
+    @cached_property
+    def pause(self) -> Callable[[int, int], None]:
+        """Waits for a count to become zero, for a short while and without Python's lock."""
+        if not lock.acquire(blocking=False):  # somebody compiles, perhaps for long
+            return lambda count, looks: None
+        try:
+            self.code = LoadedCode(compile_object(pause_assembly(_IS_X86), host()), host(), library=False)
+            signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+            wait: Callable[[int, int], None] = signature(self.code.address(PAUSE))
+            return wait
+        finally:
+            lock.release()
 
     def submit(self, work: Callable[[], None]) -> None:
         """Let a helper do the work, unless there are no threads to be had, as while Python shuts down."""
@@ -113,7 +135,7 @@ class _Runs:
     def __init__(self, work: Callable[[int, int], None], runs: Iterator[tuple[int, int]]) -> None:
         self.problem: BaseException | None = None
         self._work, self._runs = work, runs
-        self._helpers = 0
+        self._helpers = ctypes.c_int64(0)
         self._changed = threading.Condition()
 
     def take(self) -> None:
@@ -128,7 +150,7 @@ class _Runs:
     def help(self) -> None:
         """The same on another thread, which keeps what goes wrong for the caller."""
         with self._changed:
-            self._helpers += 1
+            self._helpers.value += 1
         try:
             self.take()
         except BaseException as problem:
@@ -136,17 +158,19 @@ class _Runs:
             self.problem = problem
         finally:
             with self._changed:
-                self._helpers -= 1
+                self._helpers.value -= 1
                 self._changed.notify()
 
     def close(self) -> None:
         """Leave nothing for others, wait for those at work, and only then let an interrupt through."""
         self._runs = iter(())
         interrupt: BaseException | None = None
-        while self._helpers:
+        if self._helpers.value:
+            _pool.pause(ctypes.addressof(self._helpers), LOOKS)
+        while self._helpers.value:
             try:
                 with self._changed:
-                    self._changed.wait_for(lambda: not self._helpers)
+                    self._changed.wait_for(lambda: not self._helpers.value)
             except BaseException as caught:
                 interrupt = caught
         if interrupt is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 
 import numpy as np
@@ -74,9 +74,9 @@ class Model:
     friction_width: float = 0.01
     """The speed [rad/s or m/s] that friction takes to come up, w in `JointDynamics`."""
     findings: tuple[Finding, ...] = ()
-    description: Description | None = None
+    description: Description | None = field(default=None, repr=False)
     """What it was assembled from, and how: for editing and writing."""
-    options: Options | None = None
+    options: Options | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         _freeze(self)
@@ -185,9 +185,9 @@ class Model:
     def digest(self) -> str:
         """A hash of all that determines the results: equal models have equal digests, in every process."""
         state = hashlib.sha256()
-        for field in fields(self):
-            if field.name not in ("findings", "description", "options"):
-                _feed(state.update, getattr(self, field.name))
+        for each in fields(self):
+            if each.name not in ("findings", "description", "options"):
+                _feed(state.update, getattr(self, each.name))
         return state.hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -209,16 +209,16 @@ def _freeze(value: object) -> None:
         for item in value:
             _freeze(item)
     elif is_dataclass(value):
-        for field in fields(value):
-            _freeze(getattr(value, field.name))
+        for each in fields(value):
+            _freeze(getattr(value, each.name))
 
 
 def _feed(update: Callable[[bytes], None], value: object) -> None:
     """Feeds a value made of dataclasses, tuples, arrays, strings and numbers to a hash, unambiguously."""
     if is_dataclass(value):
         update(type(value).__name__.encode() + b"(")
-        for field in fields(value):
-            _feed(update, getattr(value, field.name))
+        for each in fields(value):
+            _feed(update, getattr(value, each.name))
         update(b")")
     elif isinstance(value, tuple):
         update(b"[%d:" % len(value))

@@ -95,6 +95,16 @@ class Free(Joint):
             xyzw = quaternion_product(turn, xyzw)
         return np.concatenate([p, normalized(xyzw)])
 
+    def tangent_rate(self, theta: Array, v: Array) -> Array:
+        """dexp⁻¹: v + ½ θ × v + 1/12 θ × (θ × v) for a body velocity; in the parent's axes, rotations have a minus."""
+        at, rate = (Motion.from_vector(x[self.v_slice], self.order) for x in (theta, v))
+        if self.frame == "body":
+            once = at.cross(rate)
+            return (rate + once * 0.5 + at.cross(once) * (1.0 / 12.0)).vector(self.order)
+        once_turned = cross(at.angular, rate.angular)
+        angular = rate.angular - once_turned * 0.5 + cross(at.angular, once_turned) * (1.0 / 12.0)
+        return Motion(rate.linear, angular).vector(self.order)
+
     def difference(self, q0: Array, q1: Array) -> Array:
         (p0, xyzw0), (p1, xyzw1) = self._pose(q0), self._pose(q1)
         back, step = quaternion_inverse(xyzw0), xyzw1 - xyzw0

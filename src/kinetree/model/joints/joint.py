@@ -34,6 +34,8 @@ class Joint(ABC):
 
     nq: ClassVar[int]
     nv: ClassVar[int]
+    is_series: ClassVar[bool] = False
+    """Whether it is a series of joints with one coordinate each, in the order of its columns."""
 
     @property
     def owns_coordinates(self) -> bool:
@@ -102,6 +104,10 @@ class Joint(ABC):
     @abstractmethod
     def integrate(self, q: Array, dv: Array) -> Array:
         """Its part of q ⊕ dv, (nq,)."""
+
+    def tangent_rate(self, theta: Array, v: Array) -> Array:
+        """Its part of θ̇ for q = q_0 ⊕ θ moving with v, (nv,), up to terms of third order in θ."""
+        return v[self.v_slice]
 
     @abstractmethod
     def difference(self, q0: Array, q1: Array) -> Array:

@@ -1,0 +1,71 @@
+"""The Coriolis matrix C with C v = bias forces without gravity and Ṁ - 2C skew-symmetric, in O(n d) steps.
+
+In one common frame, with Ṡ_i the rate of S_i, sums I_i^c and B_i^c over subtrees, and B as in `CoriolisInertia`:
+
+    C_ij = S_iᵀ (I_j^c Ṡ_j + B_j^c S_j)                     for i on the way to j, or i = j
+    C_ji = Ṡ_iᵀ I_j^c S_j + S_iᵀ (B_j^c)ᵀ S_j               for i on the way to j
+
+Echeandia and Wensing 2021. It equals Σ J_kᵀ (I_k J̇_k + B_k J_k) over all bodies, and for coordinates that are joint
+angles and displacements C_ij = Σ Γ_ijk q̇_k with the Christoffel symbols Γ of the first kind.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.model.joints.joint import combination
+from kinetree.model.tree import Model
+from kinetree.ops import Array, zeros
+from kinetree.spatial import CoriolisInertia, Motion
+
+
+def coriolis_matrix(model: Model, q: Array, v: Array) -> Array:
+    """C(q, v), (nv, nv)."""
+    frame = CommonFrame.of(model, q)
+    S, Ic = frame.S, dict(frame.I)
+    V, dS, Bc = {0: Motion.zero()}, {}, {}
+    for i, p in model.root_to_tips():
+        joint = model.joints[i]
+        V[i] = V[p] + combination(S[i], v[joint.v_slice])
+        own = frame.motions(i, joint.motion_subspace_rate(q, v))
+        dS[i] = [V[i].cross(s) + rate for s, rate in zip(S[i], own, strict=True)]
+        Bc[i] = CoriolisInertia.of(Ic[i], V[i])
+    C = zeros((model.nv, model.nv), q, v)
+    for j, p in model.tips_to_root():
+        if p:
+            Ic[p] += Ic[j]
+            Bc[p] += Bc[j]
+        F1 = [Ic[j] * ds + Bc[j] * s for s, ds in zip(S[j], dS[j], strict=True)]
+        F2 = [Ic[j] * s for s in S[j]]
+        F3 = [Bc[j].transposed_times(s) for s in S[j]]
+        at_j = model.joints[j].v_slice
+        for i in model.support(j):
+            at_i = model.joints[i].v_slice
+            C[at_i, at_j] += _block(len(S[i]), len(S[j]), [s.dot(f) for s in S[i] for f in F1])
+            if i != j:
+                columns = [
+                    ds.dot(f2) + s.dot(f3)
+                    for f2, f3 in zip(F2, F3, strict=True)
+                    for s, ds in zip(S[i], dS[i], strict=True)
+                ]
+                C[at_j, at_i] += _block(len(S[j]), len(S[i]), columns)
+    return C
+
+
+def christoffel_symbols(model: Model, q: Array) -> Array:
+    """Γ with C_ij = Σ_k Γ_ijk v_k, (nv, nv, nv): C is linear in v, so Γ_··k is C at a unit velocity."""
+    symbols = zeros((model.nv,) * 3, q)
+    for k, unit in enumerate(np.eye(model.nv)):
+        symbols[:, :, k] = coriolis_matrix(model, q, unit)
+    return symbols
+
+
+def mass_matrix_rate(model: Model, q: Array, v: Array) -> Array:
+    """Ṁ = C + Cᵀ, exactly symmetric, (nv, nv)."""
+    C = coriolis_matrix(model, q, v)
+    return C + C.T
+
+
+def _block(rows: int, columns: int, entries: list[object]) -> Array:
+    return np.array(entries).reshape(rows, columns)

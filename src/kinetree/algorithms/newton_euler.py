@@ -1,0 +1,86 @@
+"""Inverse dynamics by Newton's and Euler's laws in three dimensions, link by link, with the load every joint carries.
+
+Everything of link i is in its own axes, whose origin is on joint i; R = ^i R_λ, p is the origin of i in the frame of λ,
+r_C the centre of mass, v_J, ω_J, a_J, α_J what the joint adds. Outward, from ω̇_0 = 0 and v̇_0 = -g:
+
+    ω_i  = R ω_λ + ω_J
+    ω̇_i  = R ω̇_λ + R ω_λ × ω_J + α_J
+    v̇_i  = R (v̇_λ + ω̇_λ × p + ω_λ × (ω_λ × p)) + 2 R ω_λ × v_J + ω_J × v_J + a_J
+    v̇_C  = v̇_i + ω̇_i × r_C + ω_i × (ω_i × r_C)
+    F_i  = m v̇_C,     N_i = I_C ω̇_i + ω_i × I_C ω_i
+
+A revolute joint about z has ω_J = q̇ z, α_J = q̈ z and v_J = a_J = 0; a prismatic one v_J = q̇ z, a_J = q̈ z and
+ω_J = α_J = 0. Inward, over the children j of i:
+
+    f_i = F_i + Σ ^i R_j f_j
+    n_i = N_i + r_C × F_i + Σ (^i R_j n_j + p_j × ^i R_j f_j)
+    τ_i = S_iᵀ (f_i, n_i)      which is z · n_i for a revolute joint, z · f_i for a prismatic one
+
+f_i and n_i are force and moment of the parent on link i, at the joint. Craig 2005, section 6.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetree.algorithms.joint_forces import joint_forces
+from kinetree.algorithms.rnea import NO_FORCES
+from kinetree.model.tree import Model
+from kinetree.ops import Array, cross, zeros
+from kinetree.spatial import Force
+
+
+def loads(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> dict[int, Force]:
+    """f_i and n_i of every link."""
+    w, dw, dv = {0: np.zeros(3)}, {0: np.zeros(3)}, {0: -model.gravity}
+    F, N, R, p = {}, {}, {}, {}
+    for i, parent in model.root_to_tips():
+        joint, inertia = model.joints[i], model.inertias[i]
+        X = joint.transform(q) * model.placements[i]
+        R[i], p[i] = X.R, X.p
+        J, A = joint.velocity(q, v), joint.acceleration(q, v, a)
+        before = R[i] @ w[parent]
+        lever = cross(dw[parent], p[i]) + cross(w[parent], cross(w[parent], p[i]))
+        w[i] = before + J.angular
+        dw[i] = R[i] @ dw[parent] + cross(before, J.angular) + A.angular
+        dv[i] = R[i] @ (dv[parent] + lever) + 2.0 * cross(before, J.linear) + cross(J.angular, J.linear) + A.linear
+        at_com = dv[i] + cross(dw[i], inertia.com) + cross(w[i], cross(w[i], inertia.com))
+        F[i] = at_com * inertia.mass
+        N[i] = inertia.about_com @ dw[i] + cross(w[i], inertia.about_com @ w[i])
+    f = {i: F[i] for i in F}
+    n = {i: N[i] + cross(model.inertias[i].com, F[i]) for i in N}
+    for i, parent in model.tips_to_root():
+        if i in f_ext:
+            f[i], n[i] = f[i] - f_ext[i].force, n[i] - f_ext[i].moment
+        if parent:
+            force = R[i].T @ f[i]
+            f[parent] = f[parent] + force
+            n[parent] = n[parent] + R[i].T @ n[i] + cross(p[i], force)
+    return {i: Force(f[i], n[i]) for i, _ in model.root_to_tips()}
+
+
+def joint_reactions(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+    """Force and moment of the parent on every body, in its axes at the joint's origin, (n bodies, 6) [N, N m]."""
+    carried = loads(model, q, v, a, f_ext)
+    rows = zeros((model.n_bodies, 6), q, v, a, *(force.force for force in f_ext.values()))
+    for i, _ in model.root_to_tips():
+        rows[i - 1] = carried[i].vector(model.spatial_order)
+    return rows
+
+
+def static_reactions(model: Model, q: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+    """The same at rest: what gravity and external wrenches send from link to link down to the base."""
+    rest = np.zeros(model.nv)
+    return joint_reactions(model, q, rest, rest, f_ext)
+
+
+def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+    """τ, (nv,) [N m or N]: the parts of those loads that a motor has to bear."""
+    carried = loads(model, q, v, a, f_ext)
+    tau = zeros(model.nv, q, v, a)
+    for i, _ in model.root_to_tips():
+        joint = model.joints[i]
+        tau[joint.v_slice] += joint.generalized_force(q, carried[i])
+    return tau + joint_forces(model, q, v, a)

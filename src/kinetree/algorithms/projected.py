@@ -1,0 +1,73 @@
+"""The equations of motion by projecting Newton's and Euler's laws of every body with its Jacobian.
+
+With J_i the Jacobian of body i, V_i = J_i v and spatial inertia I_i, all in one frame:
+
+    M = Σ J_iᵀ I_i J_i
+    b = Σ J_iᵀ (I_i J̇_i v + V_i ×* I_i V_i)
+    g = -Σ J_iᵀ I_i (g, 0)
+
+so that M a + b + g = τ. Slower than the recursions, which share what these sums repeat, and without any recursion.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.model.tree import Model
+from kinetree.ops import Array, zeros
+from kinetree.spatial import Force, Motion
+
+
+def _columns(model: Model, motions: dict[int, tuple[Motion, ...]], body: int) -> list[tuple[int, Motion]]:
+    """The columns of a body's Jacobian that are not zero, with their places in v."""
+    return [(model.joints[j].iv + k, motion) for j in model.support(body) for k, motion in enumerate(motions[j])]
+
+
+def mass_matrix(model: Model, q: Array) -> Array:
+    """M = Σ Jᵀ I J and the rotors, (nv, nv)."""
+    frame = CommonFrame.of(model, q)
+    M = zeros((model.nv, model.nv), q)
+    for i, _ in model.root_to_tips():
+        J = _columns(model, frame.S, i)
+        for column, s in J:
+            momentum = frame.I[i] * s
+            for row, other in J:
+                M[row, column] += other.dot(momentum)
+    return M + np.diag(model.armature)
+
+
+def coriolis_forces(model: Model, q: Array, v: Array) -> Array:
+    """b = C v, (nv,) [N m or N]."""
+    frame = CommonFrame.of(model, q)
+    V, rates = {0: Motion.zero()}, {}
+    for i, p in model.root_to_tips():
+        joint = model.joints[i]
+        V[i] = V[p]
+        for s, rate in zip(frame.S[i], v[joint.v_slice], strict=True):
+            V[i] = V[i] + s * rate
+        own = frame.motions(i, joint.motion_subspace_rate(q, v))
+        rates[i] = tuple(V[i].cross(s) + apart for s, apart in zip(frame.S[i], own, strict=True))
+    b = zeros(model.nv, q, v)
+    for i, _ in model.root_to_tips():
+        A = Motion.zero()  # J̇ v
+        for column, rate in _columns(model, rates, i):
+            A = A + rate * v[column]
+        force = frame.I[i] * A + V[i].cross(frame.I[i] * V[i])
+        _project(model, frame, i, force, b)
+    return b
+
+
+def gravity_forces(model: Model, q: Array) -> Array:
+    """g, (nv,) [N m or N]."""
+    frame = CommonFrame.of(model, q)
+    g = zeros(model.nv, q)
+    for i, _ in model.root_to_tips():
+        _project(model, frame, i, -(frame.I[i] * Motion(frame.gravity, np.zeros(3))), g)
+    return g
+
+
+def _project(model: Model, frame: CommonFrame, body: int, force: Force, total: Array) -> None:
+    """total += Jᵀ f."""
+    for row, s in _columns(model, frame.S, body):
+        total[row] += s.dot(force)

@@ -1,0 +1,107 @@
+"""Dynamics is linear in the inertial parameters: τ = Y(q, v, a) φ.
+
+φ has ten numbers for every body, about its own origin: m, m c_x, m c_y, m c_z, Ixx, Ixy, Iyy, Ixz, Iyz, Izz. The force
+that moves a body is linear in them, f = Y_i(v_i, a_i) φ_i, so that column k of Y_i is the force on a body with φ = e_k,
+and Y collects Jᵀ Y_i over all bodies. Where joints of the model have rotors, damping or friction, these parameters
+follow, one of each kind for every coordinate of every moving joint (`extra_parameters`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.kinematics import velocities
+from kinetree.model.joints import Joint
+from kinetree.model.tree import Model
+from kinetree.ops import Array, sqrt, zeros
+from kinetree.spatial import Force, Inertia, Motion, Transform
+
+NAMES = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+UNITS = tuple(Inertia.from_parameters(unit) for unit in np.eye(10))
+"""A body for each parameter, that has nothing but it."""
+
+
+def extra_parameters(model: Model) -> list[tuple[str, Joint, int]]:
+    """Kind, joint and coordinate of the parameters beyond those of bodies."""
+    kinds = ["armature"] if any(joint.dynamics.armature for joint in model.joints) else []
+    for kind in ("damping", "friction"):
+        if model.passive and any(getattr(joint.dynamics, kind) for joint in model.joints):
+            kinds.append(kind)
+    return [(kind, joint, k) for kind in kinds for joint in model.joints[1:] for k in range(joint.nv)]
+
+
+def parameter_names(model: Model) -> tuple[str, ...]:
+    """One for each entry of φ, such as "forearm.Ixx" or "elbow.damping"."""
+    bodies = [f"{body}.{name}" for body in model.names[1:] for name in NAMES]
+    extra = [f"{joint.name}.{kind}" + (f"[{k}]" if joint.nv > 1 else "") for kind, joint, k in extra_parameters(model)]
+    return (*bodies, *extra)
+
+
+def parameters(model: Model) -> Array:
+    """φ of this model."""
+    bodies = [inertia.parameters() for inertia in model.inertias[1:]]
+    extra = [float(getattr(joint.dynamics, kind)) for kind, joint, _ in extra_parameters(model)]
+    return np.concatenate([*bodies, np.array(extra)])
+
+
+def size(model: Model) -> int:
+    """How many parameters there are."""
+    return 10 * model.n_bodies + len(extra_parameters(model))
+
+
+def body_regressor(V: Motion, A: Motion) -> list[Force]:
+    """Ten forces with I a + v ×* I v = Σ φ_k f_k."""
+    return [unit.net_force(V, A) for unit in UNITS]
+
+
+def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
+    """Y with τ = Y φ, (nv, size)."""
+    frame = CommonFrame.of(model, q)
+    V, A = {0: Motion.zero()}, {0: Motion(-model.gravity, np.zeros(3))}
+    Y = zeros((model.nv, size(model)), q, v, a)
+    for i, p in model.root_to_tips():
+        joint = model.joints[i]
+        X = joint.transform(q) * model.placements[i]
+        vJ = joint.velocity(q, v)
+        V[i] = X * V[p] + vJ
+        A[i] = X * A[p] + joint.acceleration(q, v, a) + V[i].cross(vJ)
+        forces = [frame.X[i].transpose() * f for f in body_regressor(V[i], A[i])]
+        columns = slice(10 * (i - 1), 10 * i)
+        for j in model.support(i):
+            rows = model.joints[j].v_slice
+            Y[rows, columns] += np.array([s.dot(f) for s in frame.S[j] for f in forces]).reshape(len(frame.S[j]), 10)
+    for column, (kind, joint, k) in enumerate(extra_parameters(model), 10 * model.n_bodies):
+        row = joint.iv + k
+        speed = joint.lever * v[row]
+        if kind == "armature":
+            Y[row, column] += joint.lever**2 * a[row]
+        elif kind == "damping":
+            Y[row, column] += joint.lever * speed
+        else:
+            Y[row, column] += joint.lever * speed / sqrt(speed * speed + model.friction_width**2)
+    return Y
+
+
+def kinetic_energy_regressor(model: Model, q: Array, v: Array) -> Array:
+    """y with T = yᵀ φ, (size,)."""
+    V = velocities(model, q, v)
+    y = zeros(size(model), q, v)
+    for i, _ in model.root_to_tips():
+        y[10 * (i - 1) : 10 * i] = np.array([0.5 * V[i].dot(unit * V[i]) for unit in UNITS])
+    for column, (kind, joint, k) in enumerate(extra_parameters(model), 10 * model.n_bodies):
+        if kind == "armature":
+            y[column] = 0.5 * (joint.lever * v[joint.iv + k]) ** 2
+    return y
+
+
+def potential_energy_regressor(model: Model, q: Array) -> Array:
+    """y with U = yᵀ φ, that of gravity alone, (size,)."""
+    y = zeros(size(model), q)
+    X: dict[int, Transform] = {}
+    for i, p in model.root_to_tips():
+        up = model.joints[i].transform(q) * model.placements[i]
+        X[i] = up * X[p] if p else up
+        y[10 * (i - 1)] = -(model.gravity @ X[i].p)
+        y[10 * (i - 1) + 1 : 10 * (i - 1) + 4] = -(X[i].R @ model.gravity)
+    return y

@@ -1,0 +1,151 @@
+"""The motion of a robot under given efforts or under a law: one compiled step, looped in machine code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree import ops
+from kinetree.arguments import as_count, as_floats, as_number, batch_shape
+from kinetree.compiler.call import Kernel
+from kinetree.compiler.doubts import collected_doubts
+from kinetree.compiler.jit import host, lock
+from kinetree.compiler.program import build
+from kinetree.compiler.roll import Track, roll
+from kinetree.compiler.stored import Stored
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
+from kinetree.law import Law
+from kinetree.ops import Array
+from kinetree.robot import Robot
+from kinetree.simulation.integrators import INTEGRATORS
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Times (steps + 1,) [s], positions (…, steps + 1, nq) and velocities (…, steps + 1, nv)."""
+
+    t: Array
+    q: Array
+    v: Array
+
+
+def rollout(
+    robot: Robot,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    law_or_controls: Law | ArrayLike | None,
+    dt: float,
+    steps: int,
+    integrator: str = "semi-implicit-euler",
+) -> Trajectory:
+    """From q0 and v0, `steps` steps of `dt` seconds; the first state is part of the result.
+
+    law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of (robot, q, v)
+                      or (robot, q, v, t) that gives them, asked at every stage; or None, for none
+    """
+    count, h = as_count("steps", steps), as_number("dt", dt)
+    one_of("integrator", integrator, tuple(INTEGRATORS))
+    if not np.isfinite(h) or h == 0.0:
+        raise ArgumentError(f"dt is {h:g}; expected a finite time step")
+    law = law_or_controls if isinstance(law_or_controls, Law) else None
+    if law is None and callable(law_or_controls):
+        raise ArgumentTypeError(f"law_or_controls is {short(law_or_controls)}; expected a function made by kt.compile")
+    arguments: dict[str, tuple[Array, Shape]] = {
+        "q0": (as_floats("q0", q0, (robot.nq,)), (robot.nq,)),
+        "v0": (as_floats("v0", v0, (robot.nv,)), (robot.nv,)),
+    }
+    if law is None and law_or_controls is not None:
+        core = (count, robot.nv)
+        arguments["controls"] = (as_floats("controls", law_or_controls, core), core)
+    batch = batch_shape(arguments)
+    q, v = (np.empty((prod(batch), count + 1, n)) for n in (robot.nq, robot.nv))
+    q[:, 0] = np.broadcast_to(arguments["q0"][0], (*batch, robot.nq)).reshape(-1, robot.nq)
+    v[:, 0] = np.broadcast_to(arguments["v0"][0], (*batch, robot.nv)).reshape(-1, robot.nv)
+    t = h * np.arange(count + 1)
+    if count and len(q):
+        _run(robot, law, arguments.get("controls"), batch, h, integrator, (t, q, v))
+    return Trajectory(t, q.reshape(*batch, count + 1, robot.nq), v.reshape(*batch, count + 1, robot.nv))
+
+
+def _run(
+    robot: Robot,
+    law: Law | None,
+    controls: tuple[Array, Shape] | None,
+    batch: Shape,
+    dt: float,
+    integrator: str,
+    times_and_states: tuple[Array, Array, Array],
+) -> None:
+    t, q, v = times_and_states
+    states, steps = len(q), len(t) - 1
+    kernel = _kernel(robot, law, controls is not None, integrator)
+    flags = np.zeros((states, steps, 1))
+    inputs = [_along(q[:, :-1]), _along(v[:, :-1])]
+    inputs += [_along(np.broadcast_to(t[:-1, None], (states, steps, 1))), _still(np.full((states, 1), dt))]
+    if controls is not None:
+        array, core = controls
+        inputs.append(_along(np.ascontiguousarray(np.broadcast_to(array, batch + core)).reshape(states, *core)))
+    roll(kernel, inputs, [_along(q[:, 1:]), _along(v[:, 1:]), _along(flags)], steps)
+    if flags.any():
+        state, step = (int(k) for k in np.argwhere(flags[..., 0])[0])
+        robot.forward_dynamics(q[state, step], v[state, step], np.zeros(robot.nv))  # says what is wrong with the state
+
+
+def _along(array: Array) -> Track:
+    """An array (states, steps, n) of which each turn takes the next step."""
+    return Track(array, array[:, 0], array.strides[1])
+
+
+def _still(array: Array) -> Track:
+    return Track(array, array, 0)
+
+
+def _kernel(robot: Robot, law: Law | None, has_controls: bool, integrator: str) -> Kernel:
+    key = ("rollout", law, has_controls, integrator)
+    kernel: Kernel | None = robot._laws.get(key)
+    if kernel is None:
+        with lock:
+            kernel = robot._laws.get(key)
+            if kernel is None:
+                kernel = robot._laws[key] = _compiled(robot, law, has_controls, integrator)
+    return kernel
+
+
+def _compiled(robot: Robot, law: Law | None, has_controls: bool, integrator: str) -> Kernel:
+    nq, nv = robot.nq, robot.nv
+
+    def step(q: Array, v: Array, t: Array, dt: Array, *controls: Array) -> tuple[Any, ...]:
+        def acceleration(q_at: Array, v_at: Array, later: Any) -> Array:
+            tau: Any = controls[0] if controls else np.zeros(nv)
+            if law is not None:
+                tau = _effort(robot, law, q_at, v_at, t[0] + later)
+            result: Array = robot.forward_dynamics(q_at, v_at, tau)
+            return result
+
+        with collected_doubts() as doubts:
+            q_next, v_next = INTEGRATORS[integrator](robot.model, q, v, dt[0], acceleration)
+        status: Any = False
+        for condition in doubts:
+            status = ops.logical_or(status, condition)
+        return q_next, v_next, status
+
+    shapes = [(nq,), (nv,), (1,), (1,), *[(nv,)] * has_controls]
+    program = build(step, shapes, host(), f"a step of {robot.name!r}")
+    return Kernel(Stored(program.digest, program.layout, host(), lambda: program))
+
+
+def _effort(robot: Robot, law: Law, q: Array, v: Array, t: Any) -> Any:
+    names = [name for name in law.signature.parameters if name not in ("robot", "q", "v", "t")]
+    if names:
+        raise ArgumentError(f"{law.__name__} has an argument {names[0]!r}; a law of a rollout takes robot, q, v and t")
+    given = {"robot": robot, "q": q, "v": v, "t": t}
+    tau = law.apply({name: given[name] for name in law.signature.parameters})
+    if np.shape(tau) != (robot.nv,):
+        raise ArgumentError(f"{law.__name__} returns shape {np.shape(tau)}; expected efforts of shape ({robot.nv},)")
+    return tau

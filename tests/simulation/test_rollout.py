@@ -1,0 +1,137 @@
+"""Rollouts: as a loop of single steps, alone and in batches, under efforts and under laws."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from peers import close
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return kt.load("arm6")
+
+
+@kt.compile
+def spring(robot, q, v):
+    return robot.gravity_forces(q) - 2.0 * q - 0.01 * v
+
+
+@kt.compile(shapes={"t": ()})
+def shaking(robot, q, v, t):
+    return kt.sin(5.0 * t) * v
+
+
+def by_hand(robot, q, v, effort, dt, steps):
+    """Semi-implicit Euler in Python."""
+    path = [(q, v)]
+    for k in range(steps):
+        v = v + dt * robot.forward_dynamics(q, v, effort(k, q, v))
+        q = robot.integrate(q, dt * v)
+        path.append((q, v))
+    return [np.array(column) for column in zip(*path, strict=True)]
+
+
+def test_efforts_for_every_step(arm):
+    rng = np.random.default_rng(0)
+    q0, v0, u = arm.random(rng), rng.normal(size=6), rng.normal(size=(50, 6))
+    path = arm.rollout(q0, v0, u, 1e-3, 50)
+    q, v = by_hand(arm, q0, v0, lambda k, q, v: u[k], 1e-3, 50)
+    assert path.t.shape == (51,) and np.isclose(path.t[-1], 0.05)
+    close(path.q, q, 1e-11)
+    close(path.v, v, 1e-11)
+
+
+@pytest.mark.parametrize(
+    ("law", "effort"),
+    [
+        (spring, lambda robot, k, q, v: robot.gravity_forces(q) - 2.0 * q - 0.01 * v),
+        (shaking, lambda robot, k, q, v: np.sin(5.0 * 1e-3 * k) * v),
+        (None, lambda robot, k, q, v: 0 * v),
+    ],
+)
+def test_laws(arm, law, effort):
+    q0, v0 = arm.random(1), np.ones(6)
+    path = arm.rollout(q0, v0, law, 1e-3, 40)
+    q, v = by_hand(arm, q0, v0, lambda k, q, v: effort(arm, k, q, v), 1e-3, 40)
+    close(path.q, q, 1e-11)
+    close(path.v, v, 1e-11)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_batch_is_its_states_one_by_one(threads):
+    robot = kt.load("quadruped", base="floating")
+    rng = np.random.default_rng(2)
+    q0, v0, u = robot.random(rng, (3, 7)), rng.normal(size=(7, robot.nv)), rng.normal(size=(30, robot.nv))
+    before = kt.get_num_threads()
+    kt.set_num_threads(threads)
+    try:
+        path = robot.rollout(q0, v0, u, 1e-3, 30)
+    finally:
+        kt.set_num_threads(before)
+    assert path.q.shape == (3, 7, 31, robot.nq) and path.v.shape == (3, 7, 31, robot.nv)
+    alone = robot.rollout(q0[2, 5], v0[5], u, 1e-3, 30)
+    assert np.array_equal(path.q[2, 5], alone.q) and np.array_equal(path.v[2, 5], alone.v)
+    close(np.linalg.norm(path.q[..., 3:7], axis=-1), np.ones((3, 7, 31)), 1e-12)
+
+
+def test_energy_and_momentum_of_free_motion():
+    robot = kt.Robot(kt.random_model(5, 4, ("revolute",), base="floating", gravity=(0, 0, 0)))
+    rng = np.random.default_rng(0)
+    path = robot.rollout(robot.random(rng), rng.normal(size=robot.nv), None, 1e-3, 2000, "rk4")
+    energy = robot.kinetic_energy(path.q, path.v)
+    assert np.ptp(energy) < 1e-7 * energy[0]
+    momentum = robot.mass * robot.center_of_mass_velocity(path.q, path.v)
+    assert np.ptp(momentum, axis=0).max() < 1e-7
+
+
+def test_a_pendulum_swings_with_its_period():
+    """T = 4 K(sin²(θ₀/2)) √(I/(m g l)), by the arithmetic-geometric mean."""
+    builder = kt.ModelBuilder("pendulum")
+    builder.link("stand")
+    builder.link("rod", kt.Inertia.from_com(1.0, (0, 0, -0.5), np.diag([1 / 12, 1 / 12, 0])))
+    builder.joint("hinge", "revolute", "stand", "rod", axis=(0, 1, 0))
+    robot = kt.Robot(builder.build())
+    a, b = 1.0, np.cos(1.0 / 2)
+    for _ in range(6):
+        a, b = (a + b) / 2, np.sqrt(a * b)
+    period = 2 * np.pi / a * np.sqrt((1 / 12 + 0.25) / (9.81 * 0.5))
+    path = robot.rollout([1.0], [0.0], None, period / 1000, 1000, "rk4")
+    close(path.q[-1], [1.0], 1e-9)
+    close(path.q[500], [-1.0], 1e-9)
+
+
+def test_no_steps_and_no_states(arm):
+    path = arm.rollout(arm.neutral(), np.zeros(6), None, 0.1, 0)
+    assert path.q.shape == (1, 6) and np.array_equal(path.q[0], arm.neutral())
+    empty = arm.rollout(np.zeros((0, 6)), np.zeros(6), None, 0.1, 4)
+    assert empty.q.shape == (0, 5, 6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"dt": 0.0}, "dt is 0; expected a finite time step"),
+        ({"dt": np.nan}, "dt is nan; expected a finite time step"),
+        ({"steps": -1}, "steps"),
+        ({"law_or_controls": np.zeros((3, 6))}, r"controls has shape \(3, 6\); expected \(…, 4, 6\)"),
+        ({"law_or_controls": lambda q: q}, "expected a function made by kt.compile"),
+        ({"integrator": "heun"}, "integrator is 'heun'; expected 'semi-implicit-euler' or 'rk4'"),
+        ({"q0": np.zeros(5)}, r"q0 has shape \(5,\)"),
+        ({"law_or_controls": kt.compile(lambda robot, q: q[:2])}, r"returns shape \(2,\); expected efforts of shape"),
+        ({"law_or_controls": kt.compile(lambda robot, q, k: q, shapes={"k": ()})}, "has an argument 'k'; a law of"),
+    ],
+)
+def test_wrong_arguments(arm, arguments, sentence):
+    right = {"q0": np.zeros(6), "v0": np.zeros(6), "law_or_controls": None, "dt": 0.1, "steps": 4}
+    with pytest.raises(kt.KinetreeError, match=sentence):
+        arm.rollout(**{**right, **arguments})
+
+
+def test_a_singular_mass_matrix_is_named():
+    builder = kt.ModelBuilder("nothing")
+    builder.link("a")
+    builder.link("b")
+    builder.joint("hinge", "revolute", "a", "b")
+    with pytest.raises(kt.SingularMassMatrixError, match="joint 'hinge' can move without moving any mass"):
+        kt.Robot(builder.build()).rollout([0.0], [0.0], None, 0.1, 3)

@@ -16,6 +16,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.compiler.expr import tracing
+from kinetree.quantities import OF_FRAME, OF_ROBOT
 from peers import close
 
 
@@ -349,6 +350,12 @@ def test_quantities_are_laws(robot):
     close(kt.jacobian(robot.eager.potential_energy)(q), robot.gravity_forces(q), 1e-14)
     with pytest.raises(kt.ArgumentError, match="already knows its shapes"):
         kt.compile(robot.gravity_forces, shapes={"q": (2,)})
+    for owner, quantities in ((robot, OF_ROBOT), (tip, OF_FRAME)):
+        for name, quantity in quantities.items():
+            call, arrays = getattr(owner, name), [q] * len(quantity.inputs)
+            got, right = kt.compile(call)(*arrays), call(*arrays)
+            for mine, its in zip(*((got, right) if isinstance(right, tuple) else ((got,), (right,))), strict=True):
+                close(mine, its, 1e-11)
 
 
 def test_bound_laws_compile_and_have_derivatives(robot):

@@ -125,20 +125,30 @@ class Law:
 
     def bound(self, robots: dict[str, Robot], options: dict[str, Any]) -> BoundLaw:
         """What there is of it for these robots and options, which are sorted out already."""
-        first = next(iter(robots.values()), None)
-        known = self._robotless if first is None else first._laws  # it lives as long as both robot and law
         is_plain = not options and list(robots) == list(self.definition.names[:1])
         chosen = tuple((name, type(value), value) for name, value in options.items())  # some are equal to other types
-        key = self._key if is_plain else (self._key, tuple(robots.items()), chosen)
-        with lock:
-            if key not in known:
-                known[key] = BoundLaw(self.definition, robots, options).call
-                if first is not None:
-                    self._keepers[:] = [*(each for each in self._keepers if each() is not None), weakref.ref(first)]
-        bound: BoundLaw = known[key].__self__
+        key = () if is_plain else (tuple(robots.items()), chosen)
+        first = next(iter(robots.values()), None)
+        bound: BoundLaw = self.kept(first, key, lambda: BoundLaw(self.definition, robots, options).call).__self__
         if not bound.eager:
             self._latest = weakref.ref(bound)
         return bound
+
+    def kept(self, robot: Robot | None, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """What was made for this key, of a robot or of none; it lives as long as both the robot and the law."""
+        known = self._robotless if robot is None else robot._laws
+        place = (self._key, *key) if key else self._key
+        if place not in known:
+            with lock:
+                if place not in known:
+                    known[place] = make()
+                    if robot is not None:
+                        self._keepers[:] = [*filter(_is_alive, self._keepers), weakref.ref(robot)]
+        return known[place]
+
+    def apply(self, named: Mapping[str, Any]) -> Any:
+        """The function itself, of arguments by name."""
+        return self.definition.apply(named)
 
     # -- what became of it -------------------------------------------------------------------------------------
 
@@ -162,6 +172,10 @@ class Law:
         if bound is None:
             raise ArgumentError(f"{self.__name__} has not been compiled yet; call it, or bind it to a robot, first")
         return bound
+
+
+def _is_alive(reference: weakref.ref[Robot]) -> bool:
+    return reference() is not None
 
 
 def _forget(key: object, keepers: Sequence[weakref.ref[Robot]]) -> None:

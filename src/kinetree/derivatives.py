@@ -44,7 +44,8 @@ def jacobian(
 ) -> Law:
     """The function's derivative: of every result of shape (…) an array (…, n), n numbers of the argument `wrt`.
 
-    Several names in `wrt` give a tuple. `mode` chooses how derivatives are carried through the graph: forward, from the
+    The function is a law, or could be one, or is a quantity such as `kt.Robot.gravity_forces`; of a bound law, or of a
+    quantity of one robot, the derivative is bound as well. Several names in `wrt` give a tuple. `mode` chooses how derivatives are carried through the graph: forward, from the
     arguments, or in reverse, from the results; by itself it takes the side with fewer numbers.
     """
     return _derivative_of(function, "jacobian", wrt, one_of("mode", mode, MODES), shapes)
@@ -62,7 +63,8 @@ def hessian(
 ) -> Law:
     """The second derivative of a function that returns one number, (n, n), exactly symmetric.
 
-    With respect to a configuration with quaternions it is that of f(q ⊕ dv) at dv = 0.
+    With respect to a configuration with quaternions it is that of f(q ⊕ dv) at dv = 0. Several names in `wrt` give the
+    blocks on the diagonal, one for each; a mixed block is a `jacobian` of a `gradient`.
     """
     return _derivative_of(function, "hessian", wrt, "auto", shapes)
 

@@ -45,8 +45,9 @@ def jacobian(
     """The function's derivative: of every result of shape (…) an array (…, n), n numbers of the argument `wrt`.
 
     The function is a law, or could be one, or is a quantity such as `kt.Robot.gravity_forces`; of a bound law, or of a
-    quantity of one robot, the derivative is bound as well. Several names in `wrt` give a tuple. `mode` chooses how derivatives are carried through the graph: forward, from the
-    arguments, or in reverse, from the results; by itself it takes the side with fewer numbers.
+    quantity of one robot, the derivative is bound as well. Several names in `wrt` give a tuple. `mode` chooses how
+    derivatives are carried through the graph: forward, from the arguments, or in reverse, from the results; by itself
+    it takes the side with fewer numbers.
     """
     return _derivative_of(function, "jacobian", wrt, one_of("mode", mode, MODES), shapes)
 

@@ -62,6 +62,7 @@ ONE_PLACE = {
     "casadi": "backends/casadi.py",
     "sympy": "backends/sympy.py",
     "xml": "model/loaders",
+    "mujoco": "model/loaders",
     "typer": "cli",
     "rich": "cli",
 }

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.model.joints import AxisJoint, Free, Prismatic
+from kinetree.model.joints import AxisJoint, Free, Planar, Prismatic
 from kinetree.model.random import random_inertia
 from peers import close, urdf
 from states import state_of
@@ -155,7 +155,7 @@ def test_removing_is_the_inverse_of_grafting():
 # -- base ----------------------------------------------------------------------------------------------------------
 
 
-@given(trees(joints=("revolute", "continuous", "prismatic", "fixed", "mimic")), st.integers(0, 99))
+@given(trees(joints=("revolute", "continuous", "prismatic", "helical", "fixed", "mimic")), st.integers(0, 99))
 def test_another_base_sees_the_same_motion(s, pick):
     """Poses relative to each other, and the mass matrix of the joints of a robot that floats freely."""
     robot = kt.edit.with_options(s.robot, base="floating")
@@ -215,11 +215,17 @@ def test_scaled_robots(s, length, mass):
     if any(isinstance(joint, Free) for joint in s.robot.model.joints):
         return
     big = kt.edit.scale(s.robot, length, mass)
-    D = np.array([length if isinstance(joint, Prismatic) else 1.0 for joint in s.robot.model.owners])
+    q, D = s.q.copy(), np.ones(s.robot.nv)
+    for joint in s.robot.model.owners:
+        if isinstance(joint, (Prismatic, Planar)):  # x and y of a plane
+            D[joint.iv : joint.iv + 2][: joint.nv] = length
+            q[joint.q_slice] *= D[joint.v_slice]
     M, G = s.robot.mass_matrix(s.q), s.robot.gravity_forces(s.q)
-    close(big.mass_matrix(D * s.q), mass * length**2 * M / np.outer(D, D))
-    close(big.gravity_forces(D * s.q), mass * length * G / D)
-    close(big.frame("tool").pose(D * s.q)[:3, 3], length * s.robot.frame("tool").pose(s.q)[:3, 3])
+    close(big.mass_matrix(q), mass * length**2 * M / np.outer(D, D))
+    close(big.gravity_forces(q), mass * length * G / D)
+    close(big.frame("tool").pose(q)[:3, 3], length * s.robot.frame("tool").pose(s.q)[:3, 3])
+    close(big.limits.velocity, s.robot.limits.velocity * D)
+    close(big.limits.effort, s.robot.limits.effort)
 
 
 def test_scaled_slides_and_the_same_density():

@@ -48,6 +48,14 @@ def as_number(name: str, value: object) -> float:
         raise ArgumentError(f"{name} is {short(value)}; expected a number that a float can hold") from None
 
 
+def as_numbers(name: str, value: object) -> float | tuple[float, ...]:
+    """`value` as a float; a sequence of other than one number as a tuple."""
+    if not isinstance(value, (list, tuple)) and not (isinstance(value, np.ndarray) and value.ndim > 0):
+        return as_number(name, value)
+    numbers = tuple(as_number(name, number) for number in value)
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
 def _as_real(name: str, value: object, expected: str) -> Array:
     """`value` as an array of float64 of any shape; `expected` completes the sentence."""
     if value is None or isinstance(value, (str, bytes)) or _is_masked(value):

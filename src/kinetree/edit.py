@@ -18,7 +18,14 @@ from numpy.typing import ArrayLike
 from kinetree.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, short, unknown
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.description import AXIS_JOINTS, Description, JointDescription, LinkDescription, Options
+from kinetree.model.description import (
+    AXIS_JOINTS,
+    UNBOUNDED,
+    Description,
+    JointDescription,
+    LinkDescription,
+    Options,
+)
 from kinetree.model.geometry import Geometry, scaled
 from kinetree.model.joints import AxisJoint, Joint
 from kinetree.model.joints.dynamics import NONE
@@ -58,7 +65,15 @@ def lock(robot: Robot, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Robot
             described = builder.joints[joint.name]
             placement = joint.transform(q) * described.placement
             builder.joints[joint.name] = replace(
-                described, kind="fixed", placement=placement, mimic=None, dynamics=NONE, safety=None
+                described,
+                kind="fixed",
+                placement=placement,
+                bounds=UNBOUNDED,
+                mimic=None,
+                dynamics=NONE,
+                safety=None,
+                axis2=None,
+                pitch=None,
             )
     return _built(robot, builder)
 
@@ -207,8 +222,8 @@ def remove(robot: Robot, link: str) -> Robot:
 def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot:
     """All lengths times `length`, all masses times `mass`, which is length³ (the same density) unless given.
 
-    Rotational inertia goes with mass · length². Limits of sliding joints are lengths too; efforts, rotors, damping,
-    friction and springs stay as they are.
+    Rotational inertia goes with mass · length². Limits of sliding joints and the pitch of screws are lengths too;
+    efforts, rotors, damping, friction and springs stay as they are.
     """
     s = as_number("length", length)
     m = s**3 if mass is None else as_number("mass", mass)

@@ -115,6 +115,14 @@ OF_ROBOT = _table(
         is_large=True,
     ),
     Quantity(
+        "inverse_dynamics_derivatives",
+        derivatives.inverse_dynamics_derivatives,
+        ("q", "v", "a"),
+        _square,
+        results=2,
+        is_large=True,
+    ),
+    Quantity(
         "forward_dynamics_derivatives",
         derivatives.forward_dynamics_derivatives,
         ("q", "v", "tau"),

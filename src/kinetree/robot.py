@@ -22,6 +22,7 @@ from kinetree.engine import Engine, Place, Request
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, one_of, short, unknown
 from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
+from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.urdf import urdf
 from kinetree.ops import Array
 from kinetree.quantities import OF_FRAME, OF_ROBOT
@@ -127,6 +128,17 @@ class Robot:
     def check(self) -> tuple[Finding, ...]:
         """What is suspicious in the model: odd inertias, massless moving links, tags that were ignored."""
         return self.model.findings
+
+    def to_mjcf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
+        """The robot as an MJCF document, also written to `path` if that is given; meshes are named relative to it.
+
+        Reading it again gives the same dynamics, and so does MuJoCo, except that it keeps mimic joints only softly to
+        their leaders. What MJCF has no words for is an error unless `lossy` leaves it out; limits of speeds always are.
+        """
+        text = mjcf(self.model, None if path is None else Path(path).absolute().parent, lossy)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
 
     def to_urdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
         """The robot as a URDF document, also written to `path` if that is given.

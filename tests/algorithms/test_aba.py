@@ -7,11 +7,12 @@ from hypothesis import given
 
 import kinetree as kt
 from kinetree.algorithms import aba, factorization
+from kinetree.model.random import EVERY_JOINT
 from peers import close
 from states import State, states
 from textbook import G
 
-NO_MIMICS = ("revolute", "continuous", "prismatic", "fixed", "free")
+NO_MIMICS = tuple(kind for kind in EVERY_JOINT if kind != "mimic")
 
 
 def test_real_robots_by_their_residual(case):

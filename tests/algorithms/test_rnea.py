@@ -21,8 +21,8 @@ def test_real_robots(case):
 @given(states(spatial_order="linear-first", base_velocity="body"))
 def test_random_trees(s: State):
     peer = pin_from_tree(s.robot.model)
-    T = peer.G
-    tau = T.T @ pin.rnea(peer.model, peer.data(), peer.q(s.q), T @ s.v, T @ s.a)
+    T = peer.T(s.q)
+    tau = T.T @ pin.rnea(peer.model, peer.data(), peer.q(s.q), T @ s.v, T @ s.a + peer.T_rate(s.q, s.v) @ s.v)
     close(s.robot.inverse_dynamics(s.q, s.v, s.a), tau, 1e-11)
 
 

@@ -206,3 +206,21 @@ def test_wrong_usage_is_another_code(cli):
     assert "ROBOT" in cli("info", code=2).stderr
     assert "floating" in cli("info", "arm6", "--base", "flying", code=2).stderr
     assert "--jsn" in cli("info", "arm6", "--jsn", code=2).stderr
+
+
+def test_joints_with_several_coordinates():
+    chain = kt.ModelBuilder("plate")
+    chain.link("table")
+    chain.link("plate", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3)))
+    chain.link("ball", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3)))
+    chain.joint("slide", "planar", "table", "plate", lower=(-1, -2, -np.inf), upper=3, velocity=4)
+    chain.joint("ball", "spherical", "plate", "ball", effort=(1, 2, 3))
+    robot = kt.Robot(chain.build())
+    slide, ball = facts_of(robot).joints
+    assert (slide.lower, slide.upper, slide.velocity, slide.effort) == ([-1.0, -2.0, None], 3.0, 4.0, None)
+    assert (slide.axis, slide.unit, slide.q_size) == ([0.0, 0.0, 1.0], "m, m, rad", 3)
+    assert (ball.lower, ball.effort, ball.axis, ball.unit) == (None, [1.0, 2.0, 3.0], None, "rad")
+    console = Console(file=io.StringIO(), width=200)
+    show(facts_of(robot), console)
+    text = console.file.getvalue()
+    assert "-1.000, -2.000, –" in text and "planar z" in text and "1, 2, 3 N m" in text

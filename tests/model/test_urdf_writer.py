@@ -109,3 +109,41 @@ def test_shapes_are_written():
 def test_angles_give_back_their_matrix(rpy, pitch):
     R = matrix_from_rpy((rpy[0], rpy[1] if pitch is None else pitch, rpy[2]))
     assert np.abs(matrix_from_rpy(rpy_from_matrix(R)) - R).max() < 1e-15
+
+
+def test_a_universal_joint_is_written_as_two_revolute_ones():
+    builder = kt.ModelBuilder("cardan")
+    for name in ("a", "b", "c"):
+        builder.link(name, kt.Inertia.from_com(1.0, (0.1, 0.2, 0.3), np.eye(3)))
+    cross = {"axis": (1, 0, 0), "axis2": (0, 0.6, 0.8), "lower": (-1, -2), "upper": (2, 1), "velocity": (3, 4)}
+    dynamics = kt.JointDynamics(damping=(0.1, 0.2))
+    builder.joint("cross", "universal", "a", "b", xyz=(0.1, 0, 0), rpy=(0.3, 0, 0), dynamics=dynamics, **cross)
+    builder.joint("plate", "planar", "b", "c", axis=(0, 0.6, 0.8), velocity=5.0)
+    robot = kt.Robot(builder.build())
+    again = kt.load(robot.to_urdf())
+    assert again.joint_names == ("cross", "cross_2", "plate") and 'damping="0.2"' in robot.to_urdf()
+    q, v = robot.random(0), np.arange(5.0)
+    close(again.poses(q)[1:], robot.poses(q), 1e-14)
+    close(again.bias_forces(q, v), robot.bias_forces(q, v), 1e-13)
+    for limit in ("lower", "upper", "velocity", "effort"):
+        assert np.array_equal(getattr(again.limits, limit), getattr(robot.limits, limit))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "sentence"),
+    [
+        ("spherical", {}, "joint 'j' is spherical, which URDF has no words for"),
+        ("helical", {"pitch": 0.1}, "joint 'j' is helical, which URDF has no words for"),
+        ("planar", {"upper": (1, 2, 3)}, "no words for the position limits of joint 'j'; lossy=True leaves it out"),
+        ("planar", {"effort": (1, 2, 3)}, "no words for the effort limit of each coordinate of joint 'j'"),
+        ("planar", {"dynamics": kt.JointDynamics(damping=(1, 2, 3))}, "no words for the damping of each coordinate"),
+        ("planar", {"dynamics": kt.JointDynamics(stiffness=(1, 2, 3))}, "no words for the stiffness 1 2 3 of joint"),
+    ],
+)
+def test_joints_that_urdf_has_no_words_for(kind, options, sentence):
+    builder = kt.ModelBuilder("one")
+    builder.link("a")
+    builder.link("b", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3)))
+    builder.joint("j", kind, "a", "b", **options)
+    with pytest.raises(kt.ModelError, match=sentence):
+        kt.Robot(builder.build()).to_urdf()

@@ -9,8 +9,8 @@ Third pass, root to tips:   a' = ^iX_λ(i) a_λ(i) + c_i,  a_0 = -g
                             q̈_i = D_i⁻¹ (u_i - U_iᵀ a'),  a_i = a' + S_i q̈_i
 
 ^λX*_i = (^iX_λ)ᵀ, so that `X.transpose() * f` is Xᵀ f and, for an inertia, `X.transpose() * I` is Xᵀ I X. The D_i of
-joints with one coordinate are the pivots of the mass matrix M = Lᵀ D L; a free joint's D_i is a 6×6 block, whose own
-factors LᵀDL give six of them. A rotor adds its armature to D_i; friction and springs are taken off τ.
+joints with one coordinate are the pivots of the mass matrix M = Lᵀ D L; the D_i of a joint with n of them is an n×n
+block, whose own factors LᵀDL give n pivots. A rotor adds its armature to D_i; friction and springs are taken off τ.
 Featherstone 2008, section 7.3.
 """
 
@@ -60,7 +60,7 @@ def forward_dynamics(
         S[i] = joint.motion_subspace(q)
         U[i] = [IA[i] * s for s in S[i]]
         D = np.array([s.dot(f) for s in S[i] for f in U[i]]).reshape(joint.nv, joint.nv)
-        D = D + joint.dynamics.armature * np.eye(joint.nv)
+        D = D + np.asarray(joint.dynamics.armature) * np.eye(joint.nv)
         L, pivots[joint.v_slice] = ltdl(D)
         D_inverse[i] = ltdl_solve(L, pivots[joint.v_slice], np.eye(joint.nv))
         u[i] = tau[joint.v_slice] - joint.generalized_force(q, pA[i])

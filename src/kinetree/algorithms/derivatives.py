@@ -115,7 +115,7 @@ def _block(motions: Sequence[Motion], forces: Sequence[Force]) -> Array:
 
 
 def _mass_matrix(sweep: _Sweep, *like: Array) -> Array:
-    """M_ij = S_iᵀ I_j S_j in the common frame, with the rotors."""
+    """M_ij = S_iᵀ I_j S_j in the common frame, without the rotors."""
     M = zeros((sweep.model.nv, sweep.model.nv), *like)
     for j, _ in sweep.model.tips_to_root():
         for step in sweep.steps[j]:
@@ -125,7 +125,7 @@ def _mass_matrix(sweep: _Sweep, *like: Array) -> Array:
                 block = _block(other.S, ahead)
                 M[other.at, step.at] += block
                 M[step.at, other.at] += block.T
-    return M + np.diag(sweep.model.armature)
+    return M
 
 
 def _torques(sweep: _Sweep, *like: Array) -> Array:
@@ -221,7 +221,7 @@ def _slopes(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array, A
     if body.turns:
         M, dq, dv = body.back(v, a, _torques(sweep, q, v, a), M, dq, dv)
     by_q, by_v = passive_slopes(model, q, v)
-    return M, dq + by_q, dv + by_v
+    return M + np.diag(model.armature), dq + by_q, dv + by_v
 
 
 def inverse_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array]:

@@ -7,7 +7,8 @@ For a joint with position x, speed ẋ and acceleration ẍ:
     friction · ẋ / √(ẋ² + w²)           Coulomb friction, smoothed over a width w
     stiffness · (x - rest)              a spring
 
-A mimic joint with x = r q + offset has ẋ = r v and passes its effort on to its leader, times r.
+A mimic joint with x = r q + offset has ẋ = r v and passes its effort on to its leader, times r. Where ẋ is not v, as in
+the rotation vector of a spherical joint with ẋ = D v, a spring's effort is Dᵀ stiffness · (x - rest).
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ def passive_forces(model: Model, q: Array, v: Array) -> Array:
     for joint in _passive_joints(model):
         own, lever = joint.dynamics, joint.lever
         speed = lever * v[joint.v_slice]
-        effort = own.damping * speed + own.stiffness * _extension(joint, q)
-        if own.friction:
-            effort = effort + own.friction * speed / sqrt(speed * speed + model.friction_width**2)
+        effort = np.asarray(own.damping) * speed
+        if np.any(own.stiffness):
+            effort = effort + joint.displacement_rates(q).T @ (np.asarray(own.stiffness) * joint.displacement(q))
+        if np.any(own.friction):
+            effort = effort + np.asarray(own.friction) * speed / sqrt(speed * speed + model.friction_width**2)
         tau[joint.v_slice] += lever * effort
     return tau
 
@@ -44,9 +47,10 @@ def passive_slopes(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     for joint in _passive_joints(model):
         own, lever, at = joint.dynamics, joint.lever, joint.v_slice
         square = (lever * v[at]) ** 2 + width
-        slope = own.damping + own.friction * width / (square * sqrt(square))
+        slope = np.asarray(own.damping) + np.asarray(own.friction) * width / (square * sqrt(square))
         dv[at, at] += lever**2 * np.diag(slope)
-        dq[at, at] += lever**2 * own.stiffness * np.eye(joint.nv)
+        if np.any(own.stiffness):
+            dq[at, at] += lever**2 * joint.spring_slope(q)
     return dq, dv
 
 
@@ -54,16 +58,11 @@ def spring_energy(model: Model, q: Array) -> Scalar:
     """½ Σ stiffness · (x - rest)², if springs are part of the model [J]."""
     energy: Scalar = np.float64(0.0)
     for joint in _passive_joints(model):
-        extension = _extension(joint, q)
-        energy = energy + 0.5 * joint.dynamics.stiffness * (extension @ extension)
+        if np.any(joint.dynamics.stiffness):
+            x = joint.displacement(q)
+            energy = energy + 0.5 * x @ (np.asarray(joint.dynamics.stiffness) * x)
     return energy
 
 
 def _passive_joints(model: Model) -> list[Joint]:
     return [joint for joint in model.joints if model.passive and joint.nv and joint.dynamics.is_passive]
-
-
-def _extension(joint: Joint, q: Array) -> Array:
-    if not joint.dynamics.stiffness:
-        return np.zeros(joint.nv)
-    return joint.displacement(q) - joint.dynamics.rest

@@ -24,9 +24,9 @@ UNITS = tuple(Inertia.from_parameters(unit) for unit in np.eye(10))
 
 def extra_parameters(model: Model) -> list[tuple[str, Joint, int]]:
     """Kind, joint and coordinate of the parameters beyond those of bodies."""
-    kinds = ["armature"] if any(joint.dynamics.armature for joint in model.joints) else []
+    kinds = ["armature"] if any(np.any(joint.dynamics.armature) for joint in model.joints) else []
     for kind in ("damping", "friction"):
-        if model.passive and any(getattr(joint.dynamics, kind) for joint in model.joints):
+        if model.passive and any(np.any(getattr(joint.dynamics, kind)) for joint in model.joints):
             kinds.append(kind)
     return [(kind, joint, k) for kind in kinds for joint in model.joints[1:] for k in range(joint.nv)]
 
@@ -41,7 +41,9 @@ def parameter_names(model: Model) -> tuple[str, ...]:
 def parameters(model: Model) -> Array:
     """φ of this model."""
     bodies = [inertia.parameters() for inertia in model.inertias[1:]]
-    extra = [float(getattr(joint.dynamics, kind)) for kind, joint, _ in extra_parameters(model)]
+    extra = [
+        float(np.broadcast_to(getattr(joint.dynamics, kind), joint.nv)[k]) for kind, joint, k in extra_parameters(model)
+    ]
     return np.concatenate([*bodies, np.array(extra)])
 
 

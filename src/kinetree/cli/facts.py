@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import kinetree as kt
 from kinetree.model import joints as kinds
@@ -19,9 +20,17 @@ class Mimicry:
     offset: float
 
 
+Bound: TypeAlias = float | list[float | None] | None
+UNITS = {"prismatic": "m", "planar": "m, m, rad", "free": None, "fixed": None}
+"""Of positions; all other joints have angles."""
+
+
 @dataclass(frozen=True)
 class Joint:
-    """A joint between two links. None for a bound that is not there; no indices or bounds without own coordinates."""
+    """A joint between two links. None for a bound that is not there; no indices or bounds without own coordinates.
+
+    A bound is a number, or a list where the coordinates of the joint have different ones.
+    """
 
     name: str
     type: str
@@ -29,15 +38,16 @@ class Joint:
     """None for the world, where the base floats."""
     child: str
     axis: list[float] | None
+    """The first one of a universal joint, normal to the plane of a planar one."""
     unit: str | None
     q_index: int | None
     q_size: int
     v_index: int | None
     v_size: int
-    lower: float | None
-    upper: float | None
-    velocity: float | None
-    effort: float | None
+    lower: Bound
+    upper: Bound
+    velocity: Bound
+    effort: Bound
     mimics: Mimicry | None
 
 
@@ -116,30 +126,32 @@ def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
 
 
 def _joint(joint: kinds.Joint, limits: kt.Limits, parent: str | None, child: str) -> Joint:
-    owns = joint.owns_coordinates
+    owns, kind = joint.owns_coordinates, type(joint).__name__.lower()
     along = joint if isinstance(joint, kinds.AxisJoint) else None
-    unit = None if along is None else "m" if isinstance(joint, kinds.Prismatic) else "rad"
+    axis = getattr(joint, "axis", None)
     return Joint(
         name=joint.name,
-        type=type(joint).__name__.lower(),
+        type=kind,
         parent=parent,
         child=child,
-        axis=None if along is None else [float(x) for x in along.axis],
-        unit=unit,
+        axis=None if axis is None else [float(x) for x in axis],
+        unit=UNITS.get(kind, "rad"),
         q_index=joint.iq if owns else None,
         q_size=joint.nq if owns else 0,
         v_index=joint.iv if owns else None,
         v_size=joint.nv if owns else 0,
-        lower=_bound(limits.lower[joint.iq]) if owns else None,
-        upper=_bound(limits.upper[joint.iq]) if owns else None,
-        velocity=_bound(limits.velocity[joint.iv]) if owns else None,
-        effort=_bound(limits.effort[joint.iv]) if owns else None,
+        lower=_bound(limits.lower[joint.q_slice]) if owns else None,
+        upper=_bound(limits.upper[joint.q_slice]) if owns else None,
+        velocity=_bound(limits.velocity[joint.v_slice]) if owns else None,
+        effort=_bound(limits.effort[joint.v_slice]) if owns else None,
         mimics=None if along is None or along.leader is None else Mimicry(along.leader, along.ratio, along.offset),
     )
 
 
-def _bound(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _bound(values: Iterable[float]) -> Bound:
+    """One number where all are the same."""
+    finite = [float(value) if math.isfinite(value) else None for value in values]
+    return finite[0] if len(set(finite)) == 1 else finite
 
 
 def _body(robot: kt.Robot, i: int, p: int) -> Body:

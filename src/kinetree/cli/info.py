@@ -10,7 +10,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from kinetree.cli.facts import Finding, Joint, Robot, facts_of
+from kinetree.cli.facts import Bound, Finding, Joint, Robot, facts_of
 from kinetree.cli.output import (
     Base,
     BaseOption,
@@ -169,16 +169,21 @@ def _indices(first: int, count: int) -> str:
     return str(first) if count == 1 else f"{first}–{first + count - 1}"
 
 
-def _digits(value: float | None) -> str:
-    return NONE if value is None else f"{value:.3f}"
+def _digits(value: Bound) -> str:
+    return _each(value, ".3f")
 
 
-def _number(value: float | None, unit: str = "") -> str:
-    return NONE if value is None else f"{value:.4g} {unit}".rstrip()
+def _number(value: Bound, unit: str = "") -> str:
+    return NONE if value is None else f"{_each(value, '.4g')} {unit}".rstrip()
+
+
+def _each(value: Bound, style: str) -> str:
+    values = value if isinstance(value, list) else [value]
+    return ", ".join(NONE if number is None else format(number, style) for number in values)
 
 
 def _degrees(joint: Joint) -> str:
-    if joint.unit != "rad" or joint.lower is None or joint.upper is None:
+    if joint.unit != "rad" or not isinstance(joint.lower, float) or not isinstance(joint.upper, float):
         return ""
     return f"{math.degrees(joint.lower):.1f}° … {math.degrees(joint.upper):.1f}°"
 

@@ -9,8 +9,20 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import one_of, unknown
-from kinetree.model.description import AXIS_JOINTS, Draft, Finding, JointDescription, Mimic, Options
+from kinetree.model.description import (
+    AXIS_JOINTS,
+    JOINTS,
+    UNBOUNDED,
+    WITH_AXIS,
+    Bounds,
+    Draft,
+    Finding,
+    JointDescription,
+    Mimic,
+    Options,
+)
 from kinetree.model.joints import AxisJoint, BaseVelocity, Fixed, Free, Joint
+from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.free import BASE_VELOCITIES
 from kinetree.model.tree import Edge, FramePlacement, Limits, Model
 from kinetree.spatial import Inertia, SpatialOrder, Transform
@@ -20,7 +32,6 @@ FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
 LIMIT_TOLERANCE = 1e-6
 """How far, relatively, a follower's limits may fall short of its leader's before that is worth a remark."""
-UNBOUNDED = (-np.inf, np.inf, np.inf, np.inf)
 
 
 def assemble(
@@ -106,8 +117,8 @@ def _resolved_mimics(description: Draft) -> dict[str, Mimic]:
             seen.add(leader)
             leader, ratio, offset = further.joint, ratio * further.multiplier, offset + ratio * further.offset
         kind = description.joints[leader].kind
-        if kind == "free":
-            raise description.error(element, f"it mimics {leader!r}, a free joint; expected one coordinate", line)
+        if kind not in (*AXIS_JOINTS, "fixed"):
+            raise description.error(element, f"it mimics {leader!r}, a {kind} joint; expected one coordinate", line)
         if kind == "fixed":
             description.note(element, f"it mimics {leader!r}, which is fixed, so it is fixed too", line)
         resolved[name] = Mimic(leader, ratio, offset)
@@ -120,14 +131,14 @@ def _note_stricter_limits(description: Draft, joint: JointDescription, mimic: Mi
     leader, ratio, offset = description.joints[mimic.joint], mimic.multiplier, mimic.offset
     if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
         return
-    low, high = sorted(ratio * bound + offset for bound in leader.bounds[:2])
-    lower, upper, velocity, _ = joint.bounds
+    low, high = sorted(ratio * bound + offset for bound in leader.limits[:2])
+    lower, upper, velocity, _ = joint.limits
     slack = LIMIT_TOLERANCE * max([1.0, *(abs(bound) for bound in (low, high, lower, upper) if np.isfinite(bound))])
     element = f"joint {joint.name!r}"
     if lower > low + slack or upper < high - slack:
         message = f"its limits {lower:g} to {upper:g} are stricter than {low:g} to {high:g}"
         description.note(element, f"{message}, where its leader {leader.name!r} may take it", joint.line)
-    speed = abs(ratio) * leader.bounds[2]
+    speed = abs(ratio) * leader.limits[2]
     if velocity < speed * (1.0 - LIMIT_TOLERANCE):
         message = f"its velocity limit {velocity:g} is stricter than {speed:g}"
         description.note(element, f"{message}, which its leader {leader.name!r} may give it", joint.line)
@@ -177,7 +188,7 @@ class _Tree:
         link: str,
         joint: Joint,
         placement: Transform | None = None,
-        bounds: tuple[float, float, float, float] = UNBOUNDED,
+        bounds: Bounds = UNBOUNDED,
     ) -> int:
         if joint.owns_coordinates:
             joint = replace(joint, iq=self.nq, iv=self.nv)
@@ -202,9 +213,8 @@ class _Tree:
         placement = joint.placement * X
         mimic = self.mimics.get(joint.name)
         if mimic is not None and self.description.joints[mimic.joint].kind == "fixed":
-            frozen = AXIS_JOINTS[joint.kind](
-                name=joint.name, axis=joint.axis, ratio=0.0, offset=mimic.offset, leader=mimic.joint
-            )
+            frozen = self._joint(replace(joint, dynamics=NONE), Mimic(mimic.joint, 0.0, mimic.offset))
+            assert isinstance(frozen, AxisJoint)
             self.frozen.append(frozen)
             placement = frozen.transform(np.zeros(1)) * placement
         elif joint.kind != "fixed" or keep:
@@ -213,14 +223,20 @@ class _Tree:
         self.place_link(joint.child, body, placement)
 
     def _joint(self, joint: JointDescription, mimic: Mimic | None) -> Joint:
-        named: dict[str, Any] = {"name": joint.name, "dynamics": joint.dynamics}
+        own: dict[str, Any] = {"dynamics": joint.dynamics}
         if joint.kind == "free":
-            return Free(**named, frame=self.base_velocity, order=self.order)
+            own |= {"frame": self.base_velocity, "order": self.order}
         if joint.kind == "fixed":
-            return Fixed(name=joint.name)
+            own = {}
+        if joint.kind in WITH_AXIS:
+            own["axis"] = joint.axis
+        if joint.kind == "universal":
+            own["axis2"] = joint.axis2
+        if joint.kind == "helical":
+            own["pitch"] = joint.pitch
         if mimic is not None:
-            named |= {"ratio": mimic.multiplier, "offset": mimic.offset, "leader": mimic.joint}
-        return AXIS_JOINTS[joint.kind](axis=joint.axis, **named)
+            own |= {"ratio": mimic.multiplier, "offset": mimic.offset, "leader": mimic.joint}
+        return JOINTS[joint.kind](name=joint.name, **own)
 
     def model(self, options: Options) -> Model:
         return Model(
@@ -266,12 +282,14 @@ class _Tree:
         return tuple(frames)
 
     def _limits(self) -> Limits:
-        owners = [(joint, b) for joint, b in zip(self.joints, self.bounds, strict=True) if joint.owns_coordinates]
-        per_q = [b for joint, b in owners for _ in range(joint.nq)]
-        per_v = [b for joint, b in owners for _ in range(joint.nv)]
-        lower, upper = np.array(per_q, dtype=float).reshape(-1, 4).T[:2]
-        velocity, effort = np.array(per_v, dtype=float).reshape(-1, 4).T[2:]
-        return Limits(lower.copy(), upper.copy(), velocity.copy(), effort.copy())
+        limits = Limits(*(np.full(n, np.inf) for n in (self.nq, self.nq, self.nv, self.nv)))
+        for joint, (lower, upper, velocity, effort) in zip(self.joints, self.bounds, strict=True):
+            if joint.owns_coordinates:
+                limits.lower[joint.q_slice], limits.upper[joint.q_slice] = lower, upper
+                limits.velocity[joint.v_slice], limits.effort[joint.v_slice] = velocity, effort
+            if joint.quaternion is not None:
+                limits.lower[joint.quaternion], limits.upper[joint.quaternion] = -np.inf, np.inf
+        return limits
 
     def _massless_bodies(self) -> list[Finding]:
         """Bodies that move no mass: the joint above them accelerates without effort."""

@@ -19,9 +19,11 @@ from numpy.typing import ArrayLike
 from kinetree.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, short
 from kinetree.model.assembly import assemble
+from kinetree.model.bounds import bound_doubts, checked_bounds
 from kinetree.model.description import (
-    AXIS_JOINTS,
     JOINT_TYPES,
+    JOINTS,
+    WITH_AXIS,
     Description,
     Finding,
     JointDescription,
@@ -40,6 +42,8 @@ from kinetree.spatial import Inertia, SpatialOrder, Transform
 from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_rpy
 
 GRAVITY = (0.0, 0.0, -9.81)
+PARALLEL = 1e-6
+"""Directions that differ by less [rad] are parallel."""
 
 
 class ModelBuilder:
@@ -112,22 +116,27 @@ class ModelBuilder:
         child: str,
         *,
         axis: ArrayLike = (0.0, 0.0, 1.0),
+        axis2: ArrayLike | None = None,
+        pitch: float | None = None,
         xyz: ArrayLike = (0.0, 0.0, 0.0),
         rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
-        lower: float = -np.inf,
-        upper: float = np.inf,
-        velocity: float = np.inf,
-        effort: float = np.inf,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+        velocity: ArrayLike = np.inf,
+        effort: ArrayLike = np.inf,
         mimic: Mimic | None = None,
         dynamics: JointDynamics = NONE,
         safety: Safety | None = None,
         line: int | None = None,
     ) -> None:
-        """Add a joint of kind 'revolute', 'continuous', 'prismatic', 'fixed' or 'free'.
+        """Add a joint of kind 'revolute', 'continuous', 'prismatic', 'helical', 'universal', 'spherical', 'planar',
+        'fixed' or 'free'.
 
         The joint's frame, which is the child's frame at q = 0, sits in the parent at `xyz` [m], turned by `rpy` [rad]
-        or the matrix `rotation`; `axis` is in that frame. Limits in rad or m, rad/s or m/s, N m or N.
+        or the matrix `rotation`; `axis` is in that frame, for a planar joint normal to the plane. A universal joint
+        turns about `axis`, then about `axis2`; a helical one advances by `pitch` [m/rad]. Limits in rad or m, rad/s or
+        m/s, N m or N: one for all coordinates of the joint, or one for each of its positions or velocities.
         """
         self._check_name("joint", name, line)
         element = f"joint {name!r}"
@@ -143,13 +152,20 @@ class ModelBuilder:
             raise self.error(element, f"mimic is {short(mimic)}; expected a kinetree.Mimic", line)
         if not isinstance(dynamics, JointDynamics):
             raise self.error(element, f"dynamics is {short(dynamics)}; expected kinetree.JointDynamics", line)
+        if misfit := dynamics.misfit(JOINTS[kind].nv):
+            raise self.error(element, misfit, line)
         direction = self._vector(element, "axis", axis, line)
-        if kind in AXIS_JOINTS:
-            direction = self._direction(element, direction, line)
-        bounds = self._bounds(element, (lower, upper, velocity, effort), line)
+        if kind in WITH_AXIS:
+            direction = self._direction(element, "axis", direction, line)
+        second = self._second_axis(element, kind, direction, axis2, line)
+        pitch = self._pitch(element, kind, pitch, line)
+        with self.located(element, line):
+            bounds = checked_bounds(kind, lower, upper, velocity, effort)
+        for doubt in bound_doubts(bounds):
+            self.note(element, doubt, line)
         placement = Transform(self._rotation(element, rpy, rotation, line).T, self._vector(element, "xyz", xyz, line))
         self.joints[name] = JointDescription(
-            name, kind, parent, child, direction, placement, bounds, mimic, dynamics, safety, line
+            name, kind, parent, child, direction, placement, bounds, mimic, dynamics, safety, line, second, pitch
         )
 
     def frame(
@@ -234,35 +250,42 @@ class ModelBuilder:
             raise self.error(element, f"{what} is {short(value)}; expected three finite numbers", line)
         return vector
 
-    def _direction(self, element: str, axis: Array, line: int | None) -> Array:
+    def _direction(self, element: str, what: str, axis: Array, line: int | None) -> Array:
         """The axis with length one."""
         scale = float(np.abs(axis).max())  # so that nothing overflows when squared
         length = scale * float(np.linalg.norm(axis / scale)) if scale else 0.0
         if length < 1e-9:
-            raise self.error(element, "axis is (0, 0, 0); expected a direction", line)
+            raise self.error(element, f"{what} is (0, 0, 0); expected a direction", line)
         if abs(length - 1.0) > 1e-3:
-            self.note(element, f"axis has length {length:.6g}; it was normalized", line)
+            self.note(element, f"{what} has length {length:.6g}; it was normalized", line)
         return axis / scale / np.linalg.norm(axis / scale)
 
-    def _bounds(
-        self, element: str, values: tuple[float, float, float, float], line: int | None
-    ) -> tuple[float, float, float, float]:
-        names = ("lower", "upper", "velocity", "effort")
-        numbers = []
-        for name, value in zip(names, values, strict=True):
-            with self.located(element, line):
-                numbers.append(as_number(name, value))
-        lower, upper, velocity, effort = numbers
-        if np.isnan(numbers).any():
-            raise self.error(element, "a limit is NaN", line)
-        if lower == np.inf or upper == -np.inf:
-            raise self.error(element, f"its limits {lower:g} to {upper:g} leave it no position", line)
-        if lower > upper:
-            raise self.error(element, f"lower limit {lower:g} is above upper limit {upper:g}", line)
-        for name, value in (("velocity", velocity), ("effort", effort)):
-            if value < 0:
-                self.note(element, f"its {name} limit {value:g} is negative", line)
-        return lower, upper, velocity, effort
+    def _second_axis(
+        self, element: str, kind: str, first: Array, axis2: ArrayLike | None, line: int | None
+    ) -> Array | None:
+        if kind != "universal":
+            if axis2 is not None:
+                raise self.error(element, f"axis2 is given; a {kind} joint has no second axis", line)
+            return None
+        if axis2 is None:
+            raise self.error(element, "axis2 is missing; a universal joint turns about two axes", line)
+        second = self._direction(element, "axis2", self._vector(element, "axis2", axis2, line), line)
+        if np.linalg.norm(np.cross(first, second)) < PARALLEL:
+            raise self.error(element, "axis and axis2 are parallel; expected two directions", line)
+        return second
+
+    def _pitch(self, element: str, kind: str, pitch: float | None, line: int | None) -> float | None:
+        if kind != "helical":
+            if pitch is not None:
+                raise self.error(element, f"pitch is given; a {kind} joint has none", line)
+            return None
+        if pitch is None:
+            raise self.error(element, "pitch is missing; a helical joint advances by it [m/rad]", line)
+        with self.located(element, line):
+            number = as_number("pitch", pitch)
+        if not np.isfinite(number):
+            raise self.error(element, f"pitch is {number:g}; expected a finite number [m/rad]", line)
+        return number
 
     @contextmanager
     def located(self, element: str, line: int | None = None) -> Iterator[None]:

@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from kinetree.arguments import as_number
+import numpy as np
+
+from kinetree.arguments import as_number, as_numbers
 from kinetree.errors import ArgumentTypeError, ModelError, short
 from kinetree.model.geometry import Geometry
-from kinetree.model.joints import AxisJoint, BaseVelocity, Continuous, JointDynamics, Prismatic, Revolute
-from kinetree.model.joints.dynamics import NONE
+from kinetree.model.joints import (
+    AxisJoint,
+    BaseVelocity,
+    Continuous,
+    Fixed,
+    Free,
+    Helical,
+    Joint,
+    JointDynamics,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+from kinetree.model.joints.dynamics import NONE, PerCoordinate
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
 
-AXIS_JOINTS: Mapping[str, Callable[..., AxisJoint]] = {
+AXIS_JOINTS: Mapping[str, type[AxisJoint]] = {
     "revolute": Revolute,
     "continuous": Continuous,
     "prismatic": Prismatic,
+    "helical": Helical,
 }
-JOINT_TYPES = (*AXIS_JOINTS, "fixed", "free")
+"""The joints with one coordinate: they can mimic and be mimicked."""
+JOINTS: Mapping[str, type[Joint]] = {
+    **AXIS_JOINTS,
+    "universal": Universal,
+    "spherical": Spherical,
+    "planar": Planar,
+    "fixed": Fixed,
+    "free": Free,
+}
+JOINT_TYPES = tuple(JOINTS)
+WITH_AXIS = (*AXIS_JOINTS, "universal", "planar")
+Bounds: TypeAlias = tuple[PerCoordinate, PerCoordinate, PerCoordinate, PerCoordinate]
+"""Lower and upper position, speed and effort, each one number for all coordinates of a joint, or one for each."""
+UNBOUNDED: Bounds = (-np.inf, np.inf, np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -85,20 +115,33 @@ class JointDescription:
     axis: Array
     placement: Transform
     """From the parent's frame to the joint's."""
-    bounds: tuple[float, float, float, float]
-    """Lower and upper position, speed and effort."""
+    bounds: Bounds
     mimic: Mimic | None = None
     dynamics: JointDynamics = NONE
     safety: Safety | None = None
     line: int | None = None
+    axis2: Array | None = None
+    """The second axis of a universal joint."""
+    pitch: float | None = None
+    """Of a helical joint [m/rad]."""
+
+    @property
+    def limits(self) -> tuple[float, float, float, float]:
+        """The bounds of a joint with one coordinate."""
+        lower, upper, velocity, effort = (float(np.ravel(bound)[0]) for bound in self.bounds)
+        return lower, upper, velocity, effort
 
     def scaled(self, length: float) -> JointDescription:
         """With all lengths times a factor."""
         placement = Transform(self.placement.R, length * self.placement.p)
-        if self.kind != "prismatic":
+        if self.kind == "helical" and self.pitch is not None:
+            return replace(self, placement=placement, pitch=length * self.pitch)
+        if self.kind not in ("prismatic", "planar"):
             return replace(self, placement=placement)
+        factors = length if self.kind == "prismatic" else np.array([length, length, 1.0])
         lower, upper, velocity, effort = self.bounds
-        bounds = (length * lower, length * upper, length * velocity, effort)
+        scaled = [as_numbers("limit", np.multiply(factors, bound)) for bound in (lower, upper, velocity)]
+        bounds = (scaled[0], scaled[1], scaled[2], effort)
         return replace(self, placement=placement, bounds=bounds, safety=self.safety and self.safety.scaled(length))
 
 

@@ -10,13 +10,16 @@ import numpy as np
 from kinetree.arguments import as_count, as_generator, as_number
 from kinetree.errors import ArgumentError, short
 from kinetree.model.builder import GRAVITY, ModelBuilder
-from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, Mimic
+from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, JOINTS, Mimic
 from kinetree.model.joints import BaseVelocity, JointDynamics
+from kinetree.model.joints.dynamics import NONE
 from kinetree.model.tree import Model
 from kinetree.spatial import Inertia, SpatialOrder
 from kinetree.spatial.rotation import matrix_from_quaternion, normalized, random_quaternion
 
 EVERY_JOINT = (*JOINT_TYPES, "mimic")
+LIMITED = ("revolute", "prismatic", "helical", "universal", "planar")
+"""The kinds that get limits of their positions."""
 
 
 def random_inertia(rng: np.random.Generator, scale: float = 1.0) -> Inertia:
@@ -45,8 +48,8 @@ def random_model(
     """A tree of `bodies` links below the root, with joints drawn from `joints`, arbitrary axes and inertias.
 
     `branching` is the chance that a link hangs on any earlier link instead of on the one before it; `joint_dynamics`
-    gives the joints, except free ones, rotors, damping, friction and springs. Joint kinds:
-    'revolute', 'continuous', 'prismatic', 'fixed', 'free', and 'mimic' (follows an earlier joint).
+    gives the joints rotors, damping, friction and springs. Joint kinds: those of
+    `ModelBuilder.joint`, and 'mimic' (one of them that follows an earlier joint, both with one coordinate).
     """
     rng, bodies = as_generator("rng", rng), as_count("bodies", bodies)
     branching = as_number("branching", branching)
@@ -65,32 +68,46 @@ def random_model(
         parent = int(rng.integers(i)) if rng.random() < branching else i - 1
         kind, mimic = str(rng.choice(kinds)), None
         if kind == "mimic":
-            kind = str(rng.choice(list(AXIS_JOINTS)))
+            kind = str(rng.choice([kind for kind in AXIS_JOINTS if kind in kinds] or list(AXIS_JOINTS)))
             if leaders:
                 mimic = Mimic(str(rng.choice(leaders)), rng.uniform(-2.0, 2.0), rng.uniform(-1.0, 1.0))
         if kind in AXIS_JOINTS and mimic is None:
             leaders.append(f"joint{i}")
-        limits: dict[str, Any] = {}
-        if mimic is None:  # a follower goes where its leader's limits let it
-            limits = {"velocity": rng.uniform(1.0, 5.0), "effort": rng.uniform(10.0, 100.0)}
-            if kind in ("revolute", "prismatic"):
-                limits |= {"lower": rng.uniform(-2.0, -0.5), "upper": rng.uniform(0.5, 2.0)}
-        if joint_dynamics and kind != "free":
-            values = rng.uniform(0.0, 1.0, size=5)
-            limits["dynamics"] = JointDynamics(
-                armature=values[0], damping=values[1], friction=values[2], stiffness=values[3], rest=values[4]
-            )
         builder.link(f"link{i}", random_inertia(rng))
         builder.joint(
             f"joint{i}",
             kind,
             f"link{parent}",
             f"link{i}",
-            axis=normalized(rng.normal(size=3)),
             xyz=rng.uniform(-0.5, 0.5, size=3),
             rotation=matrix_from_quaternion(random_quaternion(rng)),
             mimic=mimic,
-            **limits,
+            dynamics=_random_dynamics(rng, JOINTS[kind].nv) if joint_dynamics else NONE,
+            **_random_geometry(rng, kind),
+            **({} if mimic is not None else _random_limits(rng, kind)),  # a follower goes where its leader's let it
         )
     builder.frame("tool", f"link{bodies}", xyz=rng.uniform(-0.5, 0.5, size=3), rpy=rng.uniform(-1.0, 1.0, size=3))
     return builder.build(base, gravity=gravity, spatial_order=spatial_order, base_velocity=base_velocity)
+
+
+def _random_geometry(rng: np.random.Generator, kind: str) -> dict[str, Any]:
+    """Axes in general position, and a pitch of some centimetres."""
+    drawn: dict[str, Any] = {"axis": normalized(rng.normal(size=3))}
+    if kind == "universal":
+        drawn["axis2"] = normalized(np.cross(drawn["axis"], rng.normal(size=3)) + rng.uniform(-0.5, 0.5, size=3))
+    if kind == "helical":
+        drawn["pitch"] = rng.uniform(-0.2, 0.2)
+    return drawn
+
+
+def _random_limits(rng: np.random.Generator, kind: str) -> dict[str, Any]:
+    nq, nv = JOINTS[kind].nq, 1 if kind in ("free", "fixed") else JOINTS[kind].nv
+    drawn: dict[str, Any] = {"velocity": rng.uniform(1.0, 5.0, size=nv), "effort": rng.uniform(10.0, 100.0, size=nv)}
+    if kind in LIMITED:
+        drawn |= {"lower": rng.uniform(-2.0, -0.5, size=nq), "upper": rng.uniform(0.5, 2.0, size=nq)}
+    return drawn
+
+
+def _random_dynamics(rng: np.random.Generator, nv: int) -> JointDynamics:
+    names = ("armature", "damping", "friction", "stiffness", "rest")
+    return JointDynamics(**{name: tuple(rng.uniform(0.0, 1.0, size=max(1, nv))) for name in names})

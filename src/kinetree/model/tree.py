@@ -17,7 +17,7 @@ import numpy as np
 
 from kinetree.errors import unknown
 from kinetree.model.description import Description, Finding, Options
-from kinetree.model.joints import AxisJoint, Free, Joint
+from kinetree.model.joints import AxisJoint, Joint
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
 
@@ -141,7 +141,7 @@ class Model:
         """Rotor inertias as the coordinates feel them, a follower's through its leader, (nv,)."""
         total = np.zeros(self.nv)
         for joint in self.joints:
-            total[joint.v_slice] += joint.lever**2 * joint.dynamics.armature
+            total[joint.v_slice] += joint.lever**2 * np.asarray(joint.dynamics.armature)
         return total
 
     @cached_property
@@ -151,7 +151,7 @@ class Model:
     @cached_property
     def quaternions(self) -> tuple[slice, ...]:
         """Where q holds unit quaternions."""
-        return tuple(slice(joint.iq + 3, joint.iq + 7) for joint in self.owners if isinstance(joint, Free))
+        return tuple(joint.quaternion for joint in self.owners if joint.quaternion is not None)
 
     # -- bodies and frames -------------------------------------------------------------------------------------
 

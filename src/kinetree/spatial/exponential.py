@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kinetree.ops import Array, array, atan2, cos, cross, less, sin, sqrt, where
+import numpy as np
+
+from kinetree.ops import Array, array, atan2, cos, cross, less, sin, skew, sqrt, where
 
 _SERIES_BELOW = 0.25  # of θ²; seven terms of the series below are exact to round-off there
 _THETA_MINUS_SIN = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800, -1 / 6227020800, 1 / 1307674368000)
@@ -57,6 +59,36 @@ def exp_translation(v: Array, w: Array) -> Array:
 
 def log_translation(p: Array, w: Array) -> Array:
     """V(w)⁻¹ p, the inverse of `exp_translation`: (1 - ½ [w]× + d [w]×²) p with d = (1 - θ/2 cot θ/2)/θ²."""
-    d = _guarded(w @ w, _LOG_COEFFICIENT, lambda t: (1.0 - 0.5 * t * cos(0.5 * t) / sin(0.5 * t)) / (t * t))
     wp = cross(w, p)
-    return p - wp * 0.5 + cross(w, wp) * d
+    return p - wp * 0.5 + cross(w, wp) * _log_coefficient(w)
+
+
+def log_rates(w: Array) -> Array:
+    """How the rotation vector w = log R changes when R turns by dω in its own axes: dw = (1 + ½ [w]× + d [w]×²) dω with
+    d = (1 - θ/2 cot θ/2)/θ²."""
+    W = skew(w)
+    return np.eye(3) + W * 0.5 + W @ W * _log_coefficient(w)
+
+
+def log_rates_slope(w: Array, y: Array) -> Array:
+    """∂(D(w)ᵀ y)/∂w of D = `log_rates`, for a fixed y, (3, 3)."""
+    wy = cross(w, y)
+    turned = np.outer(cross(w, wy), w) * (2.0 * _log_coefficient_slope(w))
+    return skew(y) * 0.5 - (skew(wy) + skew(w) @ skew(y)) * _log_coefficient(w) + turned
+
+
+def _log_coefficient_slope(w: Array) -> Any:
+    """Of d with respect to θ²."""
+    series = tuple(k * coefficient for k, coefficient in enumerate(_LOG_COEFFICIENT[1:], 1))
+
+    def exact(t: Any) -> Any:
+        s, c = sin(0.5 * t), cos(0.5 * t)
+        cot_rate = (0.5 * c / s - 0.25 * t / (s * s)) / (2.0 * t)  # of θ/2 cot θ/2
+        return -(cot_rate + (1.0 - 0.5 * t * c / s) / (t * t)) / (t * t)
+
+    return _guarded(w @ w, series, exact)
+
+
+def _log_coefficient(w: Array) -> Any:
+    """(1 - θ/2 cot θ/2)/θ² of a rotation vector."""
+    return _guarded(w @ w, _LOG_COEFFICIENT, lambda t: (1.0 - 0.5 * t * cos(0.5 * t) / sin(0.5 * t)) / (t * t))

@@ -102,6 +102,12 @@ def quaternion_inverse(q: Array) -> Array:
     return array([-x, -y, -z, w])
 
 
+def relative_quaternion(p: Array, q: Array) -> Array:
+    """p⁻¹ ⊗ q for unit quaternions, with a vector part that is exactly zero where they are equal, however a computer
+    rounds: that of p⁻¹ ⊗ (q - p), since p⁻¹ ⊗ p has none."""
+    return array([*quaternion_product(quaternion_inverse(p), q - p)[:3], p @ q])
+
+
 def quaternion_rotate(q: Array, r: Array) -> Array:
     """q ⊗ (r, 0) ⊗ q⁻¹ for a 3-vector r: r + 2 w (u × r) + 2 u × (u × r), u the vector part."""
     t = 2.0 * cross(q[:3], r)
@@ -116,6 +122,12 @@ def normalized(x: Array) -> Array:
 def random_quaternion(rng: np.random.Generator) -> Array:
     """A unit quaternion drawn uniformly over all rotations."""
     return normalized(rng.normal(size=4))
+
+
+def random_quaternions(rng: np.random.Generator, count: int) -> Array:
+    """Unit quaternions drawn uniformly over all rotations, (count, 4)."""
+    quaternions = rng.normal(size=(count, 4))  # in any direction alike
+    return quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
 
 
 def is_rotation_matrix(R: Array, tolerance: float = 1e-6) -> bool:

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import TypeAlias
 
-from kinetree.arguments import as_number
+import numpy as np
+
+from kinetree.arguments import as_numbers
 from kinetree.errors import ArgumentError
+
+PerCoordinate: TypeAlias = float | tuple[float, ...]
+"""One number for all coordinates of a joint, or one for each."""
+
+
+def of_coordinate(value: PerCoordinate, k: int) -> float:
+    """The number for the coordinate k."""
+    return value[k] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,32 +25,47 @@ class JointDynamics:
 
         armature · ẍ + damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest)
 
-    The width w of the smoothed step from -friction to +friction belongs to the model.
+    Each is a number, or for joints with several coordinates a number for each entry of v. The width w of the smoothed
+    step from -friction to +friction belongs to the model. Of a spherical or free joint, x - rest of the rotation is the
+    rotation vector from exp(rest) to the body, and the effort is the slope of the energy ½ Σ stiffness · (x - rest)².
     """
 
-    armature: float = 0.0
+    armature: PerCoordinate = 0.0
     """Inertia of the rotor as the joint feels it, gear ratio² · rotor inertia [kg m² or kg]."""
-    damping: float = 0.0
+    damping: PerCoordinate = 0.0
     """Viscous friction [N m s/rad or N s/m]."""
-    friction: float = 0.0
+    friction: PerCoordinate = 0.0
     """Coulomb friction [N m or N]."""
-    stiffness: float = 0.0
+    stiffness: PerCoordinate = 0.0
     """Of a spring [N m/rad or N/m]."""
-    rest: float = 0.0
+    rest: PerCoordinate = 0.0
     """Position at which the spring is slack [rad or m]."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = as_number(field.name, getattr(self, field.name))
-            if not abs(value) < float("inf") or (value < 0.0 and field.name != "rest"):
-                expected = "a finite number" if field.name == "rest" else "zero or more, and finite"
-                raise ArgumentError(f"{field.name} is {value:g}; expected {expected}")
+            value = as_numbers(field.name, getattr(self, field.name))
+            for number in value if isinstance(value, tuple) else (value,):
+                if not abs(number) < float("inf") or (number < 0.0 and field.name != "rest"):
+                    expected = "a finite number" if field.name == "rest" else "zero or more, and finite"
+                    raise ArgumentError(f"{field.name} is {number:g}; expected {expected}")
             object.__setattr__(self, field.name, value)
 
     @property
     def is_passive(self) -> bool:
         """Whether the joint has damping, friction or a spring."""
-        return bool(self.damping or self.friction or self.stiffness)
+        return bool(np.any(self.damping) or np.any(self.friction) or np.any(self.stiffness))
+
+    def of_coordinate(self, k: int) -> JointDynamics:
+        """Those of one of its coordinates."""
+        return JointDynamics(**{field.name: of_coordinate(getattr(self, field.name), k) for field in fields(self)})
+
+    def misfit(self, nv: int) -> str | None:
+        """Why it does not fit a joint with so many velocities, or None."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, tuple) and len(value) != nv:
+                return f"{field.name} of its dynamics has {len(value)} numbers; expected one, or {nv}"
+        return None
 
 
 NONE = JointDynamics()

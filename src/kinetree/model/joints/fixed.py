@@ -40,3 +40,6 @@ class Fixed(Joint):
 
     def difference(self, q0: Array, q1: Array) -> Array:
         return np.zeros(0)
+
+    def displacement(self, q: Array) -> Array:
+        return np.zeros(0)

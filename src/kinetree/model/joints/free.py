@@ -7,10 +7,18 @@ from typing import ClassVar, Literal, TypeAlias, final
 
 import numpy as np
 
-from kinetree.model.joints.joint import Joint
-from kinetree.ops import Array, array, cross
+from kinetree.model.joints.joint import Joint, drawn_between
+from kinetree.model.joints.vector import UNLIMITED_LENGTH
+from kinetree.ops import Array, cross, skew
 from kinetree.spatial import Motion, SpatialOrder, Transform
-from kinetree.spatial.exponential import exp_quaternion, exp_translation, log_quaternion, log_translation
+from kinetree.spatial.exponential import (
+    exp_quaternion,
+    exp_translation,
+    log_quaternion,
+    log_rates,
+    log_rates_slope,
+    log_translation,
+)
 from kinetree.spatial.rotation import (
     IDENTITY_XYZW,
     matrix_from_quaternion,
@@ -18,6 +26,8 @@ from kinetree.spatial.rotation import (
     quaternion_inverse,
     quaternion_product,
     quaternion_rotate,
+    random_quaternions,
+    relative_quaternion,
 )
 
 BaseVelocity: TypeAlias = Literal["body", "mixed"]
@@ -39,6 +49,7 @@ class Free(Joint):
 
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
+    quaternion_start: ClassVar[int | None] = 3
 
     def _pose(self, q: Array) -> tuple[Array, Array]:
         """Position and quaternion of the body in its parent."""
@@ -66,9 +77,9 @@ class Free(Joint):
         return np.concatenate([np.zeros(3), IDENTITY_XYZW])
 
     def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
-        quaternions = rng.normal(size=(count, 4))  # in any direction alike
-        quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
-        return np.concatenate([rng.uniform(-1.0, 1.0, size=(count, 3)), quaternions], axis=1)
+        quaternions = random_quaternions(rng, count)
+        positions = drawn_between(rng, lower[:3], upper[:3], np.full(3, UNLIMITED_LENGTH), count)
+        return np.concatenate([positions, quaternions], axis=1)
 
     def position_rates(self, q: Array) -> Array:
         _, xyzw = self._pose(q)
@@ -107,11 +118,49 @@ class Free(Joint):
 
     def difference(self, q0: Array, q1: Array) -> Array:
         (p0, xyzw0), (p1, xyzw1) = self._pose(q0), self._pose(q1)
-        back, step = quaternion_inverse(xyzw0), xyzw1 - xyzw0
-        # q0⁻¹ ⊗ q1 = ‖q0‖² + q0⁻¹ ⊗ (q1 - q0): so its vector part is exactly zero where they are equal
-        turn = quaternion_product(back, step) if self.frame == "body" else quaternion_product(step, back)
-        angular = log_quaternion(array([*turn[:3], xyzw0 @ xyzw1]))
-        linear = p1 - p0
+        back = quaternion_inverse(xyzw0)
         if self.frame == "body":
-            linear = log_translation(quaternion_rotate(back, linear), angular)
+            angular = log_quaternion(relative_quaternion(xyzw0, xyzw1))
+            linear = log_translation(quaternion_rotate(back, p1 - p0), angular)
+        else:
+            angular = log_quaternion(relative_quaternion(quaternion_inverse(xyzw1), back))
+            linear = p1 - p0
         return Motion(linear, angular).vector(self.order)
+
+    def displacement(self, q: Array) -> Array:
+        """From the pose [dx, exp(dω)] that `dynamics.rest` gives as (dx, dω), in the parent's axes whatever v is in:
+        p - dx, and the rotation vector log(exp(dω)⁻¹ q)."""
+        p, xyzw = self._pose(q)
+        rest = Motion.from_vector(np.broadcast_to(self.dynamics.rest, 6), self.order)
+        turn = quaternion_product(quaternion_inverse(exp_quaternion(rest.angular)), xyzw)
+        return Motion(p - rest.linear, log_quaternion(turn)).vector(self.order)
+
+    def displacement_rates(self, q: Array) -> Array:
+        R = matrix_from_quaternion(self._pose(q)[1])
+        turning = log_rates(Motion.from_vector(self.displacement(q), self.order).angular)
+        columns = []
+        for unit in np.eye(6):
+            step = Motion.from_vector(unit, self.order)
+            if self.frame == "body":
+                rate = Motion(R @ step.linear, turning @ step.angular)
+            else:
+                rate = Motion(step.linear, turning @ (R.T @ step.angular))
+            columns.append(rate.vector(self.order))
+        return np.array(columns).T
+
+    def spring_slope(self, q: Array) -> Array:
+        """With y = K (p - dx), w the rotation vector and f = D(w)ᵀ K w: of Rᵀ y and f in the body's axes, or of y and
+        R f in the parent's; turning by δ changes Rᵀ y by [Rᵀ y]× δ, and R f by -[R f]× δ besides what f changes by."""
+        R = matrix_from_quaternion(self._pose(q)[1])
+        x = Motion.from_vector(self.displacement(q), self.order)
+        K = Motion.from_vector(np.broadcast_to(self.dynamics.stiffness, 6), self.order)
+        D = log_rates(x.angular)
+        turning = D.T @ (np.diag(K.angular) @ D) + log_rates_slope(x.angular, K.angular * x.angular) @ D
+        zero = np.zeros((3, 3))
+        if self.frame == "body":
+            blocks = R.T @ np.diag(K.linear) @ R, skew(R.T @ (K.linear * x.linear)), turning
+        else:
+            moment = R @ (D.T @ (K.angular * x.angular))
+            blocks = np.diag(K.linear), zero, R @ turning @ R.T - skew(moment)
+        ll, la, aa = blocks
+        return np.block([[ll, la], [zero, aa]] if self.order == "linear-first" else [[aa, zero], [la, ll]])

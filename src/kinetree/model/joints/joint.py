@@ -36,6 +36,8 @@ class Joint(ABC):
     nv: ClassVar[int]
     is_series: ClassVar[bool] = False
     """Whether it is a series of joints with one coordinate each, in the order of its columns."""
+    quaternion_start: ClassVar[int | None] = None
+    """Which of its positions is the first of a unit quaternion, if it has one."""
 
     @property
     def owns_coordinates(self) -> bool:
@@ -54,6 +56,12 @@ class Joint(ABC):
     @property
     def v_slice(self) -> slice:
         return slice(self.iv, self.iv + self.nv)
+
+    @property
+    def quaternion(self) -> slice | None:
+        """Where in q it has a unit quaternion, if it has one."""
+        start = self.quaternion_start
+        return None if start is None else slice(self.iq + start, self.iq + start + 4)
 
     @abstractmethod
     def transform(self, q: Array) -> Transform:
@@ -87,11 +95,18 @@ class Joint(ABC):
     def neutral(self) -> Array:
         """Its coordinates at rest, (nq,)."""
 
+    @abstractmethod
     def displacement(self, q: Array) -> Array:
-        """How far it is from neutral, along v, (nv,) [rad or m]."""
-        neutral = np.zeros(len(q))
-        neutral[self.q_slice] = self.neutral()
-        return self.difference(neutral, q)
+        """How far it is from where its spring is slack: from neutral, unless `dynamics.rest` says otherwise, (nv,)
+        [rad or m]."""
+
+    def displacement_rates(self, q: Array) -> Array:
+        """D with d/dt displacement = D v, (nv, nv)."""
+        return np.eye(self.nv)
+
+    def spring_slope(self, q: Array) -> Array:
+        """∂/∂q of its spring's effort Dᵀ stiffness · (x - rest), (nv, nv)."""
+        return np.diag(np.broadcast_to(self.dynamics.stiffness, self.nv))
 
     @abstractmethod
     def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
@@ -112,6 +127,17 @@ class Joint(ABC):
     @abstractmethod
     def difference(self, q0: Array, q1: Array) -> Array:
         """Its part of q1 ⊖ q0, (nv,)."""
+
+
+def drawn_between(rng: np.random.Generator, lower: Array, upper: Array, unlimited_range: Array, count: int) -> Array:
+    """Coordinates drawn uniformly between their limits, (count, n); a coordinate without a limit is drawn within its
+    unlimited range about zero, or from twice that next to the one limit it has."""
+    whole = 2 * unlimited_range
+    low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - whole, -unlimited_range))
+    high = np.where(np.isfinite(upper), upper, low + whole)
+    half = high / 2 - low / 2  # the whole range may be more than a float holds
+    step = rng.random((count, len(low))) * half
+    return np.clip(low + step + step, low, high)
 
 
 def combination(columns: tuple[Motion, ...], coefficients: Any) -> Motion:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from kinetree.model.joints.axis import AxisJoint
+from kinetree.model.joints.vector import UNLIMITED_LENGTH
 from kinetree.ops import Array
 from kinetree.spatial import Motion, Transform
 
@@ -16,6 +17,8 @@ from kinetree.spatial import Motion, Transform
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Prismatic(AxisJoint):
     """S = (axis, 0); q is the displacement [m]."""
+
+    unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_LENGTH,)
 
     def transform(self, q: Array) -> Transform:
         return Transform(np.eye(3), self.axis * self.position(q))

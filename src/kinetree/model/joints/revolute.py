@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from kinetree.model.joints.axis import AxisJoint
+from kinetree.model.joints.vector import UNLIMITED_ANGLE
 from kinetree.ops import Array
 from kinetree.spatial import Motion, Transform
 from kinetree.spatial.rotation import matrix_about_axis
@@ -17,7 +18,7 @@ from kinetree.spatial.rotation import matrix_about_axis
 class Revolute(AxisJoint):
     """S = (0, axis); q is the angle [rad]."""
 
-    unlimited_range: ClassVar[float] = np.pi
+    unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_ANGLE,)
 
     def transform(self, q: Array) -> Transform:
         return Transform(matrix_about_axis(self.axis, self.position(q)).T, np.zeros(3))

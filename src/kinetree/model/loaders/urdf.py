@@ -24,6 +24,7 @@ KINDS = {
     "prismatic": "prismatic",
     "fixed": "fixed",
     "floating": "free",
+    "planar": "planar",
 }
 CHILDREN = {
     "robot": {"link", "joint"},

@@ -7,16 +7,18 @@ for is refused, unless the loss is wanted.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.model.description import Description, JointDescription, LinkDescription
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from kinetree.model.joints.dynamics import of_coordinate
 from kinetree.model.loaders.xml import Element, written
 from kinetree.ops import Array
-from kinetree.spatial import Transform
+from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.rotation import rpy_from_matrix
 
 KINDS = {
@@ -31,6 +33,7 @@ KINDS = {
 
 def urdf(description: Description, lossy: bool = False) -> str:
     """The document; with `lossy`, without what URDF cannot say."""
+    description = _split(description)
     lost = list(_inexpressible(description))
     if lost and not lossy:
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
@@ -49,14 +52,50 @@ def urdf(description: Description, lossy: bool = False) -> str:
     return written(robot)
 
 
+def _split(description: Description) -> Description:
+    """With two revolute joints in place of each universal one, and a massless link between them."""
+    links, joints = dict(description.links), {}
+    taken = {*description.joints, *description.links, *description.sites}
+    for name, joint in description.joints.items():
+        if joint.axis2 is None:
+            joints[name] = joint
+            continue
+        cross, second = _free_name(f"{name}_cross", taken), _free_name(f"{name}_2", taken)
+        taken |= {cross, second}
+        links[cross] = LinkDescription(Inertia.zero())
+        ends = ((name, joint.parent, cross, joint.axis), (second, cross, joint.child, joint.axis2))
+        for k, (own, parent, child, axis) in enumerate(ends):
+            lower, upper, velocity, effort = (of_coordinate(bound, k) for bound in joint.bounds)
+            joints[own] = replace(
+                joint,
+                name=own,
+                kind="revolute",
+                parent=parent,
+                child=child,
+                axis=axis,
+                axis2=None,
+                placement=Transform.identity() if k else joint.placement,
+                bounds=(lower, upper, velocity, effort),
+                dynamics=joint.dynamics.of_coordinate(k),
+            )
+    return replace(description, links=links, joints=joints)
+
+
 def _inexpressible(description: Description) -> Iterable[str]:
     for name, joint in description.joints.items():
-        if joint.kind not in (*KINDS, "universal"):
+        if joint.kind not in KINDS:
             raise ModelError(f"joint {name!r} is {joint.kind}, which URDF has no words for")
         own = joint.dynamics
         for what, value in (("armature", own.armature), ("stiffness", own.stiffness)):
-            if value:
-                yield f"the {what} {value:g} of joint {name!r}"
+            if np.any(value):
+                yield f"the {what} {' '.join(f'{number:g}' for number in np.ravel(value))} of joint {name!r}"
+        lower, upper, velocity, effort = joint.bounds
+        if joint.kind in ("planar", "free") and np.isfinite([*np.ravel(lower), *np.ravel(upper)]).any():
+            yield f"the position limits of joint {name!r}"
+        several = {"velocity limit": velocity, "effort limit": effort, "damping": own.damping, "friction": own.friction}
+        for what, value in several.items():
+            if len(set(np.ravel(value))) > 1:
+                yield f"the {what} of each coordinate of joint {name!r}"
     for name, link in description.links.items():
         for geometry in (*link.visuals, *link.collisions):
             if _shape(geometry.shape) is None:
@@ -127,8 +166,9 @@ def _joint(joint: JointDescription) -> list[Element]:
         element.children.append(Element("axis", {"xyz": _numbers(joint.axis)}))
     element.children += _limit(joint)
     own, mimic, safety = joint.dynamics, joint.mimic, joint.safety
-    if own.damping or own.friction:
-        values = {"damping": _number(own.damping), "friction": _number(own.friction)}
+    damping, friction = of_coordinate(own.damping, 0), of_coordinate(own.friction, 0)
+    if damping or friction:
+        values = {"damping": _number(damping), "friction": _number(friction)}
         element.children.append(Element("dynamics", values))
     if mimic is not None:
         values = {"joint": mimic.joint, "multiplier": _number(mimic.multiplier), "offset": _number(mimic.offset)}
@@ -146,8 +186,8 @@ def _joint(joint: JointDescription) -> list[Element]:
 
 def _limit(joint: JointDescription) -> list[Element]:
     """Infinite limits are written as such, which Python and C++ readers understand."""
-    lower, upper, velocity, effort = joint.bounds
-    if not np.isfinite(joint.bounds).any():
+    lower, upper, velocity, effort = (of_coordinate(bound, 0) for bound in joint.bounds)
+    if not np.isfinite([lower, upper, velocity, effort]).any():
         return []
     values = {"effort": _number(effort), "velocity": _number(velocity)}
     if joint.kind in ("revolute", "prismatic"):
@@ -163,7 +203,7 @@ def _origin(X: Transform) -> list[Element]:
     return [Element("origin", {"xyz": _numbers(X.p), "rpy": _numbers(rpy)})]
 
 
-def _free_name(name: str, taken: Mapping[str, object]) -> str:
+def _free_name(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name

@@ -1,0 +1,247 @@
+"""kt.convert: the same state, force or Jacobian in the coordinates of another library.
+
+Velocities of the two sides are related by v_peer = T(q) v, with T a permutation of the joints, a change of axes for
+some of them, and a row for every mimic joint, to which the peers give coordinates of their own. B is a left inverse of
+T (B T = 1). All else follows:
+
+    a_peer = T a + Ṫ v      τ = Tᵀ τ_peer      J = J_peer T      M = Tᵀ M_peer T
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.arguments import as_floats, batch_shape, check_quaternions
+from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine, times
+from kinetree.convert.drake import DRAKE
+from kinetree.convert.followers import check_consistent, full_turns
+from kinetree.convert.mujoco import MUJOCO
+from kinetree.convert.peer import Peer, joints_by_name
+from kinetree.convert.pinocchio import PINOCCHIO
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.model.joints import Joint
+from kinetree.model.tree import Model
+from kinetree.ops import Array
+from kinetree.robot import Robot
+from kinetree.spatial.packing import SpatialOrder, reordered
+
+Kind: TypeAlias = Literal["q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench"]
+KINDS: tuple[Kind, ...] = ("q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench")
+PEERS = {peer.name: peer for peer in (PINOCCHIO, MUJOCO, DRAKE)}
+
+
+def convert(
+    robot: Robot,
+    kind: Kind,
+    value: ArrayLike,
+    *,
+    to: str | None = None,
+    source: str | None = None,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    joints: Sequence[str] | None = None,
+) -> Array:
+    """`value` of the given kind, to the conventions of a peer or from them: "pinocchio", "mujoco" or "drake".
+
+    kind    "q", "v", "a", "tau" (…, n), "jacobian" (…, k, n), "mass_matrix" (…, n, n) or "wrench" (…, 6)
+    q, v    of the state, in the conventions of `value`; needed only where a joint's velocity has other axes
+    joints  the peer's joints in its order, world and floating base left out, if it is not the order it gives by itself
+            to the same URDF; mimic joints that are not in the list have no coordinates there
+
+    A mimic joint's position, velocity and acceleration must agree with its leader's; its effort is added to it. Of a
+    jacobian with a multiple of six rows each six are put in the other side's order; other rows, as of a centre of mass,
+    stay as they are. Of a wrench only the order changes: it stays at the same point, in the same axes. Bias forces are
+    efforts at a = 0, which is not a_peer = 0 where a joint's axes turn on one side only: convert an effort together
+    with the acceleration it belongs to.
+    """
+    if not isinstance(robot, Robot):
+        raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
+    one_of("kind", kind, KINDS)
+    if (to is None) == (source is None):
+        raise ArgumentError("give either to= or source=, the name of a peer")
+    name = one_of("source" if to is None else "to", to if source is None else source, PEERS)
+    sides = _Sides(robot.model, PEERS[name], joints)
+    return sides.convert(kind, value, q, v, outward=to is not None)
+
+
+class _Sides:
+    """A model's coordinates and those of a peer, with the map between them."""
+
+    def __init__(self, model: Model, peer: Peer, joints: Sequence[str] | None) -> None:
+        self.model = model
+        self.peer = peer
+        peer.check(model)
+        ordered = peer.joints(model) if joints is None else _given_order(model, joints)
+        self.parts = [peer.coordinates(joint) for joint in ordered]
+        self.redundant = [part for part in self.parts if part.redundant]
+        self.iq = np.concatenate([[0], np.cumsum([part.nq for part in self.parts])]).astype(int)
+        self.iv = np.concatenate([[0], np.cumsum([part.nv for part in self.parts])]).astype(int)
+
+    def convert(self, kind: Kind, value: ArrayLike, q: ArrayLike | None, v: ArrayLike | None, outward: bool) -> Array:
+        """To the peer (outward) or from it; q and v are on the side of the value."""
+        model = self.model
+        nq, nv = (model.nq, model.nv) if outward else (int(self.iq[-1]), int(self.iv[-1]))
+        orders: tuple[SpatialOrder, SpatialOrder] = (model.spatial_order, self.peer.spatial_order)
+        if not outward:
+            orders = orders[::-1]
+        x, core = self._value(kind, value, nv, outward)
+        given = {"value": (x, core)}
+        if q is not None:
+            given["q"] = (self._configuration(q, outward), (nq,))
+        if v is not None:
+            given["v"] = (as_floats("v", v, (nv,)), (nv,))
+        batch_shape(given)
+        if kind == "wrench":
+            return reordered(x, -1, *orders)
+        if kind == "q":
+            return self._q_to_peer(x) if outward else self._q_from_peer(x)
+        states = self._states(given["q"][0] if "q" in given else None, outward)
+        T, B = self._maps(states)
+        back = B if outward else T  # from the other side's velocities to those of the value's side
+        if kind in ("v", "a"):
+            drift: Array | float = 0.0
+            if kind == "a":
+                drift = self._drift(states, B, given["v"][0] if "v" in given else None, outward)
+            if outward:
+                return times(T, x) + drift
+            return self._consistent(kind, x - drift, T, times(B, x - drift))
+        if kind == "tau":
+            return times(np.swapaxes(back, -1, -2), x)
+        if outward and self.redundant:
+            self._refuse_spreading(kind)
+        if kind == "mass_matrix":
+            return np.swapaxes(back, -1, -2) @ x @ back
+        return reordered(x @ back, -2, *orders) if x.shape[-2] % 6 == 0 else x @ back
+
+    def _value(self, kind: Kind, value: ArrayLike, nv: int, outward: bool) -> tuple[Array, tuple[int, ...]]:
+        """The value as floats, and its shape without batch axes."""
+        if kind == "q":
+            q = self._configuration(value, outward)
+            return q, q.shape[-1:]
+        if kind != "jacobian":
+            core = {"wrench": (6,), "mass_matrix": (nv, nv)}.get(kind, (nv,))
+            return as_floats(kind, value, core), core
+        J = as_floats(kind, value, ())
+        if J.ndim == 1 and nv == 1:  # Pinocchio drops the axis of a single joint
+            J = J[:, None]
+        J = as_floats(kind, J, (nv,))
+        if J.ndim < 2:
+            raise ArgumentError(f"{kind} has shape {J.shape}; expected (…, k, {nv})")
+        return J, J.shape[-2:]
+
+    def _refuse_spreading(self, kind: str) -> None:
+        if any(part.joint.owns_coordinates for part in self.redundant):
+            raise ArgumentError(f"a {kind} cannot be spread over the hinge and the slide of a helical joint")
+        raise ArgumentError(f"a {kind} cannot be spread over mimic joints; leave them out with joints=")
+
+    def _theirs(self, q: Array) -> Iterator[tuple[Coordinates, Array]]:
+        """Every joint with its part of the peer's positions."""
+        for part, start, stop in zip(self.parts, self.iq, self.iq[1:], strict=False):
+            yield part, q[..., start:stop]
+
+    # -- positions ---------------------------------------------------------------------------------------------
+
+    def _configuration(self, q: ArrayLike, outward: bool) -> Array:
+        """A configuration of the value's side, checked."""
+        array = as_floats("q", q, (self.model.nq if outward else int(self.iq[-1]),))
+        if outward:
+            check_quaternions("q", array, self.model.quaternions)
+        else:
+            for part, start in zip(self.parts, self.iq, strict=False):
+                part.check("q", array, int(start))
+        return array
+
+    def _q_to_peer(self, q: Array) -> Array:
+        return np.concatenate([q[..., :0], *(part.positions(q[..., part.joint.q_slice]) for part in self.parts)], -1)
+
+    def _q_from_peer(self, q: Array) -> Array:
+        ours = np.empty((*q.shape[:-1], self.model.nq))
+        followers: list[tuple[OnLine, Array]] = []
+        for part, theirs in self._theirs(q):
+            if part.joint.owns_coordinates:
+                ours[..., part.joint.q_slice] = part.own_positions(theirs)
+            elif isinstance(part, OnLine):
+                followers.append((part, theirs))
+        for leader in self.parts:
+            led = [pair for pair in followers if pair[0].joint.leader == leader.joint.name and pair[0].joint.ratio]
+            if led and isinstance(leader, OnCircle):
+                ours[..., leader.joint.q_slice] += 2 * np.pi * full_turns(ours[..., leader.joint.q_slice], led)
+        for part, theirs in self._theirs(q):
+            if part.redundant and isinstance(part, OnLine):
+                own = ours[..., part.joint.q_slice]
+                check_consistent("q", part, part.off(theirs, own), np.abs(part.angle(own)))
+        return ours
+
+    # -- velocities --------------------------------------------------------------------------------------------
+
+    def _states(self, q: Array | None, outward: bool) -> list[Array]:
+        """Our positions of every joint whose velocity has other axes there, from the configuration of the value's side;
+        nothing for the other joints."""
+        turning = [part for part in self.parts if part.turns]
+        if turning and q is None:
+            name = turning[0].joint.name
+            raise ArgumentError(f"q is needed: the velocity of {name!r} has other axes there, and they turn with it")
+        if q is None:
+            return [np.zeros(0)] * len(self.parts)
+        if outward:
+            return [q[..., part.joint.q_slice] if part.turns else np.zeros(0) for part in self.parts]
+        return [part.own_positions(theirs) if part.turns else np.zeros(0) for part, theirs in self._theirs(q)]
+
+    def _maps(self, states: list[Array]) -> tuple[Array, Array]:
+        """T(q) and its left inverse B."""
+        batch = np.broadcast_shapes(*(q.shape[:-1] for q in states))
+        T = np.zeros((*batch, int(self.iv[-1]), self.model.nv))
+        B = np.zeros((*batch, self.model.nv, int(self.iv[-1])))
+        for part, q, start, stop in zip(self.parts, states, self.iv, self.iv[1:], strict=False):
+            if getattr(part.joint, "ratio", 1.0):  # a follower with ratio 0 never moves
+                T[..., start:stop, part.joint.v_slice] = part.T(q)
+            if part.joint.owns_coordinates:
+                B[..., part.joint.v_slice, start:stop] = part.T_inverse(q)
+        return T, B
+
+    def _drift(self, states: list[Array], B: Array, v: Array | None, outward: bool) -> Array | float:
+        """Ṫ v: nonzero only for a joint whose axes turn on one side and not on the other."""
+        drifting = [part for part in self.parts if part.drifts]
+        if not drifting:
+            return 0.0
+        if v is None:
+            name = drifting[0].joint.name
+            raise ArgumentError(f"v is needed: the axes of the velocity of {name!r} turn on one side only")
+        ours = v if outward else times(B, v)
+        drift = np.zeros((*np.broadcast_shapes(ours.shape[:-1], B.shape[:-2]), int(self.iv[-1])))
+        for part, q, start, stop in zip(self.parts, states, self.iv, self.iv[1:], strict=False):
+            if part.drifts:
+                drift[..., start:stop] = part.drift(q, ours[..., part.joint.v_slice])
+        return drift
+
+    def _consistent(self, kind: str, x: Array, T: Array, ours: Array) -> Array:
+        if self.redundant:
+            expected = times(T, ours)
+            for part, start, stop in zip(self.parts, self.iv, self.iv[1:], strict=False):
+                if part.redundant:
+                    own = expected[..., start:stop]
+                    off, size = np.abs(x[..., start:stop] - own), np.abs(own).max(axis=-1, keepdims=True)
+                    check_consistent(kind, part, off, size)
+        return ours
+
+
+def _given_order(model: Model, names: Sequence[str]) -> list[Joint]:
+    """The joints with coordinates on the peer's side, as the caller lists them; a floating base first."""
+    base = model.floating_base
+    by_name = joints_by_name(model)
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ArgumentTypeError(f"joints is {short(names)}; expected a list of joint names")
+    names = list(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"joints has {short(name)}; expected the name of a joint")
+        if name not in by_name:
+            raise unknown("joint", name, by_name)
+    missing = [joint.name for joint in model.owners if joint.name not in names and joint is not base]
+    if missing or len(set(names)) != len(names):
+        raise ArgumentError(f"joints lists {missing[0]!r} nowhere" if missing else "joints lists a joint twice")
+    return [*([base] if base is not None else []), *(by_name[name] for name in names)]

@@ -1,0 +1,82 @@
+"""A free joint on the side of a peer: in which order its pose and velocity stand, and in which axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.arguments import check_quaternions
+from kinetree.convert.coordinates import Coordinates, as_xyzw, matrices, ordered, times
+from kinetree.model.joints import Free
+from kinetree.ops import Array
+from kinetree.spatial.packing import SpatialOrder, reordered
+
+
+@dataclass(frozen=True, eq=False)
+class FreeBody(Coordinates):
+    """The pose of a body, and its velocity: linear and angular, each in the body's axes or in those of the parent."""
+
+    joint: Free
+    quaternion: str
+    """Its order, 'xyzw' or 'wxyz'."""
+    position_first: bool
+    linear_in_parent: bool
+    angular_in_parent: bool
+    order: SpatialOrder
+
+    @property
+    def ours_in_parent(self) -> bool:
+        return self.joint.frame == "mixed"
+
+    @property
+    def turns(self) -> bool:
+        return self.drifts or self.ours_in_parent != self.angular_in_parent
+
+    @property
+    def drifts(self) -> bool:
+        return self.ours_in_parent != self.linear_in_parent
+
+    def positions(self, q: Array) -> Array:
+        parts = [q[..., :3], ordered(q[..., 3:], self.quaternion)]
+        return np.concatenate(parts if self.position_first else parts[::-1], axis=-1)
+
+    def own_positions(self, theirs: Array) -> Array:
+        p, quaternion = (
+            (theirs[..., :3], theirs[..., 3:]) if self.position_first else (theirs[..., 4:], theirs[..., :4])
+        )
+        return np.concatenate([p, as_xyzw(quaternion, self.quaternion)], axis=-1)
+
+    def check(self, name: str, q: Array, start: int) -> None:
+        start += 3 if self.position_first else 0
+        check_quaternions(name, q, [slice(start, start + 4)], self.quaternion)
+
+    def T(self, q: Array) -> Array:
+        """Ours with the linear part first; then each part in the peer's axes; then in the peer's order."""
+        ours = reordered(np.eye(6), -2, self.joint.order, "linear-first")
+        theirs = reordered(np.eye(6), -2, "linear-first", self.order)
+        if not self.turns:
+            return theirs @ ours
+        R = matrices(q[..., 3:])
+        axes = np.zeros((*R.shape[:-2], 6, 6))
+        axes[..., :3, :3] = self._between(R, self.linear_in_parent)
+        axes[..., 3:, 3:] = self._between(R, self.angular_in_parent)
+        return theirs @ axes @ ours
+
+    def _between(self, R: Array, in_parent: bool) -> Array:
+        """From our axes to the parent's or the body's, R those of the body in the parent."""
+        if in_parent == self.ours_in_parent:
+            return np.broadcast_to(np.eye(3), R.shape)
+        return R if in_parent else np.swapaxes(R, -1, -2)
+
+    def drift(self, q: Array, v: Array) -> Array:
+        """Only of the linear part: d/dt (R v) = R (a + ω × v), d/dt (Rᵀ ẋ) = Rᵀ ẍ - ω × Rᵀ ẋ; ω × ω is zero."""
+        six = reordered(v, -1, self.joint.order, "linear-first")
+        drift = np.zeros(np.broadcast_shapes(six.shape, (*q.shape[:-1], 6)))
+        if self.drifts:
+            R, linear, omega = matrices(q[..., 3:]), six[..., :3], six[..., 3:]
+            if self.linear_in_parent:
+                drift[..., :3] = times(R, np.cross(omega, linear))
+            else:
+                drift[..., :3] = -times(np.swapaxes(R, -1, -2), np.cross(omega, linear))
+        return reordered(drift, -1, "linear-first", self.order)

@@ -1,0 +1,63 @@
+"""What another library does differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.convert.coordinates import Coordinates
+from kinetree.errors import ArgumentError
+from kinetree.model.joints import Fixed, Free, Joint
+from kinetree.model.tree import Model
+from kinetree.spatial.packing import SpatialOrder
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library, and the coordinates it gives to our joints."""
+
+    name: str
+    coordinates: Callable[[Joint], Coordinates]
+    spatial_order: SpatialOrder
+    """Of its 6-vectors and the rows of its Jacobians."""
+    siblings_by_name: bool = False
+    """Joints of one link are ordered by name, not as the file has them."""
+    free_pose_in_world: bool = False
+    """A free joint's position is a pose in the world, wherever in the tree it is."""
+
+    def joints(self, model: Model) -> Iterator[Joint]:
+        """The joints with coordinates there, in the order it gives them by itself; a floating base first."""
+        base = model.floating_base
+        by_name = joints_by_name(model)
+        if base is not None:
+            yield base
+        children: dict[str, list[tuple[str, str]]] = {}
+        for edge in model.edges:
+            children.setdefault(edge.parent, []).append((edge.joint, edge.child))
+        waiting = [("", model.frames[0].name)]
+        while waiting:
+            name, link = waiting.pop()
+            if name in by_name:
+                yield by_name[name]
+            below = children.get(link, [])
+            waiting.extend(reversed(sorted(below) if self.siblings_by_name else below))
+
+    def check(self, model: Model) -> None:
+        """Raises where a joint's coordinates there do not follow from ours of the same joint."""
+        if not self.free_pose_in_world:
+            return
+        for i, p in model.root_to_tips():
+            X, joint = model.placements[i], model.joints[i]
+            if isinstance(joint, Free) and (p != 0 or X.p.any() or not np.array_equal(X.R, np.eye(3))):
+                raise ArgumentError(
+                    f"free joint {joint.name!r} is not at the origin of the world; there its position would be a pose "
+                    "in the world, so it cannot be converted joint by joint"
+                )
+
+
+def joints_by_name(model: Model) -> dict[str, Joint]:
+    """Every joint that a peer may give coordinates to, the floating base left out."""
+    movable = (joint for joint in model.joints if not isinstance(joint, Fixed) and joint is not model.floating_base)
+    return {joint.name: joint for joint in (*movable, *model.frozen)}

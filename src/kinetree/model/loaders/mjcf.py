@@ -1,0 +1,114 @@
+"""MJCF: MuJoCo compiles the model, so that defaults, includes and compiler options mean what they mean there, and the
+tree is read from what it has compiled.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kinetree.errors import ModelError, one_of
+from kinetree.model.builder import ModelBuilder
+from kinetree.model.loaders.mjcf_guard import check_cost
+from kinetree.model.loaders.mujoco_leftovers import PASSIVE, is_disabled, note_leftovers
+from kinetree.model.loaders.mujoco_tree import TreeReader
+from kinetree.ops import Array
+
+MjModel: TypeAlias = Any
+"""mujoco.MjModel, whether MuJoCo is installed or not."""
+UNNAMED = "MuJoCo Model"
+"""What MuJoCo calls a model without a name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mjcf:
+    """What a model of MuJoCo's says."""
+
+    builder: ModelBuilder
+    gravity: Array
+    passive: bool
+    """Whether damping, friction and springs of joints are switched on."""
+
+
+def is_mjmodel(value: object) -> bool:
+    """Whether it is a compiled model of MuJoCo's, without asking for MuJoCo."""
+    return type(value).__name__ == "MjModel" and type(value).__module__.partition(".")[0] == "mujoco"
+
+
+def read_mjcf(text: bytes | str, source: str, base: str = "fixed", path: Path | None = None) -> Mjcf:
+    """An MJCF document; one from a file is read again by MuJoCo, so that its includes and meshes are found."""
+    mujoco = _mujoco(source)
+    check_cost(text, source, path.parent if path else Path())
+    said: list[str] = []
+    with _heard(mujoco, said):
+        try:
+            if path is None:
+                model = mujoco.MjModel.from_xml_string(text if isinstance(text, str) else text.decode())
+            else:
+                model = mujoco.MjModel.from_xml_path(str(path))
+        except Exception as problem:  # ValueError from its compiler, RuntimeError where memory ends, FatalError
+            raise _refused(str(problem), source) from None
+    mjcf = read_mjmodel(model, source, base, path.stem if path else "robot")
+    for warning in dict.fromkeys(said):
+        mjcf.builder.note("MuJoCo warns", warning)
+    return mjcf
+
+
+def read_mjmodel(model: MjModel, source: str = "the given MjModel", base: str = "fixed", name: str = "robot") -> Mjcf:
+    """A compiled model; the name is for one that has none."""
+    one_of("base", base, ("fixed", "floating"))
+    mujoco = _mujoco(source)
+    given = bytes(model.names).partition(b"\0")[0].decode("utf-8", "replace")
+    builder = ModelBuilder(name if given in ("", UNNAMED) else given, source)
+    with np.errstate(all="ignore"):  # what is not finite is refused where a link or a joint takes it
+        TreeReader(mujoco, model, builder).read(base)
+    note_leftovers(mujoco, model, builder)
+    off = is_disabled(mujoco, model, "GRAVITY")
+    gravity = np.zeros(3) if off else np.array(model.opt.gravity)
+    return Mjcf(builder, gravity, not all(is_disabled(mujoco, model, flag) for flag in PASSIVE))
+
+
+def _mujoco(source: str) -> Any:
+    try:
+        mujoco = importlib.import_module("mujoco")
+    except ImportError:
+        raise ModelError(f"{source} is MJCF, which the package mujoco reads: pip install 'kinetree[mujoco]'") from None
+    if not hasattr(mujoco.mjtDisableBit, "mjDSBL_SPRING"):
+        installed = getattr(mujoco, "__version__", "this version")
+        raise ModelError(f"{source} is MJCF, for which mujoco {installed} is too old: pip install 'kinetree[mujoco]'")
+    return mujoco
+
+
+_listening = threading.Lock()
+
+
+@contextmanager
+def _heard(mujoco: Any, said: list[str]) -> Iterator[None]:
+    """Hears MuJoCo's warnings, which it would print, and write to a file in the working directory."""
+    with _listening:
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(lambda warning: said.append(" ".join(warning.split())))
+        try:
+            yield
+        finally:
+            mujoco.set_mju_user_warning(before)
+
+
+def _refused(reason: str, source: str) -> ModelError:
+    """MuJoCo's reason in one sentence: 'XML Error: bad format …\\nElement 'body', line 3' and the like."""
+    line = re.search(r"\bline (?:number=)?(\d+)", reason, re.IGNORECASE)
+    element = re.search(r"Element (?:name )?'([^']+)'", reason)
+    message = reason.partition("\nElement")[0]
+    if code := re.search(r"\bError=XML_(\w+)", reason):  # from its XML parser, which has words for few of its errors
+        message = code[1].lower().replace("_", " ")
+    message = " ".join(re.sub(r"^(XML )?Error: (Error: )?", "", message).split()) or "no reason given"
+    where = f"{source}, line {line[1]}" if line else source
+    return ModelError(f"{where}: {f'{element[1]!r}: ' if element else ''}MuJoCo refuses it: {message}")

@@ -1,0 +1,79 @@
+"""What a MuJoCo model has besides bodies and joints: listed by `robot.check()`, refused where bodies are not rigid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree.model.builder import ModelBuilder
+
+PASSIVE = {"SPRING": "stiffness", "DAMPER": "damping", "FRICTIONLOSS": "friction"}
+"""Flags that switch passive forces off, and what they switch off."""
+COUNTED = {
+    "tendon": "ntendon",
+    "sensor": "nsensor",
+    "keyframe/key": "nkey",
+    "contact/pair": "npair",
+    "contact/exclude": "nexclude",
+    "skin": "nskin",
+    "plugin": "nplugin",
+    "light": "nlight",
+    "texture": "ntex",
+    "custom/numeric": "nnumeric",
+    "custom/text": "ntext",
+    "custom/tuple": "ntuple",
+}
+"""Elements that do not enter the model, and MuJoCo's number of them."""
+
+
+def is_disabled(mujoco: Any, model: Any, flag: str) -> bool:
+    """Whether the options switch this part of the physics off."""
+    return bool(model.opt.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")))
+
+
+def note_leftovers(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
+    """Lists everything that is not read; a soft body is an error, for without its springs it would fall apart."""
+    for i in range(model.nflex):
+        if not model.flex_rigid[i]:
+            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i)
+            raise builder.error(f"flex {name!r}", "it is a soft body; expected rigid bodies")
+    _note_count(builder, "flex", model.nflex)
+    for element, size in COUNTED.items():
+        _note_count(builder, element, int(getattr(model, size)))
+    if count := len(model.actuator_trntype):
+        message = "their gears, gains and dynamics were ignored; what limits the effort of a joint was read"
+        builder.note("<actuator>", f"{count} actuator{'s' if count > 1 else ''}: {message}")
+    _note_bodies(mujoco, model, builder)
+    _note_joints(mujoco, model, builder)
+    if model.opt.density or model.opt.viscosity:
+        builder.note("<option>", "density and viscosity of a fluid around the bodies were ignored")
+
+
+def _note_count(builder: ModelBuilder, element: str, count: int) -> None:
+    if count:
+        builder.note(f"<{element}>", f"{count} element{'s were' if count > 1 else ' was'} ignored")
+
+
+def _note_bodies(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
+    for i in range(1, model.nbody):
+        element = f"body {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, i) or f'body{i}'!r}"
+        if model.body_mocapid[i] >= 0:
+            builder.note(element, "it is a mocap body, which others move; here it is fixed where the file puts it")
+        if model.body_gravcomp[i]:
+            builder.note(element, f"its gravcomp {model.body_gravcomp[i]:g} was ignored: gravity pulls on it in full")
+
+
+def _note_joints(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
+    """What newer versions of MuJoCo know of springs and dampers that are not linear."""
+    nothing = np.zeros(1)
+    for j in range(model.njnt):
+        element = f"joint {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or f'joint{j}'!r}"
+        dof = int(model.jnt_dofadr[j])
+        for field, index, what in (
+            ("jnt_stiffnesspoly", j, "the higher powers of its spring"),
+            ("dof_dampingpoly", dof, "the higher powers of its damping"),
+            ("jnt_springyield", j, "the yielding of its spring"),
+        ):
+            if np.any(getattr(model, field)[index] if hasattr(model, field) else nothing):
+                builder.note(element, f"{what} were ignored" if "powers" in what else f"{what} was ignored")

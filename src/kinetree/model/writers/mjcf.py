@@ -1,0 +1,248 @@
+"""MJCF from a model, such that reading it again gives the same dynamics, and MuJoCo computes them too.
+
+Links are bodies, fixed joints are bodies without joints. A universal joint becomes two hinges, a planar one two slides
+and a hinge. A mimic joint becomes an equality constraint, which MuJoCo keeps only softly. Limits of speeds are left
+out, and of efforts where they are zero or belong to a ball: MJCF has none. Whatever else it has no words for is
+refused, unless the loss is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.errors import ModelError
+from kinetree.model.assembly import FLOATING_BASE
+from kinetree.model.description import Description, JointDescription
+from kinetree.model.joints import AxisJoint
+from kinetree.model.joints.planar import plane_directions
+from kinetree.model.loaders.xml import Element, written
+from kinetree.model.tree import Model
+from kinetree.model.writers.mjcf_geometry import GeometryWriter, number, numbers, pose, quaternion
+from kinetree.model.writers.mjcf_inertia import Principal, link_inertias
+from kinetree.ops import Array
+from kinetree.spatial import Transform
+
+NO_LIMIT = 1e10
+"""mjMAXVAL: a range that ends in infinity ends here, and is read so."""
+WORLD = "world"
+PASSIVE = {"spring": "disable", "damper": "disable", "frictionloss": "disable"}
+
+
+def mjcf(model: Model, folder: Path | None = None, lossy: bool = False) -> str:
+    """The document; paths of meshes are relative to `folder`. With `lossy`, without what MJCF cannot say."""
+    if model.description is None:
+        raise ModelError(f"model {model.name!r} was made without a description, so it cannot be written")
+    writer = _Writer(model, model.description, folder)
+    document = writer.document()
+    lost = [*writer.lost, *writer.geometry.lost]
+    if lost and not lossy:
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        raise ModelError(f"MJCF has no words for {lost[0]}{more}; lossy=True leaves it out")
+    return written(document)
+
+
+class _Writer:
+    def __init__(self, model: Model, description: Description, folder: Path | None) -> None:
+        self.model = model
+        self.description = description
+        self.geometry = GeometryWriter(folder)
+        self.lost: list[str] = []
+        self.axes = {joint.name: joint for joint in model.joints if isinstance(joint, AxisJoint)}
+        self.frozen = {joint.name: joint for joint in model.frozen}
+        self.root = model.frames[0].name
+        self.floats = model.floating_base is not None
+        self.children: dict[str, list[JointDescription]] = {}
+        for joint in description.joints.values():
+            self.children.setdefault(joint.parent, []).append(joint)
+        self._check_names()
+        self.moving = self._moving_links()
+        self.inertias = self._inertias()
+
+    def document(self) -> Element:
+        model = self.model
+        root = Element("mujoco", {"model": model.name})
+        root.children.append(Element("compiler", {"angle": "radian", "inertiafromgeom": "false"}))
+        option = Element("option", {"gravity": numbers(model.gravity)})
+        if not model.passive and any(joint.dynamics.is_passive for joint in self.description.joints.values()):
+            option.children.append(Element("flag", PASSIVE))
+        root.children.append(option)
+        world = self._world()
+        if self.geometry.assets:
+            root.children.append(Element("asset", children=self.geometry.assets))
+        root.children.append(world)
+        if followers := [joint for joint in self.axes.values() if joint.leader is not None]:
+            ties = Element("equality")
+            for joint in followers:
+                ends = {"joint1": joint.name, "joint2": str(joint.leader)}
+                law = {"polycoef": numbers([joint.offset, joint.ratio, 0.0, 0.0, 0.0])}
+                ties.children.append(Element("joint", ends | law))
+            root.children.append(ties)
+        return root
+
+    # -- bodies ------------------------------------------------------------------------------------------------
+
+    def _world(self) -> Element:
+        """A root link that is fixed is a body without joints, or if it is called so the world itself."""
+        world = Element("worldbody")
+        root = world
+        if self.floats or self.root != WORLD:
+            root = Element("body", {"name": self.root})
+            world.children.append(root)
+            if self.floats:
+                name = {} if FLOATING_BASE in self.description.joints else {"name": FLOATING_BASE}
+                root.children.append(Element("freejoint", name))
+        self._fill(root, self.root)
+        if any(joint.kind == "free" for joint in self.children.get(self.root, ())):
+            root = world  # where alone free joints may be; the root link is at its origin
+        waiting = [(root, joint) for joint in reversed(self.children.get(self.root, []))]
+        while waiting:
+            parent, joint = waiting.pop()
+            body = self._body(joint)
+            parent.children.append(body)
+            waiting += [(body, below) for below in reversed(self.children.get(joint.child, []))]
+        return world
+
+    def _body(self, joint: JointDescription) -> Element:
+        placement = joint.placement
+        if joint.name in self.frozen:
+            placement = self.frozen[joint.name].transform(np.zeros(1)) * placement
+        body = Element("body", {"name": joint.child} | pose(placement))
+        if joint.name not in self.frozen:
+            body.children += self._joints(joint)
+        self._fill(body, joint.child)
+        return body
+
+    def _fill(self, body: Element, link: str) -> None:
+        inertia = self.inertias.get(link)
+        if inertia is not None and body.tag == "body":
+            values = {"mass": number(inertia.mass), "pos": numbers(inertia.com)}
+            values |= {"quat": quaternion(inertia.axes), "diaginertia": numbers(inertia.moments)}
+            body.children.append(Element("inertial", values))
+        body.children += self.geometry.geoms(link, self.description.links[link], link in self.moving)
+        for name, (on, X) in self.description.sites.items():
+            if on == link:
+                body.children.append(Element("site", {"name": name} | pose(X)))
+
+    # -- joints ------------------------------------------------------------------------------------------------
+
+    def _joints(self, joint: JointDescription) -> Iterator[Element]:
+        name = joint.name
+        match joint.kind:
+            case "fixed":
+                return
+            case "revolute" | "continuous":
+                yield self._coordinate(joint, 0, name, "hinge", joint.axis)
+            case "prismatic":
+                yield self._coordinate(joint, 0, name, "slide", joint.axis)
+            case "universal":
+                assert joint.axis2 is not None
+                for k, axis in enumerate((joint.axis, joint.axis2)):
+                    yield self._coordinate(joint, k, self._spare(f"{name}_{k + 1}"), "hinge", axis)
+            case "planar":
+                for k, axis in enumerate(plane_directions(joint.axis)):
+                    yield self._coordinate(joint, k, self._spare(f"{name}_{'xy'[k]}"), "slide", axis)
+                yield self._coordinate(joint, 2, self._spare(f"{name}_angle"), "hinge", joint.axis)
+            case "spherical":
+                yield Element("joint", {"name": name, "type": "ball"} | self._alike(joint, 3))
+            case "free":
+                self._check_free(joint)
+                yield Element("joint", {"name": name, "type": "free"} | self._alike(joint, 6))
+            case kind:
+                raise ModelError(f"joint {name!r} is {kind}, which MJCF has no words for")
+
+    def _spare(self, name: str) -> str:
+        while name in self.description.joints:
+            name += "_"
+        return name
+
+    def _coordinate(self, joint: JointDescription, k: int, name: str, kind: str, axis: Array) -> Element:
+        """One hinge or slide, with the k-th of the joint's limits and dynamics."""
+        lower, upper, _, effort = (float(np.ravel(bound)[k if np.size(bound) > 1 else 0]) for bound in joint.bounds)
+        own = {quantity: float(value[k]) for quantity, value in self._dynamics(joint, k + 1).items()}
+        attributes = {"name": name, "type": kind, "axis": numbers(axis)}
+        if lower > -NO_LIMIT or upper < NO_LIMIT:
+            lower, upper = max(lower, -NO_LIMIT), min(upper, NO_LIMIT)
+            more = max(lower + 1e-300, float(np.nextafter(lower, np.inf)))  # no range may be empty
+            attributes["range"] = numbers([lower, max(upper, more)])
+        if 0.0 < effort < np.inf:
+            attributes["actuatorfrcrange"] = numbers([-effort, effort])
+        return Element("joint", attributes | {quantity: number(value) for quantity, value in own.items() if value})
+
+    def _dynamics(self, joint: JointDescription, count: int) -> dict[str, Array]:
+        """What the joint adds to the dynamics, by MuJoCo's names, for each coordinate."""
+        own = joint.dynamics
+        values = {"armature": own.armature, "damping": own.damping, "frictionloss": own.friction}
+        if np.any(own.stiffness):
+            values |= {"stiffness": own.stiffness, "springref": own.rest}
+        return {
+            quantity: np.broadcast_to(value, count) if np.size(value) == 1 else np.asarray(value)
+            for quantity, value in values.items()
+        }
+
+    def _alike(self, joint: JointDescription, count: int) -> dict[str, str]:
+        """Dynamics of a ball or a free joint, which are the same for all its coordinates."""
+        attributes = {}
+        for quantity, values in self._dynamics(joint, count).items():
+            if not np.any(values):
+                continue
+            if np.ptp(values) or quantity == "springref" or (joint.kind == "free" and quantity != "damping"):
+                what = {"springref": "rest", "frictionloss": "friction"}.get(quantity, quantity)
+                self.lost.append(f"the {what} {values.tolist()} of joint {joint.name!r}, which is {joint.kind}")
+            else:
+                attributes[quantity] = number(float(values[0]))
+        return attributes
+
+    # -- what MuJoCo asks for ----------------------------------------------------------------------------------
+
+    def _check_names(self) -> None:
+        for name in self.description.links:
+            if name == WORLD and (self.floats or name != self.root):
+                raise ModelError(f"link {name!r} moves, but in MJCF that is the name of the world; rename it")
+        for kind, names in (
+            ("link", self.description.links),
+            ("joint", self.description.joints),
+            ("frame", self.description.sites),
+        ):
+            for name in names:
+                if any(ord(character) < 32 for character in name):
+                    raise ModelError(f"{kind} {name!r} has a control character in its name, which XML has no words for")
+
+    def _check_free(self, joint: JointDescription) -> None:
+        X = joint.placement
+        at_origin = np.allclose(X.R, np.eye(3), atol=1e-15) and not X.p.any()
+        if self.floats or joint.parent != self.root or not at_origin:
+            raise ModelError(
+                f"free joint {joint.name!r} is not at the origin of the world, where alone MJCF has free joints"
+            )
+
+    def _moving_links(self) -> set[str]:
+        bodies = {frame.name: frame.body for frame in self.model.frames}
+        return {link for link in self.description.links if bodies[link] in self.model.moving}
+
+    def _inertias(self) -> dict[str, Principal]:
+        """Of every link that has one. Links fixed to each other may lend what no body could have alone."""
+        groups: dict[str, dict[str, Transform]] = {self.root: {self.root: Transform.identity()}}
+        leader = {self.root: self.root}
+        waiting = list(self.children.get(self.root, ()))
+        while waiting:
+            joint = waiting.pop()
+            waiting += self.children.get(joint.child, ())
+            is_fixed = joint.kind == "fixed" or joint.name in self.frozen
+            head = leader[joint.child] = leader[joint.parent] if is_fixed else joint.child
+            X = Transform.identity()
+            if is_fixed:
+                X = joint.placement * groups[head][joint.parent]
+                if joint.name in self.frozen:
+                    X = self.frozen[joint.name].transform(np.zeros(1)) * X
+            groups.setdefault(head, {})[joint.child] = X
+        found: dict[str, Principal] = {}
+        for head, placed in groups.items():
+            links = {link: (X, self.description.links[link].inertia) for link, X in placed.items()}
+            inertias, problem = link_inertias(head, links, moves=head in self.moving)
+            if problem and head in self.moving:
+                self.lost.append(problem)
+            found |= inertias
+        return found

@@ -28,9 +28,11 @@ check: $(VENV)/.check
 bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python batch.py
 	cd benchmarks && ../$(BIN)/python calls.py
+	cd benchmarks && ../$(BIN)/python dynamics.py
 	cd benchmarks && ../$(BIN)/python single.py
 	cd benchmarks && ../$(BIN)/python compile.py
 	cd benchmarks && ../$(BIN)/python growth.py
+	cd benchmarks && ../$(BIN)/python loading.py
 
 docs:
 	@echo "No site to build yet: read docs/*.md; their code runs in the tests."

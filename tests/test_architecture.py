@@ -28,6 +28,7 @@ ALLOWED = {
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "robot": {"simulation", "algorithms", "model", "arguments", "wrench", "engine", "quantities", "binding"},
     "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},
+    "identification": {"arguments", "robot"},
     "structure": set(),
     "definition": {"robot", "arguments", "compiler"},
     "bound_law": {"definition", "robot", "engine", "arguments", "binding", "compiler", "structure"},
@@ -45,6 +46,7 @@ ALLOWED = {
         "derivatives",
         "dh",
         "edit",
+        "identification",
         "linalg",
         "compiler",
         "load",
@@ -63,6 +65,7 @@ ONE_PLACE = {
     "sympy": "backends/sympy.py",
     "xml": "model/loaders",
     "mujoco": "model/loaders",
+    "xacro": "model/loaders/xacro.py",
     "typer": "cli",
     "rich": "cli",
 }

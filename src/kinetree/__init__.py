@@ -1,6 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, edit, linalg
+from kinetree import cache, edit, identification, linalg
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.convert import convert
 from kinetree.derivatives import gradient, hessian, jacobian
@@ -87,6 +87,7 @@ __all__ = [
     "get_num_threads",
     "gradient",
     "hessian",
+    "identification",
     "jacobian",
     "less",
     "less_equal",

@@ -169,7 +169,7 @@ def merge_fixed(robot: Robot) -> Robot:
     root = robot.model.frames[0].name
     home = {root: (root, Transform.identity())}
     builder = ModelBuilder(description.name, description.source)
-    builder._findings += description.findings
+    builder._findings |= dict.fromkeys(description.findings)
     for edge in robot.model.edges:
         joint = description.joints[edge.joint]
         link, X = home[edge.parent]

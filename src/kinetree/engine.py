@@ -232,7 +232,8 @@ class Engine:
             extra: tuple[Any, ...] = request.options
             if places:
                 at_frames = [(placement, ref, six) for (placement, ref), six in zip(places, sixes, strict=True)]
-                extra = (*extra, external_forces(model, state[0], at_frames))
+                forces = at_frames if quantity.keeps_references else external_forces(model, state[0], at_frames)
+                extra = (*extra, forces)
             result = quantity.algorithm(model)(model, *frame, *state, *extra)
             status: Any = False
             if quantity.divides_by_mass:

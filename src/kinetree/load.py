@@ -1,27 +1,31 @@
-"""kt.load: a robot from a file, a document in a string, or a bundled name."""
+"""kt.load: a robot from a file, a document in a string, a live MuJoCo model, or a name."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from importlib import resources
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, short, unknown
-from kinetree.model.builder import GRAVITY
+from kinetree.errors import ArgumentTypeError, short
+from kinetree.model.builder import GRAVITY, ModelBuilder
 from kinetree.model.joints import BaseVelocity
+from kinetree.model.loaders import xacro
 from kinetree.model.loaders.dh import read_dh
+from kinetree.model.loaders.document import Document, bundled_robots, read_document
 from kinetree.model.loaders.mjcf import Mjcf, MjModel, is_mjmodel, read_mjcf, read_mjmodel
 from kinetree.model.loaders.mjcf_guard import is_mjcf
+from kinetree.model.loaders.resources import Folders, Resources
 from kinetree.model.loaders.urdf import read_urdf
 from kinetree.robot import Robot
 from kinetree.spatial import SpatialOrder
 
+__all__ = ["bundled_robots", "load"]
+
 
 def load(
-    path_or_xml: str | os.PathLike[str] | MjModel,
+    path_or_xml: str | bytes | os.PathLike[str] | MjModel,
     base: str = "fixed",
     *,
     gravity: ArrayLike | None = None,
@@ -30,30 +34,34 @@ def load(
     keep_fixed: Iterable[str] = (),
     passive: bool | None = None,
     friction_width: float = 0.01,
+    package_dirs: Folders = (),
+    xacro_args: Mapping[str, str] | None = None,
 ) -> Robot:
-    """A robot from a .urdf file, an .xml file (MJCF), a document of either, a MuJoCo model, or a bundled name: "arm6".
+    """A robot from a .urdf, .xacro, .xml (MJCF) or .toml (DH) file, a URDF or MJCF document, a MuJoCo model, a bundled
+    name such as "arm6", or that of a robot description such as "panda_description" (with the package
+    robot_descriptions).
 
     base            "fixed" to the world, or "floating"
     gravity         in the world [m/s²]; the file's if it has any, otherwise (0, 0, -9.81)
     spatial_order   of all 6-vectors: "linear-first", or "angular-first" (Featherstone's)
     base_velocity   of a free joint: in its own axes ("body"), or [ẋ, ω] in its parent's ("mixed")
     keep_fixed      fixed joints to keep as joints, so that what they move is a body of its own
-    passive         whether damping, friction and springs of joints take part; by default they do in MJCF and DH tables
-    friction_width  the speed [rad/s or m/s] that friction takes to come up
+    passive         whether damping, friction and springs of joints are part of the dynamics; None as the format's own
+                    tools have it: no for URDF, yes for MJCF and tables
+    friction_width  the speed [rad/s or m/s] at which friction has come up to 71 %
+    package_dirs    where to look for the packages of meshes: folders that hold packages or are one, or folders by name
+    xacro_args      arguments of a xacro document
     """
-    mjcf = _mjcf(path_or_xml, base)
-    if mjcf is None:
-        text, source = document(path_or_xml)
-        is_table = source.endswith(".toml")
-        builder = read_dh(text, source) if is_table else read_urdf(text, source)
-        passive = is_table if passive is None else passive
-    else:
-        builder = mjcf.builder
-        gravity = mjcf.gravity if gravity is None else gravity
-        passive = mjcf.passive if passive is None else passive
-    model = builder.build(
+    if not isinstance(passive, bool | None):
+        raise ArgumentTypeError(f"passive is {short(passive)}; expected True, False or None")
+    read = _read(path_or_xml, base, package_dirs, xacro_args)
+    if passive is None:
+        passive = read.passive
+    if not passive and not read.passive:
+        _note_what_is_off(read.builder)
+    model = read.builder.build(
         base,
-        gravity=GRAVITY if gravity is None else gravity,
+        gravity=read.gravity if gravity is None else gravity,
         spatial_order=spatial_order,
         base_velocity=base_velocity,
         keep_fixed=keep_fixed,
@@ -63,51 +71,53 @@ def load(
     return Robot(model)
 
 
-def _mjcf(given: str | os.PathLike[str] | MjModel, base: str) -> Mjcf | None:
-    """What MuJoCo reads from it, or None if it is a matter of URDF."""
+@dataclass(frozen=True)
+class _Read:
+    """What a file says, and what its format means where the user says nothing."""
+
+    builder: ModelBuilder
+    gravity: ArrayLike = GRAVITY
+    passive: bool = False
+
+    @staticmethod
+    def of(mjcf: Mjcf) -> _Read:
+        return _Read(mjcf.builder, mjcf.gravity, mjcf.passive)
+
+
+def _read(
+    given: str | bytes | os.PathLike[str] | MjModel,
+    base: str,
+    package_dirs: Folders,
+    xacro_args: Mapping[str, str] | None,
+) -> _Read:
     if is_mjmodel(given):
-        return read_mjmodel(given, base=base)
-    text, source = document(given)
-    if not is_mjcf(text):
-        return None
-    if isinstance(given, str) and given.lstrip("\ufeff").lstrip().startswith("<"):
-        return read_mjcf(text, "the given MJCF document", base)
-    return read_mjcf(text, source, base, Path(given))
+        return _Read.of(read_mjmodel(given, base=base))
+    document = read_document(given)
+    if document.suffix == ".toml":
+        return _Read(read_dh(document.text, document.source), passive=True)
+    if is_mjcf(document.text):
+        source = document.source if document.path else "the given MJCF document"
+        return _Read.of(read_mjcf(document.text, source, base, document.path))
+    resources = Resources(None if document.path is None else document.path.parent, package_dirs)
+    resources.add(document.package_dirs)
+    resources.add(document.packages)
+    return _Read(_read_urdf(document, resources, xacro_args))
 
 
-def bundled_robots() -> list[str]:
-    """Names of the robots that come with the package."""
-    folder = resources.files("kinetree") / "robots"
-    return sorted(
-        entry.name.rpartition(".")[0] for entry in folder.iterdir() if entry.name.endswith((".urdf", ".toml"))
-    )
+def _read_urdf(document: Document, resources: Resources, xacro_args: Mapping[str, str] | None) -> ModelBuilder:
+    if xacro_args is None and document.suffix != ".xacro":
+        return read_urdf(document.text, document.source, resources)
+    arguments = xacro_args if not document.xacro_args else {**document.xacro_args, **(xacro_args or {})}
+    text, remarks = xacro.expand(document.text, document.source, document.path, arguments or {}, resources)
+    builder = read_urdf(text, f"{document.source}, expanded", resources)
+    for remark in remarks:
+        builder.note("xacro", remark)
+    return builder
 
 
-def document(path_or_xml: str | os.PathLike[str]) -> tuple[bytes | str, str]:
-    """The text of a model and what to call it in errors."""
-    if not isinstance(path_or_xml, (str, os.PathLike)):
-        raise ArgumentTypeError(
-            f"path_or_xml is {short(path_or_xml)}; expected a path, a URDF document or a bundled name"
-        )
-    if isinstance(path_or_xml, str):
-        if not path_or_xml.strip():
-            raise ArgumentError("path_or_xml is empty; expected a path, a URDF document or a bundled name")
-        document = path_or_xml.removeprefix("\ufeff")  # the byte order mark that some editors save
-        if document.lstrip().startswith("<"):
-            return document, "the given URDF document"
-    path = Path(path_or_xml)
-    try:
-        if isinstance(path_or_xml, str) and path_or_xml in bundled_robots() and not path.is_file():
-            folder = resources.files("kinetree") / "robots"
-            (file,) = [entry for entry in folder.iterdir() if entry.name.rpartition(".")[0] == path_or_xml]
-            return file.read_bytes(), file.name if file.name.endswith(".toml") else path_or_xml
-        if path.is_dir():
-            raise ModelError(f"{path} is a folder; expected a model file")
-        if not path.exists() and path.name == str(path_or_xml) and not path.suffix:
-            raise unknown("bundled robot", str(path_or_xml), bundled_robots())
-        return path.read_bytes(), str(path)
-    except KinetreeError:
-        raise
-    except (OSError, ValueError) as problem:  # ValueError: a path with a null character
-        name = str(path) if len(str(path)) < 500 else short(str(path))
-        raise ModelError(f"{name} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+def _note_what_is_off(builder: ModelBuilder) -> None:
+    joints = [joint for joint in builder.joints.values() if joint.dynamics.is_passive]
+    if joints:
+        whose = f"of {len(joints)} joints" if len(joints) > 1 else "of a joint"
+        message = f"damping or friction {whose} is not part of the dynamics; load it with passive=True to have it"
+        builder.note(f"joint {joints[0].name!r}", message, joints[0].line)

@@ -38,6 +38,8 @@ class Quantity:
     results: int = 1
     """How many results there are; more than one come as a tuple."""
     takes_wrenches: bool = False
+    keeps_references: bool = False
+    """The algorithm takes wrenches as they are given, not as forces on bodies."""
     divides_by_mass: bool = False
     """The algorithm also returns the pivots of the mass matrix, which must not vanish."""
     alternative: Algorithm | None = None
@@ -120,6 +122,8 @@ OF_ROBOT = _table(
         ("q", "v", "a"),
         _square,
         results=2,
+        takes_wrenches=True,
+        keeps_references=True,
         is_large=True,
     ),
     Quantity(
@@ -128,6 +132,8 @@ OF_ROBOT = _table(
         ("q", "v", "tau"),
         _square,
         results=3,
+        takes_wrenches=True,
+        keeps_references=True,
         divides_by_mass=True,
         is_large=True,
     ),

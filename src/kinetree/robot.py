@@ -273,16 +273,28 @@ class Robot:
         return self._call("potential_energy_regressor", (q,), out)
 
     @native
-    def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array]:
-        """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each, q moved by `integrate`; ∂τ/∂a is the mass matrix."""
-        slopes: tuple[Array, Array] = self._engine.evaluate(OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a))
+    def inverse_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
+    ) -> tuple[Array, Array]:
+        """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each, q moved by `integrate`; ∂τ/∂a is the mass matrix.
+
+        Wrenches are held constant in their reference.
+        """
+        slopes: tuple[Array, Array] = self._engine.evaluate(
+            OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a), wrenches=wrenches
+        )
         return slopes
 
     @native
-    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> tuple[Array, Array, Array]:
-        """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each, q moved by `integrate`."""
+    def forward_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+    ) -> tuple[Array, Array, Array]:
+        """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each, q moved by `integrate`.
+
+        Wrenches are held constant in their reference.
+        """
         slopes: tuple[Array, Array, Array] = self._engine.evaluate(
-            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau)
+            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau), wrenches=wrenches
         )
         return slopes
 

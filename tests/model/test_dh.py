@@ -181,7 +181,8 @@ def test_tables_that_are_no_robots(call, sentence):
         ("[[link]]\na = \n", "table.toml: not well-formed TOML"),
         ("links = []", "table.toml: entry 'links' does not exist; did you mean 'link'"),
         ("[[link]]\nb = 1", "table.toml: row 1: entry 'b' does not exist"),
-        ("", "table.toml: links is empty"),
+        ("", "table.toml is empty; expected a model file"),
+        ("name = 'r'", "table.toml: links is empty"),
     ],
 )
 def test_files_that_are_no_tables(tmp_path, text, sentence):

@@ -34,6 +34,20 @@ def test_real_robots(name):
         robot = kt.load(urdf(name)).eager
         again = kt.load(robot.to_urdf()).eager
     same(robot, again, state_of(robot, np.random.default_rng(0)))
+    ours, theirs = robot.model.description, again.model.description
+    for link, other in zip(ours.links.values(), theirs.links.values(), strict=True):
+        assert [look(shape) for shape in link.visuals] == [look(shape) for shape in other.visuals]
+        assert [look(shape)[:3] for shape in link.collisions] == [look(shape)[:3] for shape in other.collisions]
+    for joint in ours.joints.values():
+        other = theirs.joints[joint.name]
+        assert (joint.dynamics, joint.safety, joint.mimic) == (other.dynamics, other.safety, other.mimic)
+
+
+def look(geometry):
+    """What can be written of a shape; collisions have no colour in URDF."""
+    shape, pose = geometry.shape, geometry.placement.pose().round(12) + 0.0
+    what = (shape.written, shape.scale) if isinstance(shape, Mesh) else shape
+    return what, geometry.name, pose.tolist(), geometry.color
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["fixed", "floating"]))

@@ -17,7 +17,7 @@ A joint whose S depends on q is a series of simpler ones without mass between th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,8 @@ import numpy as np
 from kinetree.algorithms import factorization
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.joint_forces import passive_slopes
+from kinetree.algorithms.rnea import NO_FORCES
+from kinetree.algorithms.wrenches import Push, external_forces
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.joints import Free, Joint
 from kinetree.model.joints.joint import combination
@@ -48,7 +50,9 @@ class _Step:
 class _Sweep:
     """All bodies in a common frame, moving with v and a."""
 
-    def __init__(self, model: Model, frame: CommonFrame, v: Array, a: Array) -> None:
+    def __init__(
+        self, model: Model, frame: CommonFrame, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES
+    ) -> None:
         self.model = model
         self.steps: dict[int, list[_Step]] = {0: []}
         V, A = {0: Motion.zero()}, {0: Motion(-frame.gravity, np.zeros(3))}
@@ -66,6 +70,8 @@ class _Sweep:
                 self.steps[i].append(_Step(at, S, psi1, psi2, [V[i].cross(s) for s in S]))
             self.B[i] = CoriolisInertia.of(self.I[i], V[i])
             self.f[i] = self.I[i].net_force(V[i], A[i])
+            if i in f_ext:
+                self.f[i] -= frame.X[i].transpose() * f_ext[i]
         for i, p in model.tips_to_root():
             if p:
                 self.I[p] += self.I[i]
@@ -108,6 +114,31 @@ def _torque_slopes(sweep: _Sweep, *like: Array) -> tuple[Array, Array]:
                 dq[step.at, other.at] += (_block(other.psi1, back) + _block(other.psi2, ahead)).T
                 dv[step.at, other.at] += (_block(other.S, back) + _block(moved, ahead)).T
     return dq, dv
+
+
+def _held_in_world(sweep: _Sweep, frame: CommonFrame, push: Push, q: Array) -> Array:
+    """What ∂τ/∂q lacks for a wrench that does not turn with its body: -S_iᵀ (δ_j w - S_j ×* w), (nv, nv).
+
+    Moved along S_j, a wrench fixed in the body changes by S_j ×* w, which the recursion has; one fixed in the world by
+    δ_j w = 0; one with fixed components at the frame's origin p by the moment (v_j + ω_j × p) × f.
+    """
+    placement, reference, _ = push
+    slopes = zeros((sweep.model.nv, sweep.model.nv), q)
+    if reference == "local" or not placement.body:
+        return slopes
+    w = frame.X[placement.body].transpose() * external_forces(sweep.model, q, [push])[placement.body]
+    p = (placement.X * frame.X[placement.body]).p
+    way = [step for i in sweep.model.support(placement.body) for step in sweep.steps[i]]
+    for step in way:
+        missing = []
+        for s in step.S:
+            change = -s.cross(w)
+            if reference == "world-aligned":
+                change = change + Force(np.zeros(3), cross(s.linear + cross(s.angular, p), w.force))
+            missing.append(-change)
+        for other in way:
+            slopes[other.at, step.at] += _block(other.S, missing)
+    return slopes
 
 
 def _block(motions: Sequence[Motion], forces: Sequence[Force]) -> Array:
@@ -213,29 +244,35 @@ def _blocks(ll: Any, la: Any, al: Any, aa: Any, order: SpatialOrder) -> Array:
 # -- the quantities ------------------------------------------------------------------------------------------------
 
 
-def _slopes(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+def _slopes(model: Model, q: Array, v: Array, a: Array, pushes: Sequence[Push]) -> tuple[Array, Array, Array]:
     """M, ∂τ/∂q and ∂τ/∂v, with what the joints add."""
     body = _BodyVelocities.of(model, q)
-    sweep = _Sweep(body.model, CommonFrame.of(body.model, q), body.velocities(v), body.accelerations(v, a))
+    frame, f_ext = CommonFrame.of(body.model, q), external_forces(model, q, pushes)
+    sweep = _Sweep(body.model, frame, body.velocities(v), body.accelerations(v, a), f_ext)
     M, (dq, dv) = _mass_matrix(sweep, q), _torque_slopes(sweep, q, v, a)
+    for push in pushes:
+        dq = dq + _held_in_world(sweep, frame, push, q)
     if body.turns:
         M, dq, dv = body.back(v, a, _torques(sweep, q, v, a), M, dq, dv)
     by_q, by_v = passive_slopes(model, q, v)
     return M + np.diag(model.armature), dq + by_q, dv + by_v
 
 
-def inverse_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-    """∂τ/∂q and ∂τ/∂v of inverse dynamics, (nv, nv) each; ∂τ/∂a is the mass matrix."""
-    _, dq, dv = _slopes(model, q, v, a)
+def inverse_dynamics_derivatives(
+    model: Model, q: Array, v: Array, a: Array, pushes: Sequence[Push] = ()
+) -> tuple[Array, Array]:
+    """∂τ/∂q and ∂τ/∂v of inverse dynamics, (nv, nv) each; ∂τ/∂a is the mass matrix. Wrenches stay what they are in
+    their reference."""
+    _, dq, dv = _slopes(model, q, v, a, pushes)
     return dq, dv
 
 
 def forward_dynamics_derivatives(
-    model: Model, q: Array, v: Array, tau: Array
+    model: Model, q: Array, v: Array, tau: Array, pushes: Sequence[Push] = ()
 ) -> tuple[tuple[Array, Array, Array], Array]:
     """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (nv, nv) each, and the pivots of M."""
-    a, _ = factorization.forward_dynamics(model, q, v, tau)
-    M, dq, dv = _slopes(model, q, v, a)
+    a, _ = factorization.forward_dynamics(model, q, v, tau, external_forces(model, q, pushes))
+    M, dq, dv = _slopes(model, q, v, a, pushes)
     L, d = ltdl(M)
     inverse = mirrored(ltdl_solve(L, d, np.eye(model.nv)))
     return (ltdl_solve(L, d, -dq), ltdl_solve(L, d, -dv), inverse), d

@@ -30,7 +30,7 @@ from kinetree.cli.output import (
     say,
     table_of,
 )
-from kinetree.load import document
+from kinetree.model.loaders.document import read_document
 
 FULL, QUICK = Effort(repeats=40, least=0.004), Effort(repeats=8, least=0.002)
 
@@ -51,7 +51,7 @@ def bench(
     loaded, warnings = load(robot, base)
     for warning in warnings:
         say("warning", warning, "bold yellow")
-    text = document(robot)[0]
+    text = read_document(robot).text
     with notes_on_stderr(), progress() as bar:
         task = bar.add_task("loading", total=steps(effort))
         report = contest(

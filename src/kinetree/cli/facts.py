@@ -7,8 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
 import kinetree as kt
 from kinetree.model import joints as kinds
+from kinetree.model.geometry import Mesh, Shape
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ class Joint:
     upper: Bound
     velocity: Bound
     effort: Bound
+    armature: Bound
+    damping: Bound
+    friction: Bound
+    stiffness: Bound
     mimics: Mimicry | None
 
 
@@ -91,10 +98,18 @@ class Robot:
     nv: int
     mass: float
     gravity: list[float]
+    passive: bool
+    """Whether damping, friction and springs of joints are part of the dynamics."""
     root: str
     joints: list[Joint]
     bodies: list[Body]
     frames: list[Frame]
+    visuals: int
+    """Shapes to look at."""
+    collisions: int
+    """Shapes to collide with."""
+    missing_meshes: list[str]
+    """As the file has them; each once."""
     findings: list[Finding]
     warnings: list[str]
 
@@ -106,6 +121,9 @@ def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
     if model.floating_base is not None:
         edges.insert(0, (model.floating_base.name, None, model.frames[0].name))
     limits = robot.limits
+    links = model.description.links.values() if model.description is not None else ()
+    visuals = [visual for link in links for visual in link.visuals]
+    collisions = [collision for link in links for collision in link.collisions]
     moving = dict(zip(model.names[1:], model.joints[1:], strict=True))  # by the link that each joint moves
     return Robot(
         name=robot.name,
@@ -114,12 +132,16 @@ def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
         nv=robot.nv,
         mass=robot.mass,
         gravity=[float(x) for x in robot.gravity],
+        passive=model.passive,
         root=model.frames[0].name,
         joints=[
             _joint(moving.get(child) or kinds.Fixed(name=name), limits, parent, child) for name, parent, child in edges
         ],
         bodies=[_body(robot, i, p) for i, p in model.root_to_tips()],
         frames=[Frame(frame.name, model.names[frame.body] if frame.body else None) for frame in model.frames],
+        visuals=len(visuals),
+        collisions=len(collisions),
+        missing_meshes=_missing([geometry.shape for geometry in (*visuals, *collisions)]),
         findings=[Finding(finding.element, finding.line, finding.message) for finding in robot.check()],
         warnings=list(warnings),
     )
@@ -144,8 +166,18 @@ def _joint(joint: kinds.Joint, limits: kt.Limits, parent: str | None, child: str
         upper=_bound(limits.upper[joint.q_slice]) if owns else None,
         velocity=_bound(limits.velocity[joint.v_slice]) if owns else None,
         effort=_bound(limits.effort[joint.v_slice]) if owns else None,
+        armature=_bound(np.atleast_1d(joint.dynamics.armature)),
+        damping=_bound(np.atleast_1d(joint.dynamics.damping)),
+        friction=_bound(np.atleast_1d(joint.dynamics.friction)),
+        stiffness=_bound(np.atleast_1d(joint.dynamics.stiffness)),
         mimics=None if along is None or along.leader is None else Mimicry(along.leader, along.ratio, along.offset),
     )
+
+
+def _missing(shapes: Sequence[Shape]) -> list[str]:
+    """Meshes that have neither a file nor triangles."""
+    meshes = [shape for shape in shapes if isinstance(shape, Mesh)]
+    return list(dict.fromkeys(mesh.written for mesh in meshes if mesh.path is None and mesh.vertices is None))
 
 
 def _bound(values: Iterable[float]) -> Bound:

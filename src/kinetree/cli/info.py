@@ -64,10 +64,19 @@ def show(facts: Robot, out: Console) -> None:
 def _headline(facts: Robot) -> Group:
     held = "floating base" if facts.base == "floating" else "fixed base"
     gravity = ", ".join(f"{x:g}" for x in facts.gravity)
-    return Group(
+    lines = [
         Text(facts.name, style="bold"),
         Text(f"{held} · nq {facts.nq} · nv {facts.nv} · {facts.mass:.4g} kg moving · gravity ({gravity}) m/s²"),
-    )
+    ]
+    if facts.visuals or facts.collisions:
+        counts = f"{_count(facts.visuals, 'visual')} · {_count(facts.collisions, 'collision')}"
+        missing = _count(len(facts.missing_meshes), "mesh", "meshes") + " not found"
+        lines.append(Text.assemble(counts, (f" · {missing}", "yellow") if facts.missing_meshes else ""))
+    return Group(*lines)
+
+
+def _count(number: int, word: str, plural: str = "") -> str:
+    return f"{number} {word if number == 1 else plural or f'{word}s'}"
 
 
 # -- the tree -------------------------------------------------------------------------------------------------------
@@ -135,7 +144,15 @@ def _range(joint: Joint) -> str:
 # -- coordinates and masses -----------------------------------------------------------------------------------------
 
 
+EXTRAS = ("armature", "damping", "friction", "stiffness")
+"""What a joint does besides moving: a column for each that some joint has."""
+
+
 def _coordinates(facts: Robot) -> Table:
+    owners = [joint for joint in facts.joints if joint.q_index is not None]
+    extras = [name for name in EXTRAS if any(getattr(joint, name) for joint in owners)]
+    off = "" if facts.passive else " (off)"
+    titles: list[Column] = [(name if name == "armature" else f"{name}{off}", "right") for name in extras]
     table = table_of(
         ("q", "right"),
         ("v", "right"),
@@ -146,10 +163,10 @@ def _coordinates(facts: Robot) -> Table:
         ("degrees", "right"),
         ("velocity", "right"),
         ("effort", "right"),
+        *titles,
     )
-    for joint in facts.joints:
-        if joint.q_index is None or joint.v_index is None:
-            continue
+    for joint in owners:
+        assert joint.q_index is not None and joint.v_index is not None
         speed, force = {"rad": ("rad/s", "N m"), "m": ("m/s", "N")}.get(joint.unit or "", ("", ""))
         table.add_row(
             _indices(joint.q_index, joint.q_size),
@@ -161,6 +178,7 @@ def _coordinates(facts: Robot) -> Table:
             Text(_degrees(joint), style="dim"),
             _number(joint.velocity, speed),
             _number(joint.effort, force),
+            *(_number(getattr(joint, name)) for name in extras),
         )
     return table
 

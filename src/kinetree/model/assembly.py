@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -32,8 +33,10 @@ FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
 LIMIT_TOLERANCE = 1e-6
 """How far, relatively, a follower's limits may fall short of its leader's before that is worth a remark."""
+IDENTITY = Transform.identity()
 
 
+@np.errstate(all="ignore")  # numbers too large for a float are refused at the end
 def assemble(
     description: Draft,
     options: Options,
@@ -50,9 +53,9 @@ def assemble(
     tree = _Tree(description, _resolved_mimics(description), base_velocity, spatial_order)
     if base == "floating":
         tree.add_body(0, root, Free(name=FLOATING_BASE, frame=base_velocity, order=spatial_order))
-        tree.place_link(root, 1, Transform.identity())
+        tree.place_link(root, 1, IDENTITY)
     else:
-        tree.place_link(root, 0, Transform.identity())
+        tree.place_link(root, 0, IDENTITY)
     waiting = list(reversed(children[root]))
     while waiting:
         joint = waiting.pop()
@@ -104,26 +107,44 @@ def _root(description: Draft, children: Mapping[str, list[JointDescription]]) ->
 
 def _resolved_mimics(description: Draft) -> dict[str, Mimic]:
     """Each follower's leader, ratio and offset, chains of followers multiplied out."""
-    direct = {joint.name: joint.mimic for joint in description.joints.values() if _follows(description, joint)}
+    direct = {
+        joint.name: joint.mimic
+        for joint in description.joints.values()
+        if joint.mimic is not None and _follows(description, joint)
+    }
     resolved: dict[str, Mimic] = {}
-    for name, mimic in direct.items():
-        element, line = f"joint {name!r}", description.joints[name].line
-        assert mimic is not None
-        leader, ratio, offset = mimic.joint, mimic.multiplier, mimic.offset
-        seen = {name}
-        while (further := direct.get(leader)) is not None:
-            if leader in seen:
-                raise description.error(element, f"it mimics {mimic.joint!r} in a circle", line)
-            seen.add(leader)
-            leader, ratio, offset = further.joint, ratio * further.multiplier, offset + ratio * further.offset
-        kind = description.joints[leader].kind
+    for name in direct:
+        if name not in resolved:
+            _resolve_chain(description, name, direct, resolved)
+    for name in direct:
+        mimic, element, line = resolved[name], f"joint {name!r}", description.joints[name].line
+        if not (math.isfinite(mimic.multiplier) and math.isfinite(mimic.offset)):
+            raise description.error(element, f"its multiplier or offset from {mimic.joint!r} is not finite", line)
+        kind = description.joints[mimic.joint].kind
         if kind not in (*AXIS_JOINTS, "fixed"):
-            raise description.error(element, f"it mimics {leader!r}, a {kind} joint; expected one coordinate", line)
+            message = f"it mimics {mimic.joint!r}, a {kind} joint; expected one coordinate"
+            raise description.error(element, message, line)
         if kind == "fixed":
-            description.note(element, f"it mimics {leader!r}, which is fixed, so it is fixed too", line)
-        resolved[name] = Mimic(leader, ratio, offset)
-        _note_stricter_limits(description, description.joints[name], resolved[name])
+            description.note(element, f"it mimics {mimic.joint!r}, which is fixed, so it is fixed too", line)
+        _note_stricter_limits(description, description.joints[name], mimic)
     return resolved
+
+
+def _resolve_chain(description: Draft, name: str, direct: Mapping[str, Mimic], resolved: dict[str, Mimic]) -> None:
+    """From a follower on to the leader of all, then back, so that every chain is walked once."""
+    chain = {name: None}
+    leader = direct[name].joint
+    while leader in direct and leader not in resolved:
+        if leader in chain:
+            message = f"it mimics {direct[name].joint!r} in a circle"
+            raise description.error(f"joint {name!r}", message, description.joints[name].line)
+        chain[leader] = None
+        leader = direct[leader].joint
+    for follower in reversed(chain):
+        mimic = direct[follower]
+        further = resolved.get(mimic.joint) or Mimic(mimic.joint)
+        ratio = mimic.multiplier
+        resolved[follower] = Mimic(further.joint, ratio * further.multiplier, mimic.offset + ratio * further.offset)
 
 
 def _note_stricter_limits(description: Draft, joint: JointDescription, mimic: Mimic) -> None:
@@ -205,7 +226,8 @@ class _Tree:
     def place_link(self, link: str, body: int, X: Transform) -> None:
         """Fix a link to a body, X = ^link X_body, and add its inertia to the body's."""
         self.placed[link] = (body, X)
-        self.inertias[body] = self.inertias[body] + X.transpose() * self.description.links[link].inertia
+        own = self.description.links[link].inertia
+        self.inertias[body] = self.inertias[body] + (own if X is IDENTITY else X.transpose() * own)
 
     def add_joint(self, joint: JointDescription, keep: bool) -> None:
         self.edges.append(Edge(joint.name, joint.parent, joint.child))
@@ -219,7 +241,7 @@ class _Tree:
             placement = frozen.transform(np.zeros(1)) * placement
         elif joint.kind != "fixed" or keep:
             body = self.add_body(body, joint.child, self._joint(joint, mimic), placement, joint.bounds)
-            placement = Transform.identity()
+            placement = IDENTITY
         self.place_link(joint.child, body, placement)
 
     def _joint(self, joint: JointDescription, mimic: Mimic | None) -> Joint:
@@ -239,6 +261,7 @@ class _Tree:
         return JOINTS[joint.kind](name=joint.name, **own)
 
     def model(self, options: Options) -> Model:
+        self._check_finite()
         return Model(
             name=self.description.name,
             joints=self._joints_with_leaders(),
@@ -258,6 +281,17 @@ class _Tree:
             description=self.description.description(),
             options=options,
         )
+
+    def _check_finite(self) -> None:
+        """Numbers that are each a float may add up to more than one holds."""
+        positions = np.isfinite([X.p for _, X in self.placed.values()]).all(axis=1)
+        inertias = np.isfinite([[inertia.mass, *inertia.h, *inertia.I.flat] for inertia in self.inertias]).all(axis=1)
+        for what, names, finite in (
+            ("its distance from what it is fixed to", tuple(self.placed), positions),
+            ("its inertia with all that is fixed to it", self.names, inertias),
+        ):
+            if not finite.all():
+                raise self.description.error(f"link {names[int(np.argmin(finite))]!r}", f"{what} is not finite")
 
     def _joints_with_leaders(self) -> tuple[Joint, ...]:
         """A follower may come before its leader in the tree, so it learns the leader's indices only here."""

@@ -9,6 +9,7 @@ robot = kt.Robot(builder.build())
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -55,7 +56,7 @@ class ModelBuilder:
         self.links: dict[str, LinkDescription] = {}
         self.joints: dict[str, JointDescription] = {}
         self.sites: dict[str, tuple[str, Transform]] = {}
-        self._findings: list[Finding] = []
+        self._findings: dict[Finding, None] = {}  # in order, each once: building twice finds the same things twice
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -76,7 +77,7 @@ class ModelBuilder:
         builder.links |= description.links
         builder.joints |= description.joints
         builder.sites |= description.sites
-        builder._findings += description.findings
+        builder._findings |= dict.fromkeys(description.findings)
         return builder
 
     def link(
@@ -189,9 +190,7 @@ class ModelBuilder:
 
     def note(self, element: str, message: str, line: int | None = None) -> None:
         """Record something suspicious, for `robot.check()`."""
-        finding = Finding(message, element, line)
-        if finding not in self._findings:  # building twice finds the same things twice
-            self._findings.append(finding)
+        self._findings[Finding(message, element, line)] = None
 
     def warn(self, element: str, message: str, line: int | None = None) -> None:
         """Record it and warn at once: something in the file is not what its author meant."""
@@ -200,8 +199,9 @@ class ModelBuilder:
 
     def error(self, element: str, message: str, line: int | None = None) -> ModelError:
         """A ModelError that says the file, the element and the line."""
-        where = self.source or f"model {self.name!r}"
-        return ModelError(f"{where}{f', line {line}' if line is not None else ''}: {element}: {message}")
+        where = self.source or f"model {short(self.name)}"
+        what = f"{_cut(element)}: {_cut(message)}"
+        return ModelError(f"{where}{f', line {line}' if line is not None else ''}: {what}")
 
     # -- building ----------------------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class ModelBuilder:
             vector = as_constant(what, value, (3,)).copy()
         except (ArgumentError, ArgumentTypeError):
             vector = np.full(3, np.nan)
-        if not np.isfinite(vector).all():
+        if not all(map(math.isfinite, vector.tolist())):
             raise self.error(element, f"{what} is {short(value)}; expected three finite numbers", line)
         return vector
 
@@ -307,6 +307,11 @@ class ModelBuilder:
         if not is_rotation_matrix(R):
             raise self.error(element, f"rotation is {short(matrix)}; expected a 3×3 rotation matrix", line)
         return R
+
+
+def _cut(text: str, most: int = 600) -> str:
+    """A text as it may stand in a sentence, whatever names a file has."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _names(argument: str, values: Iterable[str]) -> tuple[str, ...]:

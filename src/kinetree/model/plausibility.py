@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kinetree.spatial import Inertia
@@ -10,8 +12,8 @@ from kinetree.spatial.inertia import TOLERANCE
 
 def inertia_error(inertia: Inertia) -> str | None:
     """Why this inertia cannot be used at all, or None."""
-    values = np.concatenate([[inertia.mass], inertia.h, inertia.I.ravel()])
-    if values.shape != (13,) or not np.isfinite(values).all():
+    values = [inertia.mass, *inertia.h.tolist(), *inertia.I.ravel().tolist()]
+    if len(values) != 13 or not all(map(math.isfinite, values)):
         return f"mass {inertia.mass!r} or inertia is not finite"
     if inertia.mass < 0:
         return f"mass is {inertia.mass:g} kg; expected a mass of zero or more"

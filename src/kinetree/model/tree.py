@@ -11,7 +11,8 @@ import hashlib
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
@@ -141,7 +142,7 @@ class Model:
         """Rotor inertias as the coordinates feel them, a follower's through its leader, (nv,)."""
         total = np.zeros(self.nv)
         for joint in self.joints:
-            total[joint.v_slice] += joint.lever**2 * np.asarray(joint.dynamics.armature)
+            total[joint.v_slice] += joint.lever * (joint.lever * np.asarray(joint.dynamics.armature))
         return total
 
     @cached_property
@@ -201,16 +202,23 @@ class Model:
         _freeze(self)  # arrays come out of a pickle writeable
 
 
-def _freeze(value: object) -> None:
+def _freeze(value: Any) -> None:
     """Makes every array inside read-only."""
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
     elif isinstance(value, tuple):
         for item in value:
             _freeze(item)
-    elif is_dataclass(value):
-        for each in fields(value):
-            _freeze(getattr(value, each.name))
+    else:
+        kind: Any = type(value)
+        for name in _field_names(kind):
+            _freeze(getattr(value, name))
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Of a dataclass; of any other type, none."""
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _feed(update: Callable[[bytes], None], value: object) -> None:

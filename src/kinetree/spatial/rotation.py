@@ -5,6 +5,7 @@ A rotation matrix R_AB and a quaternion q_AB take the coordinates of a vector in
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,17 @@ def matrix_about_axis(axis: Array, angle: Any) -> Array:
 
 def matrix_from_rpy(rpy: ArrayLike) -> Array:
     """R = Rz(yaw) Ry(pitch) Rx(roll) from (roll, pitch, yaw) [rad], as URDF defines it; right angles are exact."""
-    R = np.eye(3)
-    for axis, angle in zip(np.eye(3), np.asarray(rpy, dtype=float), strict=True):
-        R = _about_axis_exact(axis, angle) @ R
-    return R
+    (cr, sr), (cp, sp), (cy, sy) = map(_exact_cos_sin, np.asarray(rpy, dtype=float).tolist())
+    return (
+        np.array(
+            [
+                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+                [-sp, cp * sr, cp * cr],
+            ]
+        )
+        + 0.0
+    )  # no negative zeros
 
 
 def rpy_from_matrix(R: Array) -> Array:
@@ -43,14 +51,12 @@ def rpy_from_matrix(R: Array) -> Array:
     return np.array([roll, pitch, yaw])
 
 
-def _about_axis_exact(axis: Array, angle: float) -> Array:
-    quarters = round(angle / (np.pi / 2))
-    if abs(angle - quarters * np.pi / 2) > RIGHT_ANGLE_TOLERANCE:
-        return matrix_about_axis(axis, angle)
-    R = np.eye(3)
-    for _ in range(quarters % 4):
-        R = (skew(axis) + np.outer(axis, axis)) @ R
-    return R
+def _exact_cos_sin(angle: float) -> tuple[float, float]:
+    """Cosine and sine; of a multiple of π/2, as near as a float can come to it, without rounding."""
+    quarters = round(angle / (math.pi / 2))
+    if abs(angle - quarters * math.pi / 2) > RIGHT_ANGLE_TOLERANCE:
+        return math.cos(angle), math.sin(angle)
+    return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
 
 
 def matrix_from_quaternion(xyzw: Array) -> Array:

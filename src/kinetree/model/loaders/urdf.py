@@ -1,4 +1,4 @@
-"""URDF: the kinematic, inertial and limit content of a robot description file.
+"""URDF: all that a robot description file says about a robot.
 
 Nothing is dropped without a trace: tags, attributes and text that do not enter the model are listed by `robot.check()`.
 """
@@ -6,15 +6,18 @@ Nothing is dropped without a trace: tags, attributes and text that do not enter 
 from __future__ import annotations
 
 import math
-from collections import Counter
 
 import numpy as np
 
 from kinetree.errors import short
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.description import Mimic
+from kinetree.model.description import Mimic, Safety
+from kinetree.model.joints.dynamics import NONE
+from kinetree.model.loaders import urdf_geometry
+from kinetree.model.loaders.reading import ZERO, Reading
+from kinetree.model.loaders.resources import Resources
+from kinetree.model.loaders.urdf_geometry import GeometryReader
 from kinetree.model.loaders.xml import Element, parse
-from kinetree.ops import Array
 from kinetree.spatial import Inertia
 from kinetree.spatial.rotation import matrix_from_rpy
 
@@ -26,14 +29,14 @@ KINDS = {
     "floating": "free",
     "planar": "planar",
 }
-CHILDREN = {
-    "robot": {"link", "joint"},
-    "link": {"inertial"},
+CHILDREN = urdf_geometry.CHILDREN | {
+    "robot": {"link", "joint", "material"},
+    "link": {"inertial", "visual", "collision"},
     "inertial": {"origin", "mass", "inertia"},
-    "joint": {"origin", "parent", "child", "axis", "limit", "mimic"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "mimic", "dynamics", "safety_controller"},
 }
-"""The tags that enter the model, by the element they stand in."""
-ATTRIBUTES = {
+"""The tags that are read, by the element they stand in."""
+ATTRIBUTES = urdf_geometry.ATTRIBUTES | {
     "robot": {"name", "version"},
     "link": {"name"},
     "inertial": set(),
@@ -46,64 +49,84 @@ ATTRIBUTES = {
     "axis": {"xyz"},
     "limit": {"lower", "upper", "velocity", "effort"},
     "mimic": {"joint", "multiplier", "offset"},
+    "dynamics": {"damping", "friction"},
+    "safety_controller": {"soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"},
 }
-"""The attributes that are known, by the element they belong to."""
+"""The attributes that are read, by the element they belong to."""
+MOMENTS = ((0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz"))
+FOREIGN = {
+    "sdf": "an SDF file",
+    "gazebo": "an SDF file",
+    "mujoco": "an MJCF file",
+    "mujocoinclude": "a part of an MJCF file",
+    "html": "a page of HTML",
+    "collada": "a mesh",
+    "svg": "a picture",
+    "launch": "a launch file",
+    "package": "a package's manifest",
+}
+"""Files that are mistaken for URDF, by their root element."""
 
 
-def read_urdf(text: bytes | str, source: str = "URDF") -> ModelBuilder:
-    """The links and joints of a URDF document; `source` names it in errors."""
-    robot = parse(text, source)
-    reader = _Reader(ModelBuilder(robot.attributes.get("name", "robot"), source))
+def read_urdf(text: bytes | str, source: str = "URDF", resources: Resources | None = None) -> ModelBuilder:
+    """The links and joints of a URDF document; `source` names it in errors, `resources` finds its meshes."""
+    robot = parse(text, source, lambda tag: FOREIGN.get(tag.lower()))
+    reader = _Reader(ModelBuilder(robot.attributes.get("name", "robot"), source), resources or Resources())
     reader.robot(robot)
     return reader.builder
 
 
-class _Reader:
-    def __init__(self, builder: ModelBuilder) -> None:
-        self.builder = builder
-        self.ignored: Counter[str] = Counter()
-        self.first_line: dict[str, int] = {}
+class _Reader(Reading):
+    def __init__(self, builder: ModelBuilder, resources: Resources) -> None:
+        super().__init__(builder, CHILDREN, ATTRIBUTES)
+        self.geometry = GeometryReader(self, resources)
 
     def robot(self, robot: Element) -> None:
         if robot.tag != "robot":
-            raise self.builder.error(f"<{robot.tag}>", "the root element is not <robot>", robot.line)
-        for element in robot.children:
-            if element.tag.startswith("xacro:"):
-                raise self.builder.error(
-                    f"<{element.tag}>", "this is a xacro file; expand it to URDF first", element.line
-                )
+            raise self.error(f"<{robot.tag}>", "the root element is not <robot>", robot)
         self.note_unread("robot", robot)
+        self.geometry.collect_materials(robot)
         for link in robot.all("link"):
             self.link(link)
         for joint in robot.all("joint"):
             self.joint(joint)
-        for tag, count in self.ignored.items():
-            plural = "s were" if count > 1 else " was"
-            self.builder.note(f"<{tag}>", f"{count} element{plural} ignored", self.first_line[tag])
+        self.geometry.note_missing()
+        self.note_ignored()
 
     def link(self, link: Element) -> None:
         name = self.required(link, "name", "link")
         label = f"link {name!r}"
         self.note_unread(label, link)
-        self.builder.link(name, self.inertia(label, self.single(label, link, "inertial")), line=link.line)
+        self.builder.link(
+            name,
+            self.inertia(label, self.single(label, link, "inertial")),
+            visuals=self.geometry.shapes(label, link.all("visual")),
+            collisions=self.geometry.shapes(label, link.all("collision")),
+            line=link.line,
+        )
 
     def inertia(self, label: str, inertial: Element | None) -> Inertia | None:
         if inertial is None:
             return None
         mass_element = self.single(label, inertial, "mass")
         if mass_element is None:
-            raise self.builder.error(label, "<inertial> has no <mass>", inertial.line)
+            raise self.error(label, "<inertial> has no <mass>", inertial)
         mass = self.number(label, mass_element, "value")
         com, rpy = self.origin(label, inertial)
+        if not all(map(math.isfinite, (*com, *rpy))):
+            raise self.error(label, "<inertial> has an <origin> that is not finite", inertial)
         rotational = np.zeros((3, 3))
         tensor = self.single(label, inertial, "inertia")
         if tensor is None:
-            self.builder.note(label, "<inertial> has no <inertia>; its rotational inertia is zero", inertial.line)
+            self.note(label, "<inertial> has no <inertia>; its rotational inertia is zero", inertial)
         else:
-            for i, j, key in ((0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz")):
+            for i, j, key in MOMENTS:
                 rotational[i, j] = rotational[j, i] = self.number(label, tensor, key)
-        R = matrix_from_rpy(rpy)
-        return Inertia.from_com(mass, com, R @ rotational @ R.T)
+        if rpy != ZERO:
+            R = matrix_from_rpy(rpy)
+            with np.errstate(all="ignore"):  # the builder refuses what is not finite
+                rotational = R @ rotational @ R.T
+        return Inertia.from_com(mass, com, rotational)
 
     def joint(self, joint: Element) -> None:
         name = self.required(joint, "name", "joint")
@@ -111,20 +134,21 @@ class _Reader:
         self.note_unread(label, joint)
         kind = self.required(joint, "type", label)
         if kind not in KINDS:
-            message = f"type is {kind!r}; expected one of {', '.join(map(repr, KINDS))}"
-            raise self.builder.error(label, message, joint.line)
+            message = f"type is {short(kind)}; expected one of {', '.join(map(repr, KINDS))}"
+            raise self.error(label, message, joint)
         ends = []
         for role in ("parent", "child"):
             element = self.single(label, joint, role)
             if element is None:
-                raise self.builder.error(label, f"it has no <{role}>", joint.line)
+                raise self.error(label, f"it has no <{role}>", joint)
             ends.append(self.required(element, "link", f"{label}, <{role}>"))
         xyz, rpy = self.origin(label, joint)
         axis_element = self.single(label, joint, "axis")
-        axis = np.array([1.0, 0.0, 0.0])
+        axis = (1.0, 0.0, 0.0)
         if axis_element is not None and kind not in ("fixed", "floating"):
-            axis = self.numbers(label, axis_element, "xyz", axis)
+            axis = self.triple(label, axis_element, "xyz", axis)
         lower, upper, velocity, effort = self.limits(label, kind, joint)
+        dynamics = self.single(label, joint, "dynamics")
         self.builder.joint(
             name,
             KINDS[kind],
@@ -137,6 +161,8 @@ class _Reader:
             velocity=velocity,
             effort=effort,
             mimic=self.mimic(label, joint),
+            dynamics=NONE if dynamics is None else self.dynamics(label, dynamics),
+            safety=self.safety(label, joint),
             line=joint.line,
         )
 
@@ -144,18 +170,16 @@ class _Reader:
         limit = self.single(label, joint, "limit")
         if limit is None:
             if kind in ("revolute", "prismatic"):
-                self.builder.note(label, f"a {kind} joint without <limit>; it is unlimited", joint.line)
+                self.note(label, f"a {kind} joint without <limit>; it is unlimited", joint)
             return -math.inf, math.inf, math.inf, math.inf
         lower, upper = self.number(label, limit, "lower", 0.0), self.number(label, limit, "upper", 0.0)
         given = [bound for bound in ("lower", "upper") if bound in limit.attributes]
         if kind not in ("revolute", "prismatic"):
             if kind == "continuous" and given:
-                self.builder.note(
-                    label, f"it is continuous, so its <limit> {' and '.join(given)} was ignored", limit.line
-                )
+                self.note(label, f"it is continuous, so its <limit> {' and '.join(given)} was ignored", limit)
             lower, upper = -math.inf, math.inf
         elif not given:
-            self.builder.note(label, "<limit> has neither lower nor upper, so both are 0", limit.line)
+            self.note(label, "<limit> has neither lower nor upper, so both are 0", limit)
         velocity = self.number(label, limit, "velocity", math.inf)
         effort = self.number(label, limit, "effort", math.inf)
         return lower, upper, velocity, effort
@@ -167,62 +191,15 @@ class _Reader:
         leader = self.required(mimic, "joint", f"{label}, <mimic>")
         return Mimic(leader, self.number(label, mimic, "multiplier", 1.0), self.number(label, mimic, "offset", 0.0))
 
-    def origin(self, label: str, element: Element) -> tuple[Array, Array]:
-        origin = self.single(label, element, "origin")
-        if origin is None:
-            return np.zeros(3), np.zeros(3)
-        return self.numbers(label, origin, "xyz", np.zeros(3)), self.numbers(label, origin, "rpy", np.zeros(3))
-
-    # -- elements and attributes -------------------------------------------------------------------------------
-
-    def single(self, label: str, element: Element, tag: str) -> Element | None:
-        found = list(element.all(tag))
-        if len(found) > 1:
-            raise self.builder.error(label, f"it has {len(found)} <{tag}> elements; expected one", found[1].line)
-        return found[0] if found else None
-
-    def note_unread(self, label: str, element: Element) -> None:
-        """Record everything in an element that nobody will read; links and joints of the robot do so themselves."""
-        unknown = [key for key in element.attributes if key not in ATTRIBUTES[element.tag] and key[:5] != "xmlns"]
-        if unknown:
-            self.builder.note(label, f"<{element.tag}> has {', '.join(unknown)}, which was ignored", element.line)
-        if text := element.text.strip():
-            self.builder.note(
-                label, f"<{element.tag}> contains the text {short(text)}, which was ignored", element.line
-            )
-        for child in element.children:
-            if child.tag not in CHILDREN.get(element.tag, ()):
-                tag = child.tag if element.tag == "robot" else f"{element.tag}/{child.tag}"
-                self.ignored[tag] += 1
-                self.first_line.setdefault(tag, child.line)
-            elif element.tag != "robot":
-                self.note_unread(label, child)
-
-    def required(self, element: Element, attribute: str, label: str) -> str:
-        value = element.attributes.get(attribute)
-        if not value:
-            raise self.builder.error(label, f"it has no {attribute}", element.line)
-        return value
-
-    def number(self, label: str, element: Element, attribute: str, default: float | None = None) -> float:
-        text = element.attributes.get(attribute)
-        if text is None and default is not None:
-            return default
-        if text is None:
-            raise self.builder.error(label, f"<{element.tag}> has no {attribute}", element.line)
-        return self.parsed(label, element, attribute, text, 1)[0]
-
-    def numbers(self, label: str, element: Element, attribute: str, default: Array) -> Array:
-        text = element.attributes.get(attribute)
-        return default if text is None else np.array(self.parsed(label, element, attribute, text, 3))
-
-    def parsed(self, label: str, element: Element, attribute: str, text: str, count: int) -> list[float]:
-        expected = "a number" if count == 1 else f"{count} numbers"
-        try:
-            values = [float(word) for word in text.split()]
-        except ValueError:
-            values = []
-        if len(values) != count or "_" in text or any(map(math.isnan, values)):
-            message = f"<{element.tag}> {attribute} is {text!r}; expected {expected}"
-            raise self.builder.error(label, message, element.line)
-        return values
+    def safety(self, label: str, joint: Element) -> Safety | None:
+        safety = self.single(label, joint, "safety_controller")
+        if safety is None:
+            return None
+        if "k_velocity" not in safety.attributes:
+            self.note(label, "<safety_controller> has no k_velocity, so it is 0", safety)
+        return Safety(
+            soft_lower=self.number(label, safety, "soft_lower_limit", 0.0),
+            soft_upper=self.number(label, safety, "soft_upper_limit", 0.0),
+            k_position=self.number(label, safety, "k_position", 0.0),
+            k_velocity=self.number(label, safety, "k_velocity", 0.0),
+        )

@@ -1,18 +1,27 @@
-"""XML with line numbers, read and written, with nothing in it but elements: entities and external references are
-refused."""
+"""XML with line numbers, read and written, with nothing in it but elements: document types and entities are refused.
+
+What a file can cost is bounded: its size, and the number and depth of its elements.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from kinetree.errors import ModelError
 
+MOST_BYTES = 32 * 2**20
+"""The largest description of a robot known to us has 0.2 MB."""
+MOST_ELEMENTS = 300_000
+DEEPEST = 200
+LONGEST_TEXT = 200
+"""Of the text in an element this much is kept: no model needs any of it, but whoever wrote it is told."""
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, slots=True)
 class Element:
-    """One XML element with the line it starts on; `text` is what stands in it outside of its children."""
+    """One XML element with the line it starts on; `text` is the beginning of what stands in it beside its children."""
 
     tag: str
     attributes: dict[str, str] = field(default_factory=dict)
@@ -20,44 +29,76 @@ class Element:
     text: str = ""
     children: list[Element] = field(default_factory=list)
 
-    def all(self, tag: str) -> Iterator[Element]:
-        return (child for child in self.children if child.tag == tag)
-
-    def first(self, tag: str) -> Element | None:
-        return next(self.all(tag), None)
+    def all(self, tag: str) -> list[Element]:
+        return [child for child in self.children if child.tag == tag]
 
 
-def parse(text: bytes | str, source: str) -> Element:
-    """The root element; `source` names the file in errors."""
+def check_size(size: int, source: str) -> None:
+    """Raises for a document that is too large to be a robot."""
+    if size > MOST_BYTES:
+        megabytes, most = size / 2**20, MOST_BYTES // 2**20
+        raise ModelError(f"{source} has {megabytes:.0f} MB; expected a robot's description, of at most {most} MB")
+
+
+def parse(text: bytes | str, source: str, foreign: Callable[[str], str | None] = lambda tag: None) -> Element:
+    """The root element; `source` names the file in errors.
+
+    `foreign` says of the tag of a root element what kind of file that would be, so that a page of HTML is called so
+    instead of ill-formed.
+    """
+    check_size(len(text), source)
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
-    open_elements: list[Element] = []
+    parser.buffer_text = True
     roots: list[Element] = []
+    opened: list[Element] = []
+    count = 0
+
+    def error(problem: str, line: int | None = None) -> ModelError:
+        return ModelError(f"{source}, line {line or parser.CurrentLineNumber}: {problem}")
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if count > MOST_ELEMENTS:
+            raise error(f"there are more than {MOST_ELEMENTS} elements; no robot has that many")
         element = Element(tag, attributes, parser.CurrentLineNumber)
-        (open_elements[-1].children if open_elements else roots).append(element)
-        open_elements.append(element)
+        if opened:
+            opened[-1].children.append(element)
+            if len(opened) == DEEPEST:
+                raise error(f"the elements are nested more than {DEEPEST} deep; no robot is")
+        else:
+            if kind := foreign(tag):
+                raise error(f"this is {kind}; expected URDF")
+            roots.append(element)
+        opened.append(element)
 
     def end(tag: str) -> None:
-        open_elements.pop()
+        opened.pop()
 
     def characters(text: str) -> None:
-        open_elements[-1].text += text
+        element = opened[-1]
+        if len(element.text) < LONGEST_TEXT and not text.isspace():
+            element.text += text[:LONGEST_TEXT]
 
-    def refuse(*_: object) -> None:
-        raise ModelError(f"{source}, line {parser.CurrentLineNumber}: entity declarations are not accepted")
+    def document_type(name: str, system: str | None, public: str | None, internal: int) -> None:
+        if kind := foreign(name):
+            raise error(f"this is {kind}; expected URDF")
+        if system or public or internal:
+            raise error("there is a document type declaration; its entities and external files are not read")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
-    parser.buffer_text = True
-    parser.EntityDeclHandler = refuse
+    parser.StartDoctypeDeclHandler = document_type
     try:
         parser.Parse(text, True)
     except expat.ExpatError as problem:
-        reason = expat.ErrorString(problem.code)
-        raise ModelError(f"{source}, line {problem.lineno}: not well-formed XML ({reason})") from None
+        if _looks_like_html(text) and (kind := foreign("html")):
+            raise error(f"this is {kind}; expected URDF", 1) from None
+        raise error(f"not well-formed XML ({expat.ErrorString(problem.code)})", problem.lineno) from None
     except (LookupError, ValueError, UnicodeError) as problem:
+        if isinstance(problem, ModelError):
+            raise
         raise ModelError(f"{source}: cannot be read as XML ({problem})") from None
     return roots[0]
 
@@ -81,3 +122,9 @@ def _lines(element: Element, indent: str) -> Iterator[str]:
 def _escaped(value: str) -> str:
     unsafe = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
     return "".join(unsafe.get(character, character) for character in value)
+
+
+def _looks_like_html(text: bytes | str) -> bool:
+    """Pages of HTML start with what would be a document type, were it in capitals."""
+    start = text[:100].lstrip().lower()
+    return start.startswith("<!doctype html") if isinstance(start, str) else start.startswith(b"<!doctype html")

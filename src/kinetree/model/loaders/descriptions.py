@@ -1,0 +1,69 @@
+"""Robots by the names of the package robot_descriptions, which fetches them when they are first asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from kinetree.errors import ModelError, unknown
+
+NAME = re.compile(r"[a-z0-9_]+_description")
+NEED = "robots that are called …_description come with pip install 'kinetree[descriptions]'"
+
+
+@dataclass(frozen=True)
+class RobotDescription:
+    """Where a robot's file is, and what is needed to read it."""
+
+    path: str
+    package_dirs: tuple[str, ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
+    xacro_args: Mapping[str, str] = field(default_factory=dict)
+
+
+def describes(name: str) -> bool:
+    """Whether a robot description may be called so."""
+    return NAME.fullmatch(name) is not None
+
+
+def find_description(name: str) -> RobotDescription | None:
+    """The robot description with this name, fetched if need be; None if that package is not installed."""
+    if find_spec("robot_descriptions") is None:
+        return None
+    if find_spec(f"robot_descriptions.{name}") is None:
+        raise unknown("robot description", name, _names())
+    try:
+        module = import_module(f"robot_descriptions.{name}")
+    except Exception as problem:  # it clones a repository, so anything may happen
+        reason = " ".join(str(problem).split()) or type(problem).__name__
+        raise ModelError(f"robot description {name!r} cannot be fetched: {reason[:300]}") from problem
+    for kind in ("URDF_PATH", "XACRO_PATH", "MJCF_PATH"):
+        if hasattr(module, kind):
+            arguments = getattr(module, "XACRO_ARGS", {}) if kind == "XACRO_PATH" else {}
+            packages = getattr(module, "XACRO_PACKAGE_PATHS", {})
+            return RobotDescription(str(getattr(module, kind)), _package_dirs(module), packages, arguments)
+    raise ModelError(f"robot description {name!r} has neither URDF nor xacro nor MJCF")
+
+
+def _package_dirs(module: ModuleType) -> tuple[str, ...]:
+    """The package's and the repository's folder, and what they lie in."""
+    folders = [str(getattr(module, name)) for name in ("PACKAGE_PATH", "REPOSITORY_PATH") if hasattr(module, name)]
+    return tuple(dict.fromkeys(filter(os.path.isdir, [*folders, *map(os.path.dirname, folders)])))
+
+
+def _names() -> list[str]:
+    """All robot descriptions there are."""
+    package = import_module("robot_descriptions")
+    folders = list(getattr(package, "__path__", ()))
+    return sorted(
+        entry.removesuffix(".py")
+        for folder in folders
+        if os.path.isdir(folder)
+        for entry in os.listdir(folder)
+        if entry.endswith("_description.py") and not entry.startswith("_")
+    )

@@ -41,9 +41,10 @@ ALLOWED = {
     "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},
     "identification": {"arguments", "robot"},
     "structure": set(),
-    "bound_law": {"robot", "engine", "arguments", "binding", "compiler", "structure", "law"},  # of law, the type
-    "law": {"bound_law", "robot", "arguments", "compiler"},
-    "derivatives": {"law", "bound_law", "robot", "algorithms", "compiler", "structure"},
+    "definition": {"robot", "arguments", "compiler"},
+    "bound_law": {"definition", "robot", "engine", "arguments", "binding", "compiler", "structure"},
+    "law": {"definition", "bound_law", "robot", "quantities", "arguments", "compiler"},
+    "derivatives": {"definition", "law", "bound_law", "robot", "algorithms", "compiler", "structure"},
     "load": {"robot", "model", "spatial"},
     "dh": {"robot", "model"},
     "edit": {"robot", "model", "spatial", "arguments"},

@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms import factorization
+from kinetree.algorithms import crba
 from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.joint_forces import passive_slopes
-from kinetree.algorithms.rnea import NO_FORCES
+from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
+from kinetree.algorithms.rnea import NO_FORCES, bias_forces
 from kinetree.algorithms.wrenches import Push, external_forces
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.joints import Free, Joint
@@ -210,8 +210,8 @@ class _BodyVelocities:
             a_b[joint.v_slice] += pack(E @ cross(x, w), np.zeros(3), joint.order)
         return a_b
 
-    def back(self, v: Array, a: Array, tau: Array, M: Array, dq: Array, dv: Array) -> tuple[Array, Array, Array]:
-        """M, ∂τ/∂q and ∂τ/∂v from those by body velocities."""
+    def back(self, v: Array, a: Array, tau: Array, M: Array, dq: Array, dv: Array) -> tuple[Array, Array]:
+        """∂τ/∂q and ∂τ/∂v from those by body velocities."""
         for joint, E in self.turns:
             at, order = joint.v_slice, joint.order
             (x, w), (xx, ww), (f, n) = (unpack(part[at], order) for part in (v, a, tau))
@@ -223,11 +223,10 @@ class _BodyVelocities:
             dq, dv, M = dq.copy(), dv.copy(), M.copy()
             dq[:, at] = dq[:, at] @ T + dv[:, at] @ v_by_q + M[:, at] @ a_by_q
             dv[:, at] = dv[:, at] @ T + M[:, at] @ by_v
-            M[:, at] = M[:, at] @ T
             for matrix in (dq, dv, M):
                 matrix[at] = T.T @ matrix[at]
             dq[at, at] += force_by_q
-        return M, dq, dv
+        return dq, dv
 
     @staticmethod
     def _turned(E: Array, six: Array) -> Array:
@@ -244,35 +243,38 @@ def _blocks(ll: Any, la: Any, al: Any, aa: Any, order: SpatialOrder) -> Array:
 # -- the quantities ------------------------------------------------------------------------------------------------
 
 
-def _slopes(model: Model, q: Array, v: Array, a: Array, pushes: Sequence[Push]) -> tuple[Array, Array, Array]:
-    """M, ∂τ/∂q and ∂τ/∂v, with what the joints add."""
-    body = _BodyVelocities.of(model, q)
-    frame, f_ext = CommonFrame.of(body.model, q), external_forces(model, q, pushes)
-    sweep = _Sweep(body.model, frame, body.velocities(v), body.accelerations(v, a), f_ext)
-    M, (dq, dv) = _mass_matrix(sweep, q), _torque_slopes(sweep, q, v, a)
-    for push in pushes:
-        dq = dq + _held_in_world(sweep, frame, push, q)
-    if body.turns:
-        M, dq, dv = body.back(v, a, _torques(sweep, q, v, a), M, dq, dv)
-    by_q, by_v = passive_slopes(model, q, v)
-    return M + np.diag(model.armature), dq + by_q, dv + by_v
-
-
 def inverse_dynamics_derivatives(
     model: Model, q: Array, v: Array, a: Array, pushes: Sequence[Push] = ()
 ) -> tuple[Array, Array]:
     """∂τ/∂q and ∂τ/∂v of inverse dynamics, (nv, nv) each; ∂τ/∂a is the mass matrix. Wrenches stay what they are in
     their reference."""
-    _, dq, dv = _slopes(model, q, v, a, pushes)
-    return dq, dv
+    body = _BodyVelocities.of(model, q)
+    frame, f_ext = CommonFrame.of(body.model, q), external_forces(model, q, pushes)
+    sweep = _Sweep(body.model, frame, body.velocities(v), body.accelerations(v, a), f_ext)
+    dq, dv = _torque_slopes(sweep, q, v, a)
+    for push in pushes:
+        dq = dq + _held_in_world(sweep, frame, push, q)
+    if body.turns:
+        dq, dv = body.back(v, a, _torques(sweep, q, v, a), _mass_matrix(sweep, q), dq, dv)
+    by_q, by_v = passive_slopes(model, q, v)
+    return dq + by_q, dv + by_v
+
+
+def _mass_matrix_of(model: Model, q: Array) -> Array:
+    """From the inertias in the common frame, which the slopes need as well."""
+    body, still = _BodyVelocities.of(model, q), np.zeros(model.nv)
+    if body.turns:
+        return crba.mass_matrix(model, q)
+    return _mass_matrix(_Sweep(model, CommonFrame.of(model, q), still, still), q) + np.diag(model.armature)
 
 
 def forward_dynamics_derivatives(
     model: Model, q: Array, v: Array, tau: Array, pushes: Sequence[Push] = ()
 ) -> tuple[tuple[Array, Array, Array], Array]:
     """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (nv, nv) each, and the pivots of M."""
-    a, _ = factorization.forward_dynamics(model, q, v, tau, external_forces(model, q, pushes))
-    M, dq, dv = _slopes(model, q, v, a, pushes)
-    L, d = ltdl(M)
+    L, d = ltdl(_mass_matrix_of(model, q))
+    bias = bias_forces(model, q, v, external_forces(model, q, pushes)) + passive_forces(model, q, v)
+    a = ltdl_solve(L, d, tau - bias)
+    dq, dv = inverse_dynamics_derivatives(model, q, v, a, pushes)
     inverse = mirrored(ltdl_solve(L, d, np.eye(model.nv)))
     return (ltdl_solve(L, d, -dq), ltdl_solve(L, d, -dv), inverse), d

@@ -26,7 +26,9 @@ ALLOWED = {
     "wrench": {"algorithms", "spatial"},
     "quantities": {"algorithms", "model"},
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
+    "frame": {"algorithms", "binding", "engine", "quantities", "robot"},  # of robot, the type
     "robot": {
+        "frame",
         "simulation",
         "constrained",
         "algorithms",
@@ -43,7 +45,7 @@ ALLOWED = {
     "structure": set(),
     "definition": {"robot", "arguments", "compiler"},
     "bound_law": {"definition", "robot", "engine", "arguments", "binding", "compiler", "structure"},
-    "law": {"definition", "bound_law", "robot", "quantities", "arguments", "compiler"},
+    "law": {"frame", "definition", "bound_law", "robot", "quantities", "arguments", "compiler"},
     "derivatives": {"definition", "law", "bound_law", "robot", "algorithms", "compiler", "structure"},
     "load": {"robot", "model", "spatial"},
     "dh": {"robot", "model"},
@@ -58,6 +60,7 @@ ALLOWED = {
         "derivatives",
         "dh",
         "edit",
+        "frame",
         "identification",
         "linalg",
         "compiler",

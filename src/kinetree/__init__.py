@@ -16,6 +16,7 @@ from kinetree.errors import (
     SingularMassMatrixError,
     UnknownNameError,
 )
+from kinetree.frame import Frame
 from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
 from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
@@ -44,7 +45,7 @@ from kinetree.ops import (
     tanh,
     where,
 )
-from kinetree.robot import Frame, Robot
+from kinetree.robot import Robot
 from kinetree.spatial import Force, Inertia, Motion, Transform
 from kinetree.wrench import Wrench
 

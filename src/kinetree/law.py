@@ -22,9 +22,10 @@ from kinetree.compiler.expr import constant, is_traced, tracing
 from kinetree.compiler.jit import lock
 from kinetree.definition import Definition, found_by_name
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.frame import Frame
 from kinetree.ops import Array
 from kinetree.quantities import OF_FRAME, OF_ROBOT
-from kinetree.robot import Frame, Robot
+from kinetree.robot import Robot
 
 
 @overload

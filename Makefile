@@ -7,6 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The second run of the tests, without native calls, leaves out what they cannot change.
 AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_elementary.py --ignore tests/compiler/test_cache.py \
 	--ignore tests/test_documents.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
+	--ignore tests/convert --ignore tests/identification --ignore tests/test_edit.py \
 	--ignore tests/equations --ignore tests/backends
 
 .PHONY: demo test test-long bench check docs clean
@@ -29,6 +30,8 @@ check: $(VENV)/.check
 bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python batch.py
 	cd benchmarks && ../$(BIN)/python calls.py
+	cd benchmarks && ../$(BIN)/python dynamics.py
+	cd benchmarks && ../$(BIN)/python constrained.py
 	cd benchmarks && ../$(BIN)/python single.py
 	cd benchmarks && ../$(BIN)/python compile.py
 	cd benchmarks && ../$(BIN)/python growth.py

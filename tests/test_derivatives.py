@@ -172,6 +172,14 @@ def test_finite_at_guarded_points():
         by_q0, by_q1 = difference(robot, q, other)
         close(by_q1, np.eye(robot.nv), 1e-7)  # d(q1 ⊖ q0) is the step itself where they meet
         close(by_q0, -np.eye(robot.nv), 1e-7)
+    distance = kt.gradient(lambda robot, q, goal: kt.linalg.norm(robot.difference(q, goal)), shapes={"goal": "q"})
+    for one in (robot, kt.load("quadruped", base="floating", base_velocity="mixed")):
+        many = one.random(np.random.default_rng(2), 50)
+        assert np.array_equal(one.difference(many, many), np.zeros((50, one.nv)))
+        assert np.array_equal(distance(one, many, many), np.zeros((50, one.nv)))
+    bounded = kt.jacobian(lambda x: (kt.clip(x, -1.0, 1.0), kt.sign(x)), "x", shapes={"x": (4,)})
+    of_clip, of_sign = bounded(np.array([-2.0, 0.0, 0.5, 3.0]))
+    assert np.array_equal(of_clip, np.diag([0.0, 1.0, 1.0, 0.0])) and not of_sign.any()
     step = kt.jacobian(lambda robot, q, dv: robot.difference(q, robot.integrate(q, dv)), "dv")
     for dv in (np.zeros(robot.nv), np.full(robot.nv, 1e-12), np.full(robot.nv, 0.4)):
         close(step(robot, q, dv), np.eye(robot.nv), 1e-9)

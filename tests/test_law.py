@@ -3,6 +3,7 @@
 import copy
 import functools
 import gc
+import inspect
 import pickle
 import threading
 import weakref
@@ -208,8 +209,32 @@ def test_states_are_refused_as_outside(walker):
     for call in (accelerations, lambda robot, *args: accelerations.bind(robot)(*args)):
         with pytest.raises(kt.ArgumentError, match=r"of norm 1\.1; expected a unit quaternion"):
             call(walker, q[2], v[2], v[2])
-        with pytest.raises(kt.ArgumentError, match=r"of norm 1\.1; expected a unit quaternion"):
+        with pytest.raises(kt.ArgumentError, match=r"q\[2\] has a quaternion .* of norm 1\.1; expected a unit"):
             call(walker, q, v, v)
+
+
+def test_the_state_that_is_refused_is_named(walker):
+    """By the argument's name in the law and its own index, also where another argument has the batch's axes."""
+    law = kt.compile(lambda robot, q, posture: robot.difference(q, posture), shapes={"posture": "q"})
+    doubled = kt.compile(lambda robot, q: robot.gravity_forces(2.0 * q))
+    q, _ = state(walker, 3, (3, 2))
+    bad = q.copy()
+    bad[1, 1, 3:7] *= 1.2
+    for robot in (walker, walker.eager):
+        with pytest.raises(
+            kt.ArgumentError, match=r"^posture\[1, 1\] has a quaternion .* of norm 1\.2; expected a unit"
+        ):
+            law(robot, q, bad)
+        with pytest.raises(kt.ArgumentError, match=r"^posture\[1\] has a quaternion"):
+            law(robot, q, bad[1])
+        with pytest.raises(kt.ArgumentError, match=r"^posture\[1, 0\] has a quaternion"):
+            law(robot, q[0], bad[:, 1:])
+        with pytest.raises(kt.ArgumentError, match=r"^posture has a quaternion"):
+            law(robot, q, bad[1, 1])
+        with pytest.raises(
+            kt.ArgumentError, match=r"^q has a quaternion .* of norm 2; .*, in state \[0, 0\] of the batch"
+        ):
+            doubled(robot, q)
 
 
 def test_a_singular_mass_matrix_is_named():
@@ -231,7 +256,8 @@ def test_a_singular_mass_matrix_is_named():
         (lambda robot, q: float(q[0]), r"kt\."),
         (lambda robot, q: max(q), r"kt\.where"),
         (lambda robot, q: __import__("math").sin(q[0]), r"kt\.sin"),
-        (lambda robot, q: q[0] == 1.0, r"kt\.where"),
+        (lambda robot, q: q if q[0] == q[1] else -q, r"kt\.where"),
+        (lambda robot, q: q if q[0] != 1.0 else -q, r"kt\.where"),
         (lambda robot, q: None, "returned None; expected arrays or numbers"),
         (lambda robot, q: "text", "returned 'text'; expected arrays or numbers"),
     ],
@@ -259,10 +285,20 @@ def test_arguments_are_explained(arm):
         reach(arm, q, v, np.zeros(4), 1.0)
     with pytest.raises(kt.ArgumentTypeError, match="gain is 'high'"):
         reach(arm, q, v, np.zeros(3), "high")
-    with pytest.raises(TypeError, match="missing a required argument"):
-        reach(arm, q, v)
-    with pytest.raises(TypeError, match="unexpected keyword argument"):
-        reach(arm, q, v, np.zeros(3), 1.0, speed=2)
+    for call in (
+        lambda *args, **named: kt.compile(reach.function, shapes=reach.shapes)(arm, *args, **named),
+        reach.bind(arm),
+    ):
+        with pytest.raises(TypeError, match=r"argument of reach 'targt' does not exist; did you mean 'target'\?"):
+            call(q, v, targt=np.zeros(3), gain=1.0)
+        with pytest.raises(TypeError, match="reach: missing a required argument: 'target'"):
+            call(q, v)
+    with pytest.raises(kt.ArgumentError, match="law has an argument 'out'; compiled functions take one already"):
+
+        @kt.compile(shapes={"out": ()})
+        def law(robot, q, out):
+            return q * out
+
     with pytest.raises(kt.ArgumentTypeError, match="expected the robots"):
         reach.bind("arm")
     with pytest.raises(kt.ArgumentError, match="has not been compiled yet"):
@@ -285,8 +321,6 @@ def test_what_became_of_it(arm):
 
 
 def test_names_signatures_and_pickles(arm):
-    import inspect  # noqa: PLC0415
-
     assert reach.__name__ == "reach" and reach.__doc__.startswith("Pull a frame")
     assert list(inspect.signature(reach).parameters) == ["robot", "q", "v", "target", "gain"]
     assert "reach(robot, q, v, target, gain)" in repr(reach)
@@ -344,6 +378,88 @@ def test_threads_meet_at_a_fresh_law():
     for result in results:
         close(result, right, 1e-12)
     assert len(traces) == 1
+
+
+def test_a_law_that_goes(arm):
+    """What robots keep of it goes too, with its derivatives; a bound law stays as long as somebody has it."""
+    arm = kt.Robot(arm.model)
+    q, _ = state(arm)
+    law = kt.compile(lambda robot, q, sign="+": q if sign == "+" else -q)
+    law(arm, q), law.bind(arm, sign="-"), kt.jacobian(law)(arm, q)
+    parts = [weakref.ref(law), weakref.ref(law.inspect(arm)), weakref.ref(kt.jacobian(law))]
+    held = law.bind(arm)
+    assert len(arm._laws) == 3
+    del law
+    gc.collect()
+    assert not arm._laws and np.array_equal(held(q), q)
+    assert parts[0]() is None and parts[2]() is None
+    del held
+    gc.collect()
+    assert parts[1]() is None
+    for _ in range(3):
+        kt.gradient(lambda robot, q: robot.potential_energy(q))(arm, q)
+    gc.collect()
+    assert not arm._laws
+
+
+def test_what_it_becomes_for_one_robot(arm):
+    law = kt.compile(lambda robot, q, twice=False: robot.gravity_forces(2.0 * q if twice else q))
+    small = kt.load("planar2")
+    law.bind(arm)
+    assert law.inspect(small).graph.operations() < law.inspect(arm).graph.operations()
+    assert law.inspect(small, twice=True).graph.operations() > law.inspect(small).graph.operations()
+    assert "define void @kinetree_single" in law.inspect(small).llvm and "kinetree_single:" in law.inspect(arm).assembly
+    assert repr(law.inspect(small, twice=True)) == "<<lambda>(q) for planar2, twice=True>"
+
+
+def test_bound_laws_have_the_names_and_defaults_of_the_law(arm):
+    def push(robot, q, gain=2.5, offset=np.zeros(7)):  # noqa: B008
+        """Pushes."""
+        return gain * q + offset
+
+    law = kt.compile(push, shapes={"gain": (), "offset": "v"})
+    q, _ = state(arm)
+    call = law.bind(arm)
+    assert np.array_equal(call(q), 2.5 * q)
+    if native.available():
+        assert call.__name__ == "push" and call.__doc__ == "Pushes."
+        assert str(inspect.signature(call)) == "(q, gain=2.5, offset=Ellipsis, *, out=None)"
+        assert kt.compile(lambda robot, q: q).bind(arm).__name__ == "<lambda>"
+    named_like_ours = kt.compile(call_named("traced")).bind(arm)
+    assert np.array_equal(named_like_ours(q), 2.0 * q)
+
+
+def call_named(name):
+    def function(robot, q):
+        return 2.0 * q
+
+    function.__name__ = name
+    return function
+
+
+def test_pickles(arm):
+    """By name; where only the function has one, with its shapes; derivatives by what they are of."""
+    q, v = state(arm)
+    laws = [MODULE_LAW, kt.compile(module_function, shapes={"gain": ()}), kt.jacobian(MODULE_LAW)]
+    laws += [kt.hessian(module_sum, ("v", "q")), kt.jacobian(kt.jacobian(module_sum, "q", "forward"), "v")]
+    laws += [kt.compile(kt.Robot.gravity_forces), kt.jacobian(kt.Robot.gravity_forces)]
+    for law in laws:
+        arrays = [{"q": q, "v": v, "gain": 3.0}[name] for name in law.definition.names[1:]]
+        right = law(arm, *arrays)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(law))(arm, *arrays), right)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(law.bind(arm)))(*arrays), right)
+    with pytest.raises(pickle.PicklingError, match="<lambda> cannot be pickled: it is not found by its name"):
+        pickle.dumps(kt.compile(lambda robot, q: q))
+    law = kt.compile(lambda robot, q: q)
+    assert copy.copy(law) is law and copy.deepcopy(law) is law
+
+
+def module_function(robot, q, gain):
+    return gain * q
+
+
+def module_sum(robot, q, v):
+    return (q @ v) ** 2
 
 
 def test_pickled_by_name():

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 import traceback
-from enum import Enum
+from enum import Enum, IntEnum, StrEnum
 
 import numpy as np
 import pytest
 
 import kinetree as kt
 from kinetree.compiler.expr import tracing
+from kinetree.quantities import OF_FRAME, OF_ROBOT
 from peers import close
 
 
@@ -65,6 +66,16 @@ WORKS = {
     "writing into an argument": written_into,
     "formatting": lambda robot, q: q * len(f"{q[0]:.3f} {q}"[:1]),
     "bounds": lambda robot, q: kt.minimum(kt.maximum(q, -0.5), 0.5 * robot.limits.upper),
+    "clip and sign": lambda robot, q: kt.clip(q, -0.5, 0.2) + kt.sign(q) - kt.sign(q - q[0]),
+    "equality": lambda robot, q: np.array([q[0] == 0.4, q[0] != 0.4, q[0] == q[1], q[1] != q[0], q[0] == None]),  # noqa: E711
+    "equality of arrays": lambda robot, q: kt.where(kt.equal(q, np.array([0.4, 0.4])), 1.0, 2.0),
+    "known truths": lambda robot, q: np.array([True, False]) * q + np.eye(2, dtype=bool) @ q + q[0] * (len(q) == 3),
+    "truth of numbers": lambda robot, q: np.stack([kt.where(q - 0.4, 1.0, 2.0), kt.logical_or(q - 0.4, 0.0)]),
+    "truths in where": lambda robot, q: kt.where(kt.less(q, 0.0), kt.less(q, 0.4), True),
+    "whole numbers in linear algebra": lambda robot, q: (
+        kt.linalg.solve(np.array([[2, 1], [1, 3]]), np.array([1, 1])) * q
+        + kt.linalg.inverse(np.array([[2, 1], [1, 3]]), positive_definite=True) @ q
+    ),
 }
 
 
@@ -104,9 +115,19 @@ REFUSED = {
     ),
     r"made by kt.zeros(shape), not by np.zeros": into_floats,
     r"write x = x + y, or make x by kt.zeros(shape)": in_place,
-    r"kt.minimum and kt.maximum instead of min, max and clip": lambda robot, q: np.clip(q, -1.0, 1.0),
+    r"kt.clip and kt.sign instead of min, max, np.clip": lambda robot, q: np.clip(q, -1.0, 1.0),
     r"kt.less(a, b), kt.less_equal": lambda robot, q: np.where(q > 0.0, q, -q),
-    r"kt.where(kt.equal(a, b), …)": lambda robot, q: q[0] == 0.0,
+    r"kt.equal instead of": lambda robot, q: kt.where(q == 2.0 * q, 1.0, 2.0),
+    r"a traced value has no truth yet": lambda robot, q: q * np.array_equal(q, 2.0 * q),
+    r"a traced value has no truth": lambda robot, q: q * (q[0] in list(2.0 * q)),
+    r"&, | and ~ are of comparisons": lambda robot, q: q & q,
+    r"1j is beside a traced value; expected a real number": lambda robot, q: q * 1j,
+    r"None is beside a traced value": lambda robot, q: q + None,
+    r"such as np.interp": lambda robot, q: np.interp(q, [0.0, 1.0], [2.0, 3.0]),
+    r"q holds traced values; expected numbers: this cannot be part": lambda robot, q: kt.convert(
+        robot, "q", q, to="pinocchio"
+    ),
+    r"where(condition, a, b) got 1 arguments": lambda robot, q: kt.where(True),
     r"use kt.atan2": lambda robot, q: np.arctan2(1.0, q),
     r"use kt.where(condition, a, b)": lambda robot, q: sorted(q),
     r"instead of math or float()": lambda robot, q: math.sin(q[0]),
@@ -181,6 +202,14 @@ class Tool(Enum):
     SHORT = "forearm_link"
 
 
+class Level(IntEnum):
+    LOW = 0
+
+
+class Word(StrEnum):
+    A = "a"
+
+
 @kt.compile
 def where_is(robot, q, frame="tip", negative=False, at=None, tool=Tool.LONG):
     place = robot.frame(frame if at is None else at).pose(q)[:3, 3]
@@ -207,6 +236,13 @@ def test_options(robot):
         close(J(one, q, frame="forearm_link"), expected, 1e-14)
     inside = kt.compile(lambda robot, q: where_is(robot, q, "forearm_link", negative=True))
     close(inside(robot, q), place("tip") - place("forearm_link"), 1e-15)
+    kinds = kt.compile(lambda robot, q, on=False, name="a": np.array([isinstance(on, Level), isinstance(name, Word)]))
+    for one in (robot, robot.eager):
+        for _ in range(2):  # equal to each other, and yet not the same
+            for on in (False, Level.LOW, np.False_):
+                for name in ("a", Word.A):
+                    right = [on is Level.LOW, name is Word.A]
+                    assert kinds(one, q, on, name).tolist() == right == kinds.bind(one, on=on, name=name)(q).tolist()
     with pytest.raises(kt.ArgumentTypeError, match="frame is 3; expected a string, True, False or None"):
         where_is(robot, q, 3)
     with pytest.raises(kt.UnknownNameError, match="frame 'tup' does not exist; did you mean 'tip'"):
@@ -296,10 +332,63 @@ def test_things_that_can_be_called(robot):
         assert np.array_equal(kt.compile(callable_)(robot, q), 2.0 * q)
     with pytest.raises(kt.ArgumentError, match=r"torque is a method, and self is no array"):
         kt.compile(Controller.torque)
-    with pytest.raises(kt.ArgumentError, match="gravity_forces is a method of a robot; write a function of the robot"):
-        kt.jacobian(robot.gravity_forces)
-    with pytest.raises(kt.ArgumentError, match="pose is a method of a frame"):
-        kt.compile(robot.frame("tip").pose)
+    with pytest.raises(kt.ArgumentError, match="neutral of a robot is no quantity; what can be compiled is a function"):
+        kt.compile(robot.neutral)
+    with pytest.raises(kt.ArgumentError, match=r"pose is a method of frames; .* as robot.frame\(name\).pose"):
+        kt.jacobian(kt.Frame.pose)
+
+
+def test_quantities_are_laws(robot):
+    """Of all robots, of one robot, of one frame."""
+    assert np.array_equal(kt.compile(kt.Robot.bias_forces)(robot, q, v), robot.bias_forces(q, v))
+    close(kt.gradient(kt.Robot.potential_energy)(robot, q), robot.gravity_forces(q), 1e-14)
+    close(kt.gradient(robot.potential_energy)(q), robot.gravity_forces(q), 1e-14)
+    close(kt.jacobian(robot.inverse_dynamics, "a")(q, v, v), robot.mass_matrix(q), 1e-14)
+    tip = robot.frame("tip")
+    close(kt.jacobian(tip.pose)(q)[:3, 3], tip.jacobian(q)[:3], 1e-14)
+    close(kt.jacobian(tip.velocity, "v")(q, v), tip.jacobian(q), 1e-14)
+    close(kt.jacobian(robot.eager.potential_energy)(q), robot.gravity_forces(q), 1e-14)
+    with pytest.raises(kt.ArgumentError, match="already knows its shapes"):
+        kt.compile(robot.gravity_forces, shapes={"q": (2,)})
+    for owner, quantities in ((robot, OF_ROBOT), (tip, OF_FRAME)):
+        for name, quantity in quantities.items():
+            call, arrays = getattr(owner, name), [q] * len(quantity.inputs)
+            got, right = kt.compile(call)(*arrays), call(*arrays)
+            for mine, its in zip(*((got, right) if isinstance(right, tuple) else ((got,), (right,))), strict=True):
+                close(mine, its, 1e-11)
+
+
+def test_bound_laws_compile_and_have_derivatives(robot):
+    law = kt.compile(
+        lambda robot, q, gain=2.0, frame="tip": gain * robot.frame(frame).pose(q)[:3, 3], shapes={"gain": ()}
+    )
+    J = robot.frame("forearm_link").jacobian(q)[:3]
+    for one in (robot, robot.eager):
+        bound = law.bind(one, frame="forearm_link")
+        assert np.array_equal(kt.compile(bound)(q), bound(q))
+        close(kt.jacobian(bound)(q), 2.0 * J, 1e-14)
+        close(kt.jacobian(bound)(q, gain=3.0), 3.0 * J, 1e-14)
+        close(kt.jacobian(bound, "gain")(np.stack([q, q]))[1], robot.frame("forearm_link").pose(q)[:3, 3], 1e-14)
+        close(kt.compile(lambda robot, q, b=bound: kt.jacobian(b)(q) @ q).function(one, q), 2.0 * J @ q, 1e-14)
+    inside = kt.compile(lambda robot, q: kt.jacobian(law.bind(robot, frame="forearm_link"))(q) @ q)
+    close(inside(robot, q), 2.0 * J @ q, 1e-14)
+    unnamed = kt.compile(lambda robot, q: 2.0 * q).bind(robot)
+    close(kt.jacobian(unnamed)(q), 2.0 * np.eye(2), 0)
+
+
+def test_derivatives_are_made_once(robot):
+    traces = []
+
+    @kt.compile
+    def law(robot, q):
+        traces.append(1)
+        return robot.potential_energy(q)
+
+    for _ in range(3):
+        kt.gradient(law)(robot, q)
+    assert len(traces) == 1
+    assert kt.jacobian(law) is kt.jacobian(law, "q", "auto") and kt.jacobian(law) is not kt.jacobian(law, ["q"])
+    assert kt.jacobian(law) is not kt.gradient(law) and kt.jacobian(law, mode="forward") is not kt.jacobian(law)
 
 
 def test_a_law_inside_sees_arrays(robot):

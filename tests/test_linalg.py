@@ -66,6 +66,38 @@ def test_pseudo_inverse():
     assert np.all(np.isfinite(linalg.pseudo_inverse(singular, 1e-3)))
 
 
+def test_determinants_of_any_size():
+    """By expansion and by elimination, single and compiled, for signs of all exchanges and for singular matrices."""
+    for n in (1, 2, 5, 6, 7, 9, 12):
+        A = general(n, n)
+        close(linalg.determinant(A) / np.linalg.det(A), 1.0, 1e-12)
+        close(linalg.determinant(A @ A.T, positive_definite=True) / np.linalg.det(A) ** 2, 1.0, 1e-9)
+    A = general(8, 1)
+    compiled = kt.compile(linalg.determinant, shapes={"A": (8, 8)})
+    orders = np.array([np.random.default_rng(k).permutation(8) for k in range(20)])
+    close(compiled(A[orders]), np.linalg.det(A[orders]), 1e-12)
+    A[3] = 0.0
+    cofactors = [(-1) ** j * np.linalg.det(np.delete(np.delete(A, 3, 0), j, 1)) for j in range(8)]
+    for function in (linalg.determinant, compiled):
+        assert function(A) == 0.0 and function(np.zeros((8, 8))) == 0.0
+    close(kt.gradient(compiled, "A")(A)[3], -np.array(cofactors), 1e-11)
+    robot = kt.load("arm7")
+    q = np.full(7, 0.3)
+    for flag in (False, True):
+        law = kt.compile(lambda robot, q, flag=flag: linalg.determinant(robot.mass_matrix(q), flag))
+        close(law(robot, q, flag) / np.linalg.det(robot.mass_matrix(q)), 1.0, 1e-9)
+
+
+def test_whole_numbers_are_not_cut():
+    A, b = np.array([[2, 1], [1, 3]]), np.array([1, 1])
+    for flag in (False, True):
+        close(linalg.solve(A, b, flag), [0.4, 0.2], 1e-15)
+        close(linalg.inverse(A, flag), np.linalg.inv(A), 1e-15)
+    L, d = linalg.ltdl(A)
+    close(L.T @ np.diag(d) @ L, A, 1e-15)
+    close(linalg.solve(A.tolist(), b.tolist()), [0.4, 0.2], 1e-15)
+
+
 def test_norm_and_outer():
     x = np.array([3.0, -4.0])
     assert linalg.norm(x) == 5.0 and linalg.norm(np.zeros(3)) == 0.0 and np.isnan(linalg.norm(np.array([np.nan])))

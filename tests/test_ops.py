@@ -1,5 +1,6 @@
 """The primitives on floats and on a scalar type that registers itself: dual numbers, which differentiate as they go."""
 
+import inspect
 import math
 from types import SimpleNamespace
 
@@ -97,6 +98,24 @@ def test_dispatch_is_by_element():
     duals = dual(x, [1.0, 0.0])
     close(derivative(ops.sin(duals)), [np.cos(0.1), 0.0], 1e-15)
     close(value(ops.where(np.array([True, False], dtype=object), duals, 7.0)), [0.1, 7.0], 0.0)
+
+
+def test_every_primitive_says_what_it_takes_and_is():
+    for name in (*ops.PRIMITIVES, "clip", "sign"):
+        function = getattr(ops, name)
+        parameters = inspect.signature(function).parameters.values()
+        assert function.__name__ == name and function.__doc__
+        assert parameters and all(parameter.kind is parameter.POSITIONAL_ONLY for parameter in parameters)
+        with pytest.raises(TypeError, match=name):
+            function()
+    assert str(inspect.signature(ops.where)) == "(condition, a, b, /)"
+
+
+def test_clip_and_sign_are_those_of_numpy():
+    x = np.array([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, np.nan, np.inf])
+    np.testing.assert_array_equal(ops.clip(x, -1.0, 0.7), np.clip(x, -1.0, 0.7))
+    np.testing.assert_array_equal(ops.clip(x, 1.0, -1.0), np.clip(x, 1.0, -1.0))
+    np.testing.assert_array_equal(ops.sign(x), np.sign(x))
 
 
 def test_an_incomplete_type_cannot_register():

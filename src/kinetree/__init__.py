@@ -1,7 +1,8 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, edit, linalg
+from kinetree import cache, edit, identification, linalg
 from kinetree.compiler.threads import get_num_threads, set_num_threads
+from kinetree.constrained import Constrained
 from kinetree.convert import convert
 from kinetree.derivatives import gradient, hessian, jacobian
 from kinetree.dh import DHLink, from_dh
@@ -15,13 +16,16 @@ from kinetree.errors import (
     SingularMassMatrixError,
     UnknownNameError,
 )
+from kinetree.frame import Frame
 from kinetree.lagrange import Lagrange, Spring
 from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
 from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
+from kinetree.model.constraints import Contact, Loop
 from kinetree.ops import (
     absolute,
     atan2,
+    clip,
     cos,
     cross,
     equal,
@@ -34,6 +38,7 @@ from kinetree.ops import (
     logical_or,
     maximum,
     minimum,
+    sign,
     sin,
     skew,
     sqrt,
@@ -41,7 +46,7 @@ from kinetree.ops import (
     tanh,
     where,
 )
-from kinetree.robot import Frame, Robot
+from kinetree.robot import Robot
 from kinetree.spatial import Force, Inertia, Motion, Transform
 from kinetree.wrench import Wrench
 
@@ -51,6 +56,8 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "CacheWarning",
+    "Constrained",
+    "Contact",
     "DHLink",
     "Finding",
     "Force",
@@ -60,6 +67,7 @@ __all__ = [
     "KinetreeError",
     "Lagrange",
     "Limits",
+    "Loop",
     "Mimic",
     "Model",
     "ModelBuilder",
@@ -76,6 +84,7 @@ __all__ = [
     "atan2",
     "bundled_robots",
     "cache",
+    "clip",
     "compile",
     "convert",
     "cos",
@@ -87,6 +96,7 @@ __all__ = [
     "get_num_threads",
     "gradient",
     "hessian",
+    "identification",
     "jacobian",
     "less",
     "less_equal",
@@ -100,6 +110,7 @@ __all__ = [
     "minimum",
     "random_model",
     "set_num_threads",
+    "sign",
     "sin",
     "skew",
     "solids",

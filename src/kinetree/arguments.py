@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
-from kinetree.ops import Array
+from kinetree.ops import Array, is_registered
 
 _FLOAT64 = np.dtype(np.float64)
 UNIT_TOLERANCE = 1e-6
@@ -68,6 +68,10 @@ def _as_real(name: str, value: object, expected: str) -> Array:
         raise ArgumentTypeError(f"{name} cannot be read as {expected}: {problem}") from problem
     if array.dtype == object and array.ndim == 0:
         raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
+    if array.dtype == object and any(map(is_registered, array.flat)):
+        raise ArgumentTypeError(
+            f"{name} holds traced values; expected numbers: this cannot be part of a compiled function"
+        )
     if array.dtype.kind not in "fiu":
         raise ArgumentTypeError(f"{name} has elements of type {array.dtype}; expected real numbers")
     return array.astype(np.float64, copy=False)

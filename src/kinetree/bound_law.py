@@ -8,53 +8,60 @@ from dataclasses import replace
 from functools import cached_property
 from numbers import Real
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.arguments import as_floats, as_output, batch_shape, map_rows
+from kinetree.arguments import as_floats, as_output, batch_shape, check_quaternions
 from kinetree.binding import native as native_method
 from kinetree.compiler import native
 from kinetree.compiler.call import Kernel, Shape
 from kinetree.compiler.doubts import collected_doubts
 from kinetree.compiler.expr import Node, is_traced, tracing
-from kinetree.compiler.jit import host, lock
+from kinetree.compiler.jit import assembly_of, host, lock
 from kinetree.compiler.stored import Stored
+from kinetree.definition import Definition, bound_arguments
 from kinetree.engine import one_state
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
 from kinetree.ops import Array
 from kinetree.robot import Robot
-from kinetree.structure import Rebuild, flatten
-
-if TYPE_CHECKING:
-    from kinetree.law import Law
+from kinetree.structure import Rebuild, flatten, places
 
 
 @final
 class BoundLaw:
-    """A law for given robots: a function of arrays."""
+    """A law for given robots and options: a function of arrays."""
 
-    def __init__(self, law: Law, robots: Mapping[str, Robot], options: Mapping[str, Any]) -> None:
-        self.law = law
+    def __init__(self, definition: Definition, robots: Mapping[str, Robot], options: Mapping[str, Any]) -> None:
+        self.definition = definition
         self.robots = dict(robots)
         self.options = dict(options)
-        names = [name for name in law._names if name not in robots and name not in options]
-        self.cores = {name: law.shape_of(name, robots) for name in names}
+        names = [name for name in definition.names if name not in robots and name not in options]
+        self.cores = {name: definition.shape_of(name, robots) for name in names}
         self.eager = any(robot._engine.eager for robot in robots.values())
         self._door: native.Door | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BoundLaw, (self.law, self.robots, self.options)
+        return BoundLaw, (self.definition, self.robots, self.options)
+
+    def __repr__(self) -> str:
+        given = [*(robot.name for robot in self.robots.values()), *(f"{k}={v!r}" for k, v in self.options.items())]
+        return f"<{self.definition.name}{self._signature} for {', '.join(given)}>"
+
+    def __getattr__(self, name: str) -> Any:
+        """A built-in function is pickled as that of its owner which has its name."""
+        if "definition" in self.__dict__ and name == self._name:
+            return self.call
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @native_method
     def call(self, *args: Any, out: Array | None = None, **kwargs: Any) -> Any:
         """The law's result for these arrays."""
-        given = self._signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        if tracing() and any(map(is_traced, given.arguments.values())):
-            return self.inside(given.arguments)
-        arguments = {name: (as_floats(name, given.arguments[name], core), core) for name, core in self.cores.items()}
+        given = bound_arguments(self.definition.name, self._signature, args, kwargs)
+        if tracing() and any(map(is_traced, given.values())):
+            return self.inside(given)
+        arguments = {name: (as_floats(name, given[name], core), core) for name, core in self.cores.items()}
         batch = batch_shape(arguments)
         if self.eager:
             return self._by_textbook(arguments, batch, out)
@@ -73,11 +80,12 @@ class BoundLaw:
     def inside(self, arguments: Mapping[str, Any]) -> Any:
         """The law as part of a larger one."""
         arrays = {name: _unpacked(one_state(name, arguments[name], core)) for name, core in self.cores.items()}
-        return self.law.apply({**self.robots, **self.options, **arrays})
+        return self.definition.apply({**self.robots, **self.options, **arrays})
 
     @cached_property
     def _parameters(self) -> list[inspect.Parameter]:
-        parameters = [parameter for name, parameter in self.law.signature.parameters.items() if name in self.cores]
+        given = self.definition.signature.parameters
+        parameters = [parameter for name, parameter in given.items() if name in self.cores]
         kinds = [max(parameter.kind, parameter.POSITIONAL_OR_KEYWORD) for parameter in parameters]
         return [parameter.replace(kind=kind) for parameter, kind in zip(parameters, kinds, strict=True)]
 
@@ -89,37 +97,76 @@ class BoundLaw:
         named = {name: _unpacked(np.array(value)) for name, value in zip(self.cores, values, strict=True)}
         robots = {name: robot.eager for name, robot in self.robots.items()}
         with np.errstate(all="ignore"):
-            leaves, rebuild = flatten(self.law.apply({**robots, **self.options, **named}), is_result)
+            leaves, rebuild = flatten(self.definition.apply({**robots, **self.options, **named}), is_result)
         return [np.asarray(leaf, dtype=np.float64) for leaf in leaves], rebuild
 
     def _by_textbook(self, arguments: Any, batch: Shape, out: Array | None) -> Any:
-        rows = map_rows(self._on_floats, arguments)
+        rows = [self._state(arguments, batch, index) for index in np.ndindex(*batch)]
         if not rows:
-            raise ArgumentError(f"{self.law.__name__} by the textbook got an empty batch, and cannot know its results")
+            raise ArgumentError(
+                f"{self.definition.name} by the textbook got an empty batch, and cannot know its results"
+            )
         columns = zip(*(leaves for leaves, _ in rows), strict=True)
         results = [np.array(column).reshape(batch + column[0].shape) for column in columns]
         return self._give(results, rows[0][1], out)
 
     def _look_at(self, arguments: Any, batch: Shape, flags: Array) -> None:
         """Runs the doubtful states by the textbook, which raises for those that are to be refused."""
-        states = [np.broadcast_to(array, batch + core) for array, core in arguments.values()]
         for index in np.argwhere(flags != 0.0):
-            self._on_floats(*(state[tuple(index)] for state in states))
+            self._state(arguments, batch, tuple(map(int, index)))
+
+    def _state(self, arguments: Any, batch: Shape, index: Shape) -> tuple[list[Array], Rebuild]:
+        """One state of a batch by the textbook; if it is refused, the error says which, and by its name in the law."""
+        states = {name: np.broadcast_to(array, batch + core)[index] for name, (array, core) in arguments.items()}
+        try:
+            return self._on_floats(*states.values())
+        except KinetreeError as error:
+            robot = next(iter(self.robots.values()), None)
+            for name, (array, core) in arguments.items():
+                if robot is not None and self.definition.is_configuration(name):
+                    leading = array.shape[: array.ndim - len(core)]
+                    ends = zip(leading, index[len(index) - len(leading) :], strict=True)
+                    own = tuple(0 if n == 1 else i for n, i in ends)
+                    check_quaternions(f"{name}{_index(own)}", states[name], robot.model.quaternions)
+            if not index or type(error) not in (ArgumentError, SingularMassMatrixError):
+                raise
+            raise type(error)(f"{error}, in state {_index(index)} of the batch") from error
 
     def _give(self, results: Sequence[Array], rebuild: Rebuild, out: Array | None) -> Any:
         if out is not None:
             if len(results) != 1:
-                raise ArgumentError(f"{self.law.__name__} returns {len(results)} arrays; out takes one")
+                raise ArgumentError(f"{self.definition.name} returns {len(results)} arrays; out takes one")
             as_output(out, results[0].shape)[...] = results[0]
             return rebuild([out])
         return rebuild([result if result.shape else result[()] for result in results])
 
     # -- compiled ----------------------------------------------------------------------------------------------
 
+    @property
+    def graph(self) -> Any:
+        """Its operations: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
+        return self.traced.graph
+
+    @property
+    def llvm(self) -> str:
+        """LLVM assembly of the kernel for one state."""
+        return str(self.traced.program.single_assembly())
+
+    @property
+    def assembly(self) -> str:
+        """The same as machine instructions."""
+        return assembly_of(self.llvm, host())
+
     @cached_property
     def traced(self) -> _Traced:
         with lock:
             return _Traced(self)
+
+    @cached_property
+    def _name(self) -> str:
+        """Of the built-in function: the law's, unless that is the name of something else here."""
+        name = self.definition.name
+        return "call" if name in dir(self) else name
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         if self.eager or not native.available():
@@ -129,10 +176,11 @@ class BoundLaw:
             return None
         if any(parameter.kind is not parameter.POSITIONAL_OR_KEYWORD for parameter in self._parameters):
             return None
-        doc = inspect.getdoc(self.law.function) or ""
+        doc = inspect.getdoc(self.definition.function) or ""
+        parameters = ", ".join(["$self", *map(_as_text, self._parameters), "*", "out=None"])
         interface = native.Interface(
-            name=method.__name__,
-            text=f"{method.__name__}($self, {', '.join(self.cores)}, *, out=None)\n--\n\n{doc}",
+            name=self._name,
+            text=f"{self._name}({parameters})\n--\n\n{doc}",
             arrays=tuple(self.cores.items()),
             options=(),
             defaults=(),
@@ -140,7 +188,7 @@ class BoundLaw:
             results=tuple(traced.shapes),
             bare=not traced.is_tuple,
             fallback=method,
-            home=self.law.__module__,
+            home=getattr(self.definition.function, "__module__", None) or __name__,
         )
         self._door = native.Door(interface)
         traced.kernel.load("single")
@@ -165,8 +213,9 @@ class _Traced:
         def run(*arrays: Array) -> tuple[Any, ...]:
             named = {name: _unpacked(array) for name, array in zip(bound.cores, arrays, strict=True)}
             with collected_doubts() as doubts:
-                result = bound.law.apply({**bound.robots, **bound.options, **named})
+                result = bound.definition.apply({**bound.robots, **bound.options, **named})
             leaves, self.rebuild = flatten(result, is_result)
+            self.places = places(result, is_result)
             self.is_tuple = type(result) is tuple
             self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
             status: Any = False
@@ -174,11 +223,13 @@ class _Traced:
                 status = ops.logical_or(status, condition)
             return (*leaves, status)
 
-        self.program = build(run, list(bound.cores.values()), host(), bound.law.__name__)
+        self.program = build(run, list(bound.cores.values()), host(), bound.definition.name)
         self.shapes: list[Shape] = list(self.program.output_shapes[:-1])
         names = [f"{name}{_index(i)}" for name, core in bound.cores.items() for i in np.ndindex(*core)]
         whole: Any = self.program.graph
-        self.graph = replace(whole, outputs=whole.outputs[:-1], names=tuple(names))  # the last is the status
+        results = zip(self.places, self.shapes, strict=True)
+        called = [f"{place}{_index(i)}" for place, shape in results for i in np.ndindex(*shape)]
+        self.graph = replace(whole, outputs=whole.outputs[:-1], names=tuple(names), results=tuple(called))  # no status
         self.kernel = Kernel(Stored(self.program.digest, self.program.layout, host(), lambda: self.program))
 
 
@@ -195,6 +246,17 @@ def _is_number(value: Any) -> bool:
 
 def _index(index: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+def _as_text(parameter: inspect.Parameter) -> str:
+    """A parameter as a built-in function shows it, which knows only plain numbers."""
+    if parameter.default is parameter.empty:
+        return parameter.name
+    return (
+        f"{parameter.name}={parameter.default!r}"
+        if type(parameter.default) in (int, float)
+        else f"{parameter.name}=..."
+    )
 
 
 def _unpacked(array: Array) -> Any:

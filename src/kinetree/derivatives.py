@@ -21,8 +21,9 @@ from kinetree.compiler import differentiate
 from kinetree.compiler.doubts import collected_doubts, doubt
 from kinetree.compiler.expr import Node, as_node, is_traced, new_table, symbol
 from kinetree.compiler.graph import Graph, reachable, rebuilt
+from kinetree.definition import Definition, is_choice
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
-from kinetree.law import Law, is_choice
+from kinetree.law import Law, law_of
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.structure import flatten
@@ -43,18 +44,19 @@ def jacobian(
 ) -> Law:
     """The function's derivative: of every result of shape (…) an array (…, n), n numbers of the argument `wrt`.
 
-    Several names in `wrt` give a tuple. `mode` chooses how derivatives are carried through the graph: forward, from the
-    arguments, or in reverse, from the results; by itself it takes the side with fewer numbers.
+    The function is a law, or could be one, or is a quantity such as `kt.Robot.gravity_forces`; of a bound law, or of a
+    quantity of one robot, the derivative is bound as well. Several names in `wrt` give a tuple. `mode` chooses how
+    derivatives are carried through the graph: forward, from the arguments, or in reverse, from the results; by itself
+    it takes the side with fewer numbers.
     """
-    one_of("mode", mode, MODES)
-    return _derived(function, wrt, shapes, "jacobian", lambda leaves, columns: _jacobian(leaves, columns, mode))
+    return _derivative_of(function, "jacobian", wrt, one_of("mode", mode, MODES), shapes)
 
 
 def gradient(
     function: Callable[..., Any], wrt: str | Sequence[str] = "q", *, shapes: Mapping[str, Any] | None = None
 ) -> Law:
     """The derivative of a function that returns one number, (n,), in reverse."""
-    return _derived(function, wrt, shapes, "gradient", lambda leaves, columns: [_gradient(_number(leaves), columns)])
+    return _derivative_of(function, "gradient", wrt, "reverse", shapes)
 
 
 def hessian(
@@ -62,50 +64,61 @@ def hessian(
 ) -> Law:
     """The second derivative of a function that returns one number, (n, n), exactly symmetric.
 
-    With respect to a configuration with quaternions it is that of f(q ⊕ dv) at dv = 0.
+    With respect to a configuration with quaternions it is that of f(q ⊕ dv) at dv = 0. Several names in `wrt` give the
+    blocks on the diagonal, one for each; a mixed block is a `jacobian` of a `gradient`.
     """
-    return _derived(function, wrt, shapes, "hessian", lambda leaves, columns: [_hessian(_number(leaves), columns)], 2)
+    return _derivative_of(function, "hessian", wrt, "auto", shapes)
 
 
+Kind = Literal["jacobian", "gradient", "hessian"]
 Differentiate = Callable[[list[Array], list[Any]], list[Array]]
 """From the results and the directions (columns) to derivatives, whose last axes are over the columns."""
 
 
-def _derived(
-    function: Any,
-    wrt: str | Sequence[str],
-    shapes: Mapping[str, Any] | None,
-    kind: str,
-    kind_of: Differentiate,
-    order: int = 1,
-) -> Law:
-    if isinstance(function, Law) and shapes:
-        raise ArgumentError(f"{function.__name__} already knows its shapes; they cannot be given again")
-    law = function if isinstance(function, Law) else Law(function, shapes or {})
+def _derivative_of(
+    function: Any, kind: Kind, wrt: str | Sequence[str], mode: Mode, shapes: Mapping[str, Any] | None
+) -> Any:
+    """The derivative of a law, once for all who ask for the same; that of a bound law is bound."""
+    found = law_of(function, shapes)
     if not isinstance(wrt, (str, Sequence)):
         raise ArgumentTypeError(f"wrt is {short(wrt)}; expected the name of an argument, or several")
-    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    names = wrt if isinstance(wrt, str) else tuple(wrt)
+    known, key = found.law._derivatives, (kind, names, mode)
+    if key not in known:
+        known.setdefault(key, Law(_derived(found.law.definition, kind, names, mode)))
+    return found.bound(known[key])
+
+
+def _derived(primal: Definition, kind: Kind, wrt: str | tuple[str, ...], mode: Mode) -> Definition:
+    names = (wrt,) if isinstance(wrt, str) else wrt
     for name in names:
-        if name not in law.signature.parameters:
-            raise unknown(f"argument of {law.__name__}", name, law.signature.parameters)
+        if name not in primal.names:
+            raise unknown(f"argument of {primal.name}", name, primal.names)
+    kind_of, order = _kinds(mode)[kind], 2 if kind == "hessian" else 1
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
-        given = law.signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        named = dict(given.arguments)
+        named = primal.arguments(args, kwargs)
         if not any(map(is_traced, named.values())):
-            return _on_floats(derivative, law, named)
-        results = tuple(_by_argument(law, named, name, kind_of, order) for name in names)
+            return _on_floats(derivative, primal, named)
+        results = tuple(_by_argument(primal, named, name, kind_of, order) for name in names)
         return results[0] if isinstance(wrt, str) else results
 
-    update_wrapper(derivative, law.function)
-    derivative.__name__ = f"{kind}_of_{law.__name__}"
-    derivative.__doc__ = f"The {kind} of {law.__name__} with respect to {', '.join(names)}."
-    derivative.__signature__ = law.signature  # type: ignore[attr-defined]
-    return Law(derivative, law.shapes)
+    update_wrapper(derivative, primal.function)
+    derivative.__name__ = derivative.__qualname__ = f"{kind}_of_{primal.name}"
+    derivative.__doc__ = f"The {kind} of {primal.name} with respect to {', '.join(names)}."
+    derivative.__signature__ = primal.signature  # type: ignore[attr-defined]
+    return Definition(derivative, primal.shapes, (_derived, (primal, kind, wrt, mode)))
 
 
-def _by_argument(law: Law, named: dict[str, Any], name: str, kind_of: Differentiate, order: int) -> Any:
+def _kinds(mode: Mode) -> dict[Kind, Differentiate]:
+    return {
+        "jacobian": lambda leaves, columns: _jacobian(leaves, columns, mode),
+        "gradient": lambda leaves, columns: [_gradient(_number(leaves), columns)],
+        "hessian": lambda leaves, columns: [_hessian(_number(leaves), columns)],
+    }
+
+
+def _by_argument(law: Definition, named: dict[str, Any], name: str, kind_of: Differentiate, order: int) -> Any:
     """The derivative with respect to one argument, this and the others given as nodes or numbers."""
     given = named[name]
     if isinstance(given, Robot):
@@ -129,7 +142,7 @@ def _by_argument(law: Law, named: dict[str, Any], name: str, kind_of: Differenti
     return rebuild([_shaped(array, axes * order, order, put) for array in derived])
 
 
-def _directions(law: Law, named: Mapping[str, Any], name: str, fresh: Array) -> tuple[Array, tuple[int, ...]]:
+def _directions(law: Definition, named: Mapping[str, Any], name: str, fresh: Array) -> tuple[Array, tuple[int, ...]]:
     """The rates of the argument along every column, one row each, and the axes that the columns make."""
     robot = next((value for value in named.values() if isinstance(value, Robot)), None)
     if robot is not None and law.is_configuration(name):
@@ -159,7 +172,7 @@ def _substitution(used: list[Any], symbols: Iterable[Node], values: Iterable[Nod
     return lambda value: new[value] if type(value) is Node else value
 
 
-def _on_floats(derivative: Callable[..., Any], law: Law, named: dict[str, Any]) -> Any:
+def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str, Any]) -> Any:
     """The derivative by the textbook: its graph, evaluated node by node."""
     from kinetree.compiler import trace  # noqa: F401, PLC0415 - lets nodes be operands; slow to load
 

@@ -26,7 +26,8 @@ from kinetree.compiler.jit import host, lock
 from kinetree.compiler.stored import Stored
 from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrixError, short
 from kinetree.linalg import ltdl
-from kinetree.model.tree import FramePlacement, Model
+from kinetree.model.constraints import ConstraintSet
+from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.quantities import OF_ROBOT, Quantity
 from kinetree.wrench import Wrench
@@ -44,11 +45,15 @@ Place = tuple[str, Reference]
 """Where a wrench acts: a frame and a reference."""
 
 
+Subject = str | ConstraintSet | None
+"""What of the robot a quantity is of: a frame, constraints, or the whole."""
+
+
 class Request(NamedTuple):
-    """A quantity with all that decides its machine code: options, frame, and where wrenches act."""
+    """A quantity with all that decides its machine code: of what, options, and where wrenches act."""
 
     quantity: Quantity
-    frame: str | None = None
+    subject: Subject = None
     options: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
 
@@ -63,7 +68,7 @@ class Engine:
         self._prepared: tuple[Request, ...] = ()
         self._opened: frozenset[tuple[Request, Kind]] = frozenset()
         self._doubtful: frozenset[Request] = frozenset()
-        self._doors: dict[tuple[Quantity, str | None], native.Door] = {}
+        self._doors: dict[tuple[Quantity, Subject], native.Door] = {}
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -74,24 +79,24 @@ class Engine:
         out: Array | None = None,
         *,
         wrenches: Mapping[str, Any] | None = None,
-        frame: str | None = None,
+        subject: Subject = None,
         options: tuple[str, ...] = (),
     ) -> Any:
         """The quantity for one state or every state of a batch, (*batch, *shape); for traced values, as a graph."""
         if tracing() and _any_traced(values, wrenches):
-            return self._traced(Request(quantity, frame, options), values, wrenches, out)
+            return self._traced(Request(quantity, subject, options), values, wrenches, out)
         arguments = self._arguments(quantity, values)
-        request = Request(quantity, frame, options)
+        request = Request(quantity, subject, options)
         if wrenches is not None or (quantity.takes_wrenches and self._prepared):
             request = self._add_wrenches(request, {} if wrenches is None else wrenches, arguments)
         batch = batch_shape(arguments)
-        shape = batch + quantity.shape(self.model)
+        shapes = [batch + shape for shape in quantity.shapes(self.model, subject)]
         if out is None:
-            targets = [np.empty(shape) for _ in range(quantity.results)]
+            targets = [np.empty(shape) for shape in shapes]
         elif quantity.results > 1:
             raise ArgumentError(f"{quantity.name} returns {quantity.results} arrays; out takes one")
         else:
-            targets = [as_output(out, shape)]
+            targets = [as_output(out, shapes[0])]
         if self.model.quaternions and (self.eager or out is not None):  # a kernel finds out only when it has written
             self._check_quaternions(arguments)
         if self.eager:
@@ -100,7 +105,7 @@ class Engine:
             self._by_machine(request, arguments, batch, targets, given=out is not None)
         if quantity.results > 1:
             return tuple(targets)
-        return targets[0] if shape or out is not None else targets[0][()]
+        return targets[0] if shapes[0] or out is not None else targets[0][()]
 
     def prepare(self, request: Request, batch: bool) -> None:
         """Compile ahead what calls with this request will need."""
@@ -126,7 +131,7 @@ class Engine:
         """The request with a place for every wrench, which are added to the arguments; zero ones where the code that is
         there has more places than needed."""
         given = self._given(wrenches, as_floats)
-        request = self._fitting(Request(request.quantity, request.frame, request.options, tuple(sorted(given))))
+        request = self._fitting(Request(request.quantity, request.subject, request.options, tuple(sorted(given))))
         for name, reference in request.places:
             arguments[f"wrenches[{name!r}], {reference}"] = (given.get((name, reference), np.zeros(6)), (6,))
         return request
@@ -151,19 +156,19 @@ class Engine:
     # -- native calls ------------------------------------------------------------------------------------------
 
     def native_call(
-        self, instance: object, quantity: Quantity, frame: str | None, method: FunctionType
+        self, instance: object, quantity: Quantity, subject: Subject, method: FunctionType
     ) -> Callable[..., Any] | None:
         """The quantity as a built-in function bound to the instance; None where only Python can serve."""
         if self.eager or not native.available():
             return None
         with lock:
-            door = self._doors.get((quantity, frame))
+            door = self._doors.get((quantity, subject))
             if door is None:
-                door = self._doors[quantity, frame] = native.Door(self._interface(quantity, method))
-                self._refresh(Request(quantity, frame))
+                door = self._doors[quantity, subject] = native.Door(self._interface(quantity, subject, method))
+                self._refresh(Request(quantity, subject))
         return door.bind(instance)
 
-    def _interface(self, quantity: Quantity, method: FunctionType) -> native.Interface:
+    def _interface(self, quantity: Quantity, subject: Subject, method: FunctionType) -> native.Interface:
         options = [name for name in defaults_of(method) if name not in ("self", "wrenches", "out", *quantity.inputs)]
         wrenches = native.Mapping("wrenches", (6,), Wrench, "value", "reference", "world-aligned")
         return native.Interface(
@@ -173,7 +178,7 @@ class Engine:
             options=tuple(options),
             defaults=tuple(defaults_of(method)[name] for name in options),
             mapping=wrenches if quantity.takes_wrenches else None,
-            results=(quantity.shape(self.model),) * quantity.results,
+            results=quantity.shapes(self.model, subject),
             bare=quantity.results == 1,
             fallback=method,
             home=method.__module__,
@@ -195,9 +200,9 @@ class Engine:
 
     def _refresh(self, request: Request) -> None:
         """Behind the door of this quantity, just those kernels that Python would choose too."""
-        door = self._doors.get((request.quantity, request.frame))
+        door = self._doors.get((request.quantity, request.subject))
         if door is not None:
-            same = (request.quantity, request.frame)
+            same = (request.quantity, request.subject)
             ordered = dict.fromkeys((*self._prepared, *self._kernels))  # as Python looks through them
             known = [request for request in ordered if request[:2] == same and self._fitting(request) == request]
             door.lead_to(map(self._variant, known))
@@ -224,7 +229,9 @@ class Engine:
         whether the state is to be looked at."""
         model, quantity = self.model, request.quantity
         n_state = len(quantity.inputs)
-        frame: tuple[FramePlacement, ...] = () if request.frame is None else (model.frame(request.frame),)
+        subject: tuple[Any, ...] = () if request.subject is None else (request.subject,)
+        if isinstance(request.subject, str):
+            subject = (model.frame(request.subject),)
         places = [(model.frame(name), reference) for name, reference in request.places]
 
         def run(*values: Array) -> tuple[Any, ...]:
@@ -232,8 +239,9 @@ class Engine:
             extra: tuple[Any, ...] = request.options
             if places:
                 at_frames = [(placement, ref, six) for (placement, ref), six in zip(places, sixes, strict=True)]
-                extra = (*extra, external_forces(model, state[0], at_frames))
-            result = quantity.algorithm(model)(model, *frame, *state, *extra)
+                forces = at_frames if quantity.keeps_references else external_forces(model, state[0], at_frames)
+                extra = (*extra, forces)
+            result = quantity.algorithm(model)(model, *subject, *state, *extra)
             status: Any = False
             if quantity.divides_by_mass:
                 result, pivots = result
@@ -290,7 +298,7 @@ class Engine:
                 kernel = self._kernels.get(request)
                 if kernel is None:
                     quantity = request.quantity
-                    outputs = [math.prod(quantity.shape(self.model))] * quantity.results
+                    outputs = [math.prod(shape) for shape in quantity.shapes(self.model, request.subject)]
                     outputs += [1] * self._has_status(quantity)
                     layout = Layout(tuple(n for (n,) in self._input_shapes(request)), tuple(outputs))
                     identity = f"{self.model.digest}, {quantity.name}, {request[1:]}"

@@ -10,28 +10,22 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum
-from functools import update_wrapper
-from typing import Any, final, overload
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, update_wrapper
+from typing import Any, NamedTuple, final, overload
 
 import numpy as np
 
 from kinetree.arguments import as_shape
 from kinetree.bound_law import BoundLaw
-from kinetree.compiler.call import Shape
-from kinetree.compiler.explain import explained
 from kinetree.compiler.expr import constant, is_traced, tracing
-from kinetree.compiler.jit import assembly_of, host, lock
-from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
+from kinetree.compiler.jit import lock
+from kinetree.definition import Definition, found_by_name
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.frame import Frame
 from kinetree.ops import Array
-from kinetree.robot import Frame, Robot
-
-POSITIONS, VELOCITIES = ("q", "q0", "q1"), ("v", "a", "tau", "dv")
-"""Arguments whose shapes the robot gives."""
-
-Declared = tuple[int | str, ...]
-"""A shape in which the name of an argument stands for its size."""
+from kinetree.quantities import OF_FRAME, OF_ROBOT
+from kinetree.robot import Robot
 
 
 @overload
@@ -51,8 +45,8 @@ def compile(function: Any = None, *, shapes: Mapping[str, Any] | None = None) ->
     function is compiled anew for every value it is given.
     """
     if function is None:
-        return lambda inner: Law(inner, shapes or {})
-    return Law(function, shapes or {})
+        return lambda inner: compile(inner, shapes=shapes)
+    return law_of(function, shapes).bound()
 
 
 def zeros(shape: int | Sequence[int]) -> Array:
@@ -65,44 +59,22 @@ def zeros(shape: int | Sequence[int]) -> Array:
 class Law:
     """A function that is compiled for each robot it is called with."""
 
-    def __init__(self, function: Callable[..., Any], shapes: Mapping[str, Any]) -> None:
-        if not callable(function):
-            raise ArgumentTypeError(f"kt.compile got {short(function)}; expected a function")
-        self.function = function
-        self.signature = inspect.signature(function)
-        self.__name__ = type(function).__name__  # of a partial function, which has no name
-        update_wrapper(self, function)
-        self._refuse_methods()
-        self._names = tuple(self.signature.parameters)
-        for parameter in self.signature.parameters.values():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                raise ArgumentError(f"{self.__name__} takes {parameter}; a compiled function names all its arguments")
-        unknown = [name for name in shapes if name not in self._names]
-        if unknown:
-            raise ArgumentError(f"shapes names {unknown[0]!r}, which is not an argument of {self.__name__}")
-        self.shapes = {name: _as_declared(f"shapes[{name!r}]", shape) for name, shape in shapes.items()}
-        parameters = self.signature.parameters.values()
-        self._defaults = {  # of options
-            parameter.name: parameter.default
-            for parameter in parameters
-            if is_choice(parameter.default) and parameter.name not in (*self.shapes, *POSITIONS, *VELOCITIES)
-        }
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.function = definition.function
+        self.signature = definition.signature
+        self.shapes = definition.shapes
+        self.__name__ = definition.name
+        update_wrapper(self, definition.function)
+        self._derivatives: dict[Any, Law] = {}
+        """Those that were asked for, by kind and argument."""
+        self._key = object()
+        """Under which robots keep what they have of this law; they must not keep the law itself."""
+        self._keepers: list[weakref.ref[Robot]] = []
         self._robotless: dict[Any, Any] = {}
         self._latest: Callable[[], BoundLaw | None] = lambda: None
-
-    def _refuse_methods(self) -> None:
-        owner = getattr(self.function, "__self__", None)
-        if isinstance(owner, (Robot, Frame)):
-            kind = "robot" if isinstance(owner, Robot) else "frame"
-            raise ArgumentError(
-                f"{self.__name__} is a method of a {kind}; write a function of the robot that calls it, such as "
-                f"lambda robot, q: robot.gravity_forces(q)"
-            )
-        if next(iter(self.signature.parameters), None) == "self":
-            raise ArgumentError(
-                f"{self.__name__} is a method, and self is no array: write kt.compile(self.{self.__name__}) in "
-                "__init__; what it reads from self is frozen at the first call"
-            )
+        definition.law = weakref.ref(self)
+        weakref.finalize(self, _forget, self._key, self._keepers).atexit = False
 
     __name__: str
     __qualname__: str
@@ -110,135 +82,177 @@ class Law:
     def __repr__(self) -> str:
         return f"<compiled function {self.__name__}{self.signature}>"
 
-    def __reduce__(self) -> str:
-        return self.__qualname__  # found by its name, as functions are
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if found_by_name(self) is self:
+            return self.__qualname__  # as functions are
+        return Law, (self.definition,)
+
+    def __copy__(self) -> Law:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Law:
+        return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function's result; arrays may have leading batch axes, which broadcast."""
-        call = args[0]._laws.get(self) if args and type(args[0]) is Robot else None
+        call = args[0]._laws.get(self._key) if args and type(args[0]) is Robot else None
         return self._first_call(args, kwargs) if call is None else call(*args[1:], **kwargs)
 
     def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        out = kwargs.pop("out", None) if "out" not in self._names else None
-        given = self.signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        robots, options, values = self._sorted(given.arguments)
-        for name, value in values.items():
-            if is_choice(value) and name not in (*self.shapes, *POSITIONS, *VELOCITIES):
-                hint = "a robot, such as kt.load gives" if name == "robot" else "a robot or an array"
-                raise ArgumentTypeError(
-                    f"{name} is {short(value)}; expected {hint}; an option needs a default value in {self.__name__}"
-                )
+        out = kwargs.pop("out", None)
+        robots, options, values = self.definition.sorted(self.definition.arguments(args, kwargs))
         if tracing() and any(map(is_traced, values.values())):
-            return BoundLaw(self, robots, options).inside(values)
-        return self._bound(robots, options).call(**values, out=out)
+            return BoundLaw(self.definition, robots, options).inside(values)
+        return self.bound(robots, options).call(**values, out=out)
 
     def bind(self, *robots: Robot, **options: Any) -> Callable[..., Any]:
         """The function of the other arguments, for these robots and options; calls of it have the least overhead."""
-        given = {**self._defaults, **self.signature.bind_partial(*robots, **options).arguments}
-        bound, chosen, values = self._sorted(given)
-        if values:
-            name, value = next(iter(values.items()))
-            raise ArgumentTypeError(
-                f"bind got {short(value)} for {name!r}; expected the robots and options of {self.__name__}"
-            )
-        call: Callable[..., Any] = self._bound(bound, chosen).call
+        call: Callable[..., Any] = self.inspect(*robots, **options).call
         return call
 
-    def _sorted(self, given: Mapping[str, Any]) -> tuple[dict[str, Robot], dict[str, Any], dict[str, Any]]:
-        """Robots, options and arrays among the arguments."""
-        robots = {name: value for name, value in given.items() if isinstance(value, Robot)}
-        options = {name: value for name, value in given.items() if name in self._defaults}
-        for name, value in options.items():
-            if not is_choice(value):
+    def inspect(self, *robots: Robot, **options: Any) -> BoundLaw:
+        """What it is compiled to for these robots and options: `.graph`, `.llvm`, `.assembly`."""
+        try:
+            given = self.signature.bind_partial(*robots, **options).arguments
+        except TypeError as error:
+            raise ArgumentTypeError(f"{self.__name__}: {error}") from None
+        for name, value in given.items():
+            if name not in self.definition.defaults and not isinstance(value, Robot):
                 raise ArgumentTypeError(
-                    f"{name} is {short(value)}; expected a string, True, False or None, as its default says, or the "
-                    f"shape of an array in kt.compile(shapes={{{name!r}: (…)}})"
+                    f"bind got {short(value)} for {name!r}; expected the robots and options of {self.__name__}"
                 )
-        for name in robots:
-            if name in self.shapes:
-                raise ArgumentTypeError(f"{name} is a robot; expected an array of shape {self.shapes[name]}")
-        values = {name: value for name, value in given.items() if name not in robots and name not in options}
-        return robots, options, values
+        bound, chosen, _ = self.definition.sorted({**self.definition.defaults, **given})
+        return self.bound(bound, chosen)
 
-    def _bound(self, robots: dict[str, Robot], options: dict[str, Any]) -> BoundLaw:
+    def bound(self, robots: dict[str, Robot], options: dict[str, Any]) -> BoundLaw:
+        """What there is of it for these robots and options, which are sorted out already."""
+        is_plain = not options and list(robots) == list(self.definition.names[:1])
+        chosen = tuple((name, type(value), value) for name, value in options.items())  # some are equal to other types
+        key = () if is_plain else (tuple(robots.items()), chosen)
         first = next(iter(robots.values()), None)
-        known = self._robotless if first is None else first._laws  # it lives as long as the robot
-        is_plain = not options and list(robots) == list(self._names[:1])
-        key = self if is_plain else (self, tuple(robots.items()), tuple(options.items()))
-        with lock:
-            if key not in known:
-                known[key] = BoundLaw(self, robots, options).call
-        bound: BoundLaw = known[key].__self__
+        bound: BoundLaw = self.kept(first, key, lambda: BoundLaw(self.definition, robots, options).call).__self__
         if not bound.eager:
             self._latest = weakref.ref(bound)
         return bound
 
+    def kept(self, robot: Robot | None, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """What was made for this key, of a robot or of none; it lives as long as both the robot and the law."""
+        known = self._robotless if robot is None else robot._laws
+        place = (self._key, *key) if key else self._key
+        if place not in known:
+            with lock:
+                if place not in known:
+                    known[place] = make()
+                    if robot is not None:
+                        self._keepers[:] = [*filter(_is_alive, self._keepers), weakref.ref(robot)]
+        return known[place]
+
     def apply(self, named: Mapping[str, Any]) -> Any:
-        """The function itself, of arguments by name; what NumPy says about traced values is said in other words."""
-        given = inspect.BoundArguments(self.signature, dict(named))
-        try:
-            return self.function(*given.args, **given.kwargs)
-        except (TypeError, AttributeError) as error:
-            reason = explained(error) if tracing() else None
-            if reason is None:
-                raise
-            raise TypeError(reason).with_traceback(error.__traceback__) from None
-
-    def shape_of(self, name: str, robots: Mapping[str, Robot]) -> Shape:
-        """Of an argument, for one state."""
-        declared = self._declared(name)
-        robot = next(iter(robots.values()), None)
-        if declared is None or (robot is None and any(isinstance(n, str) for n in declared)):
-            if name == "robot":
-                raise ArgumentTypeError(f"{self.__name__} takes a robot, such as kt.load gives; bind takes it by name")
-            known = f"only {', '.join((*POSITIONS, *VELOCITIES))} take theirs from a robot"
-            raise ArgumentError(
-                f"{self.__name__} has an argument {name!r} of unknown shape; give it as "
-                f"kt.compile(shapes={{{name!r}: (…)}}), () for a number: {known}"
-            )
-        return tuple(n if isinstance(n, int) else robot.nq if n in POSITIONS else robot.nv for n in declared)  # type: ignore[union-attr]
-
-    def is_configuration(self, name: str) -> bool:
-        """Whether an argument is a q, that is declared like one or has no other shape."""
-        return self._declared(name) in [(position,) for position in POSITIONS]
-
-    def _declared(self, name: str) -> Declared | None:
-        return self.shapes.get(name, (name,) if name in (*POSITIONS, *VELOCITIES) else None)
+        """The function itself, of arguments by name."""
+        return self.definition.apply(named)
 
     # -- what became of it -------------------------------------------------------------------------------------
 
     @property
     def graph(self) -> Any:
         """The operations it was last compiled to: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
-        return self._compiled().graph
+        return self._last().graph
 
     @property
     def llvm(self) -> str:
-        """LLVM assembly of the kernel for one state."""
-        return str(self._compiled().program.single_assembly())
+        """LLVM assembly of the kernel for one state, as last compiled."""
+        return self._last().llvm
 
     @property
     def assembly(self) -> str:
         """The same as machine instructions."""
-        return assembly_of(self.llvm, host())
+        return self._last().assembly
 
-    def _compiled(self) -> Any:
+    def _last(self) -> BoundLaw:
         bound = self._latest()
         if bound is None:
             raise ArgumentError(f"{self.__name__} has not been compiled yet; call it, or bind it to a robot, first")
-        return bound.traced
+        return bound
 
 
-def is_choice(value: object) -> bool:
-    """What an option may be."""
-    return value is None or isinstance(value, (str, bool, Enum))
+def _is_alive(reference: weakref.ref[Robot]) -> bool:
+    return reference() is not None
 
 
-def _as_declared(name: str, shape: Any) -> Declared:
-    declared = (shape,) if isinstance(shape, str) or not isinstance(shape, Iterable) else tuple(shape)
-    for size in declared:
-        if isinstance(size, str):
-            one_of(name, size, (*POSITIONS, *VELOCITIES))
-    sizes = iter(as_shape(name, [size for size in declared if not isinstance(size, str)]))
-    return tuple(size if isinstance(size, str) else next(sizes) for size in declared)
+def _forget(key: object, keepers: Sequence[weakref.ref[Robot]]) -> None:
+    """Of a law that is gone, let go what robots keep."""
+    for keeper in keepers:
+        robot = keeper()
+        if robot is not None:
+            for known in list(robot._laws):
+                if known is key or (type(known) is tuple and known[0] is key):
+                    robot._laws.pop(known, None)
+
+
+# -- what else can be compiled and differentiated ----------------------------------------------------------------------
+
+
+class Found(NamedTuple):
+    """A law, and the robots and options it was found with, if it was."""
+
+    law: Law
+    robots: dict[str, Robot] | None = None
+    options: dict[str, Any] | None = None
+
+    def bound(self, other: Law | None = None) -> Any:
+        """The law, or another of the same arguments, for its robots and options."""
+        law = self.law if other is None else other
+        return law if self.robots is None else law.bound(self.robots, self.options or {}).call
+
+
+def law_of(function: Any, shapes: Mapping[str, Any] | None = None) -> Found:
+    """The law of a function: of a law itself, a bound law, a quantity of robots or of one robot or frame."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    found = None
+    if isinstance(function, Law):
+        found = Found(function)
+    elif isinstance(owner, BoundLaw):
+        found = Found(owner.definition.law() or Law(owner.definition), owner.robots, owner.options)
+    elif isinstance(owner, (Robot, Frame)):
+        found = _of_one(owner, name)
+    elif name in OF_ROBOT and function is getattr(Robot, name):
+        found = Found(quantity_law(name))
+    elif name in OF_FRAME and function is getattr(Frame, name):
+        raise ArgumentError(f"{name} is a method of frames; give that of one frame, as robot.frame(name).{name}")
+    if found is None:
+        return Found(Law(Definition(function, shapes or {})))
+    if shapes:
+        raise ArgumentError(f"{found.law.__name__} already knows its shapes; they cannot be given again")
+    return found
+
+
+def _of_one(owner: Robot | Frame, name: str) -> Found:
+    robot, frame = (owner, None) if isinstance(owner, Robot) else (owner.robot, owner.name)
+    if name not in (OF_ROBOT if frame is None else OF_FRAME):
+        kind = "robot" if frame is None else "frame"
+        raise ArgumentError(
+            f"{name} of a {kind} is no quantity; what can be compiled is a function of the robot that calls it"
+        )
+    law = quantity_law(name, frame)
+    return Found(law, {"robot": robot}, dict(law.definition.defaults))
+
+
+@cache
+def quantity_law(name: str, frame: str | None = None) -> Law:
+    """A quantity of robots, or of their frames of this name, without wrenches, as a law."""
+    return Law(_quantity(name, frame))
+
+
+def _quantity(name: str, frame: str | None) -> Definition:
+    method = getattr(Robot if frame is None else Frame, name)
+    given = inspect.signature(method).parameters.values()
+    parameters = [parameter for parameter in given if parameter.name not in ("self", "wrenches", "out")]
+
+    def quantity(robot: Robot, *values: Any) -> Any:
+        return getattr(robot if frame is None else robot.frame(frame), name)(*values)
+
+    quantity.__name__ = quantity.__qualname__ = name
+    quantity.__doc__ = method.__doc__
+    robot = inspect.Parameter("robot", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    quantity.__signature__ = inspect.Signature([robot, *parameters])  # type: ignore[attr-defined]
+    return Definition(quantity, {}, (_quantity, (name, frame)))

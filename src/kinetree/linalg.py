@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,13 @@ __all__ = [
     "pseudo_inverse",
     "skew",
     "solve",
+    "unit_lower_solve",
+    "unit_upper_solve",
 ]
+
+
+FEW_ROWS = 6
+"""Up to so many rows, expanding a determinant takes fewer operations than elimination."""
 
 
 def ltdl(M: Array) -> tuple[Array, Array]:
@@ -30,8 +38,8 @@ def ltdl(M: Array) -> tuple[Array, Array]:
     Eliminating from the last row to the first keeps the zeros of a mass matrix: L has a non-zero at (i, j) only where
     joint j supports body i (Featherstone 2008, section 6.5). Nothing is raised here: the caller judges the pivots d.
     """
-    n = len(M)
-    L = M.copy()
+    L = _floating(M).copy()
+    n = len(L)
     for k in reversed(range(n)):
         scaled = L[k, :k] * ops.divide(1.0, L[k, k])  # one division a row: they take long
         for i in range(k):
@@ -45,14 +53,28 @@ def ltdl(M: Array) -> tuple[Array, Array]:
 
 def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
     """x with Lᵀ D L x = b; b is a vector or the columns of a matrix."""
-    n = len(d)
-    x = ops.zeros(b.shape, L, d, b)
-    x[...] = b
-    for i in reversed(range(n)):  # Lᵀ y = b
+    y = ops.zeros(b.shape, L, d, b)
+    y[...] = unit_upper_solve(L, b)
+    for i in range(len(d)):
+        y[i] = y[i] * ops.divide(1.0, d[i])
+    return unit_lower_solve(L, y)
+
+
+def unit_upper_solve(L: Array, b: Array) -> Array:
+    """y with Lᵀ y = b, for a unit lower-triangular L."""
+    y = ops.zeros(b.shape, L, b)
+    y[...] = b
+    for i in reversed(range(len(L))):
         for j in range(i):
-            x[j] = x[j] - L[i, j] * x[i]
-    for i in range(n):  # D z = y, L x = z
-        x[i] = x[i] * ops.divide(1.0, d[i])
+            y[j] = y[j] - L[i, j] * y[i]
+    return y
+
+
+def unit_lower_solve(L: Array, b: Array) -> Array:
+    """x with L x = b, for a unit lower-triangular L."""
+    x = ops.zeros(b.shape, L, b)
+    x[...] = b
+    for i in range(len(L)):
         for j in range(i):
             x[i] = x[i] - L[i, j] * x[j]
     return x
@@ -64,7 +86,7 @@ def solve(A: Array, b: Array, positive_definite: bool = False) -> Array:
     By elimination with pivoting, or by factors Lᵀ D L where A is known to be symmetric and positive definite: that
     takes a third of the work and keeps the zeros of a mass matrix.
     """
-    A, b = _square(A), np.asarray(b)
+    A, b = _square(A), _floating(b)
     if b.ndim not in (1, 2) or len(b) != len(A):
         raise ArgumentError(f"the right-hand side has shape {b.shape}; expected {len(A)} rows, as the matrix has")
     if positive_definite:
@@ -72,7 +94,7 @@ def solve(A: Array, b: Array, positive_definite: bool = False) -> Array:
     n = len(A)
     rows = np.concatenate([A, b if b.ndim == 2 else b[:, None]], axis=1)
     for k in range(n):
-        rows[k:] = _largest_first(rows[k:], k)
+        rows[k:], _ = _largest_first(rows[k:], k)
         reciprocal = ops.divide(1.0, rows[k, k])
         for i in range(k + 1, n):
             rows[i, k + 1 :] = rows[i, k + 1 :] - rows[k, k + 1 :] * (rows[i, k] * reciprocal)
@@ -84,13 +106,15 @@ def solve(A: Array, b: Array, positive_definite: bool = False) -> Array:
     return x.reshape(b.shape)
 
 
-def _largest_first(rows: Array, column: int) -> Array:
-    """The rows with the one that is largest in a column exchanged for the first, also where that is not known yet."""
+def _largest_first(rows: Array, column: int, sign: Any = 1.0) -> tuple[Array, Any]:
+    """The rows with the one that is largest in a column moved to the first, also where that is not known yet; and the
+    sign, turned round by every exchange."""
     rows = rows.copy()
     for i in range(1, len(rows)):
         swap = ops.less(ops.absolute(rows[0, column]), ops.absolute(rows[i, column]))
         rows[0], rows[i] = ops.where(swap, rows[i], rows[0]), ops.where(swap, rows[0], rows[i])
-    return rows
+        sign = ops.where(swap, -sign, sign)
+    return rows, sign
 
 
 def inverse(A: Array, positive_definite: bool = False) -> Array:
@@ -101,28 +125,54 @@ def inverse(A: Array, positive_definite: bool = False) -> Array:
 
 def pseudo_inverse(A: Array, damping: float | Any = 0.0) -> Array:
     """A⁺ = Aᵀ (A Aᵀ + λ² 1)⁻¹, or (Aᵀ A + λ² 1)⁻¹ Aᵀ for a tall A, with damping λ; A of full rank if λ = 0."""
-    A = np.asarray(A)
+    A = _floating(A)
     if A.shape[0] > A.shape[1]:
         return pseudo_inverse(A.T, damping).T
     gram = ops.mirrored(A @ A.T)
     return solve(gram + np.eye(len(A)) * (damping * damping), A, positive_definite=True).T
 
 
-def determinant(A: Array) -> Scalar:
-    """det A, by expansion along the first column: for matrices of a few rows."""
+def determinant(A: Array, positive_definite: bool = False) -> Scalar:
+    """det A: of a few rows by expansion along the first column, of more by elimination with pivoting.
+
+    Where A is known to be symmetric and positive definite, as the product of D in A = Lᵀ D L.
+    """
     A = _square(A)
+    if positive_definite:
+        return _product(ltdl(A)[1])
+    return _expanded(A) if len(A) <= FEW_ROWS else _eliminated(A)
+
+
+def _expanded(A: Array) -> Scalar:
     if len(A) == 0:
         return 1.0
     total: Any = 0.0
     for i, first in enumerate(A[:, 0]):
-        minor = determinant(np.delete(A[:, 1:], i, axis=0))
+        minor = _expanded(np.delete(A[:, 1:], i, axis=0))
         total = total - first * minor if i % 2 else total + first * minor
     return total
 
 
+def _eliminated(A: Array) -> Scalar:
+    """The product of the pivots, with a sign for every exchange of rows; a column of zeros makes it zero, not NaN."""
+    rows = A.copy()
+    sign: Any = 1.0
+    for k in range(len(rows)):
+        rows[k:], sign = _largest_first(rows[k:], k, sign)
+        pivot = rows[k, k]
+        reciprocal = ops.divide(1.0, ops.where(ops.equal(pivot, 0.0), 1.0, pivot))
+        for i in range(k + 1, len(rows)):
+            rows[i, k + 1 :] = rows[i, k + 1 :] - rows[k, k + 1 :] * (rows[i, k] * reciprocal)
+    return sign * _product(rows.diagonal())
+
+
+def _product(factors: Array) -> Scalar:
+    return reduce(operator.mul, factors, 1.0)
+
+
 def norm(x: Array) -> Scalar:
-    """√Σx²; at zero its derivative is taken to be zero."""
-    x = np.asarray(x).ravel()
+    """√Σx²; at zero its first derivative is taken to be zero, and so are the others."""
+    x = _floating(x).ravel()
     squared = x @ x
     positive = ops.less(0.0, squared)
     return ops.where(positive, ops.sqrt(ops.where(positive, squared, 1.0)), ops.where(positive, 0.0, squared))
@@ -133,8 +183,14 @@ def outer(a: Array, b: Array) -> Array:
     return np.multiply.outer(np.asarray(a), np.asarray(b))
 
 
-def _square(A: Array) -> Array:
+def _floating(A: Array) -> Array:
+    """An array that can hold quotients: integers and truth values become floats."""
     A = np.asarray(A)
+    return A.astype(np.float64) if A.dtype.kind in "biu" else A
+
+
+def _square(A: Array) -> Array:
+    A = _floating(A)
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise ArgumentError(f"the matrix has shape {A.shape}; expected as many rows as columns")
     return A

@@ -10,8 +10,10 @@ NumPy cannot do on foreign scalars (sin, sqrt, where, …) goes through this fil
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,50 +35,157 @@ def register(scalar_type: type, operations: Any) -> None:
     _registered[scalar_type] = operations
 
 
+def is_registered(x: object) -> bool:
+    """Whether x is a scalar of a registered type."""
+    return type(x) in _registered
+
+
 def is_scalar_array(x: object) -> bool:
     """Whether x is an array whose elements are of a registered type (or constants beside them)."""
     return isinstance(x, np.ndarray) and x.dtype == object
 
 
-def _primitive(name: str, on_numbers: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(*operands: Any) -> Any:
-        if any(is_scalar_array(x) for x in operands):
-            return np.frompyfunc(apply, len(operands), 1)(*operands)
-        for x in operands:
-            operations = _registered.get(type(x))
-            if operations is not None:
-                return getattr(operations, name)(*operands)
-        return on_numbers(*operands)
-
-    apply.__name__ = apply.__qualname__ = name
-    PRIMITIVES.append(name)
-    return apply
-
-
-def _where(condition: Any, then: Any, otherwise: Any) -> Any:
-    return np.where(condition, then, otherwise)[()]  # [()] makes a scalar of a 0-d array
-
-
 PRIMITIVES: list[str] = []
-sin = _primitive("sin", np.sin)
-cos = _primitive("cos", np.cos)
-tan = _primitive("tan", np.tan)
-atan2 = _primitive("atan2", np.arctan2)
-sqrt = _primitive("sqrt", np.sqrt)
-divide = _primitive("divide", np.divide)  # where / would raise: Python's floats do not divide by zero
-exp = _primitive("exp", np.exp)
-log = _primitive("log", np.log)
-tanh = _primitive("tanh", np.tanh)
-absolute = _primitive("absolute", np.abs)
-minimum = _primitive("minimum", np.minimum)
-maximum = _primitive("maximum", np.maximum)
-less = _primitive("less", np.less)
-less_equal = _primitive("less_equal", np.less_equal)
-equal = _primitive("equal", np.equal)
-logical_and = _primitive("logical_and", np.logical_and)
-logical_or = _primitive("logical_or", np.logical_or)
-logical_not = _primitive("logical_not", np.logical_not)
-where = _primitive("where", _where)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _primitive(on_numbers: Callable[..., Any]) -> Callable[[F], F]:
+    """A body for a function that has only a signature and a docstring: on numbers `on_numbers`, on others their own."""
+
+    def decorate(described: F) -> F:
+        name, parameters = described.__name__, inspect.signature(described).parameters
+        count = len(parameters)
+
+        @wraps(described)
+        def apply(*operands: Any) -> Any:
+            if len(operands) != count:
+                raise TypeError(f"{name}({', '.join(parameters)}) got {len(operands)} arguments")
+            if any(is_scalar_array(x) for x in operands):
+                return np.frompyfunc(apply, count, 1)(*operands)
+            for x in operands:
+                operations = _registered.get(type(x))
+                if operations is not None:
+                    return getattr(operations, name)(*operands)
+            return on_numbers(*operands)
+
+        plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters.values()]
+        apply.__signature__ = inspect.Signature(plain)  # type: ignore[attr-defined]
+        PRIMITIVES.append(name)
+        return cast(F, apply)
+
+    return decorate
+
+
+def _where(condition: Any, a: Any, b: Any) -> Any:
+    return np.where(condition, a, b)[()]  # [()] makes a scalar of a 0-d array
+
+
+# Each takes numbers or arrays, which broadcast, and works in compiled functions.
+
+
+@_primitive(np.sin)
+def sin(x: Any, /) -> Any:
+    """sin x, x in radians."""
+
+
+@_primitive(np.cos)
+def cos(x: Any, /) -> Any:
+    """cos x, x in radians."""
+
+
+@_primitive(np.tan)
+def tan(x: Any, /) -> Any:
+    """tan x, x in radians."""
+
+
+@_primitive(np.arctan2)
+def atan2(y: Any, x: Any, /) -> Any:
+    """The angle [rad], between -π and π, from the x-axis to the point (x, y)."""
+
+
+@_primitive(np.sqrt)
+def sqrt(x: Any, /) -> Any:
+    """√x; NaN below zero."""
+
+
+@_primitive(np.divide)
+def divide(a: Any, b: Any, /) -> Any:
+    """a / b, infinite or NaN where b is zero: Python's floats would raise."""
+
+
+@_primitive(np.exp)
+def exp(x: Any, /) -> Any:
+    """eˣ."""
+
+
+@_primitive(np.log)
+def log(x: Any, /) -> Any:
+    """The natural logarithm."""
+
+
+@_primitive(np.tanh)
+def tanh(x: Any, /) -> Any:
+    """The hyperbolic tangent."""
+
+
+@_primitive(np.abs)
+def absolute(x: Any, /) -> Any:
+    """|x|; its derivative at zero is 1."""
+
+
+@_primitive(np.minimum)
+def minimum(a: Any, b: Any, /) -> Any:
+    """The smaller of each pair; where they are equal, its derivative is that of a."""
+
+
+@_primitive(np.maximum)
+def maximum(a: Any, b: Any, /) -> Any:
+    """The larger of each pair; where they are equal, its derivative is that of a."""
+
+
+@_primitive(np.less)
+def less(a: Any, b: Any, /) -> Any:
+    """a < b."""
+
+
+@_primitive(np.less_equal)
+def less_equal(a: Any, b: Any, /) -> Any:
+    """a ≤ b."""
+
+
+@_primitive(np.equal)
+def equal(a: Any, b: Any, /) -> Any:
+    """a = b, exactly."""
+
+
+@_primitive(np.logical_and)
+def logical_and(a: Any, b: Any, /) -> Any:
+    """Whether both hold; of numbers, whether they are not zero."""
+
+
+@_primitive(np.logical_or)
+def logical_or(a: Any, b: Any, /) -> Any:
+    """Whether one of them holds; of numbers, whether it is not zero."""
+
+
+@_primitive(np.logical_not)
+def logical_not(a: Any, /) -> Any:
+    """Whether it does not hold; of a number, whether it is zero."""
+
+
+@_primitive(_where)
+def where(condition: Any, a: Any, b: Any, /) -> Any:
+    """a where the condition holds, b elsewhere; both are computed, and the derivative is that of the chosen one."""
+
+
+def clip(x: Any, lower: Any, upper: Any, /) -> Any:
+    """x brought between two bounds; beyond them its derivative is zero."""
+    return minimum(maximum(x, lower), upper)
+
+
+def sign(x: Any, /) -> Any:
+    """-1, 0 or 1; its derivative is zero."""
+    return where(less(x, 0.0), -1.0, where(less(0.0, x), 1.0, where(equal(x, 0.0), 0.0, x)))  # x: where it is NaN
 
 
 def array(elements: Sequence[Any]) -> Array:

@@ -10,6 +10,7 @@ from kinetree.algorithms import (
     aba,
     center_of_mass,
     configuration,
+    constraints,
     coriolis,
     crba,
     derivatives,
@@ -21,6 +22,7 @@ from kinetree.algorithms import (
     regressor,
     rnea,
 )
+from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
 
 Algorithm: TypeAlias = Callable[..., Any]
@@ -33,11 +35,13 @@ class Quantity:
     name: str
     compute: Algorithm
     inputs: tuple[str, ...]
-    shape: Callable[[Model], tuple[int, ...]]
-    """Of the result for one state, or of each of several."""
+    shape: Callable[..., Any]
+    """Of the result for one state, or of each of several; of constraints also their number, or a shape for each."""
     results: int = 1
     """How many results there are; more than one come as a tuple."""
     takes_wrenches: bool = False
+    keeps_references: bool = False
+    """The algorithm takes wrenches as they are given, not as forces on bodies."""
     divides_by_mass: bool = False
     """The algorithm also returns the pivots of the mass matrix, which must not vanish."""
     alternative: Algorithm | None = None
@@ -50,9 +54,19 @@ class Quantity:
         """The algorithm that serves this model best."""
         return self.alternative if self.alternative is not None and self.prefers(model) else self.compute
 
+    def shapes(self, model: Model, subject: object = None) -> tuple[tuple[int, ...], ...]:
+        """Of every result."""
+        if isinstance(subject, ConstraintSet):
+            shapes: tuple[tuple[int, ...], ...] = self.shape(model, subject.size)
+            return shapes
+        return (self.shape(model),) * self.results
+
     @staticmethod
     def size(name: str, model: Model) -> int:
-        """How many numbers an input has: positions are called q, q0 or q1, all others are velocities or forces."""
+        """How many numbers an input has: positions are called q, q0 or q1, others are velocities or forces but for
+        coefficients of restitution."""
+        if name == "restitution":
+            return 1
         return model.nq if name.startswith("q") else model.nv
 
 
@@ -120,6 +134,8 @@ OF_ROBOT = _table(
         ("q", "v", "a"),
         _square,
         results=2,
+        takes_wrenches=True,
+        keeps_references=True,
         is_large=True,
     ),
     Quantity(
@@ -128,6 +144,8 @@ OF_ROBOT = _table(
         ("q", "v", "tau"),
         _square,
         results=3,
+        takes_wrenches=True,
+        keeps_references=True,
         divides_by_mass=True,
         is_large=True,
     ),
@@ -174,4 +192,42 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), lambda model: (6, model.nv)),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), lambda model: (6, model.nv)),
+)
+
+
+OF_CONSTRAINTS = _table(
+    Quantity("jacobian", constraints.jacobian, ("q",), lambda model, k: ((k, model.nv),)),
+    Quantity("bias", constraints.bias, ("q", "v"), lambda model, k: ((k,),)),
+    Quantity("position_error", constraints.position_error, ("q",), lambda model, k: ((k,),)),
+    Quantity(
+        "forward_dynamics",
+        constraints.forward_dynamics,
+        ("q", "v", "tau"),
+        lambda model, k: ((model.nv,), (k,)),
+        results=2,
+        takes_wrenches=True,
+        divides_by_mass=True,
+    ),
+    Quantity(
+        "impact",
+        constraints.impact,
+        ("q", "v", "restitution"),
+        lambda model, k: ((model.nv,), (k,)),
+        results=2,
+        divides_by_mass=True,
+    ),
+    Quantity(
+        "projector", constraints.projector, ("q",), lambda model, k: ((model.nv, model.nv),), divides_by_mass=True
+    ),
+    Quantity(
+        "constraint_inertia", constraints.constraint_inertia, ("q",), lambda model, k: ((k, k),), divides_by_mass=True
+    ),
+    Quantity(
+        "inverse_dynamics",
+        constraints.inverse_dynamics,
+        ("q", "v", "a"),
+        lambda model, k: ((model.nv,), (k,)),
+        results=2,
+        takes_wrenches=True,
+    ),
 )

@@ -15,22 +15,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.algorithms import configuration, regressor
-from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, AccelerationKind, Reference
+from kinetree.algorithms.references import REFERENCES
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
 from kinetree.engine import Engine, Place, Request
 from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, one_of, short, unknown
+from kinetree.frame import Frame
+from kinetree.model.constraints import Constraint
 from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
 from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.urdf import urdf
 from kinetree.ops import Array
-from kinetree.quantities import OF_FRAME, OF_ROBOT
+from kinetree.quantities import OF_ROBOT
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
     from kinetree.backends.sympy import Equations
+    from kinetree.constrained import Constrained
     from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
@@ -275,16 +278,28 @@ class Robot:
         return self._call("potential_energy_regressor", (q,), out)
 
     @native
-    def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array]:
-        """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each, q moved by `integrate`; ∂τ/∂a is the mass matrix."""
-        slopes: tuple[Array, Array] = self._engine.evaluate(OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a))
+    def inverse_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
+    ) -> tuple[Array, Array]:
+        """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each, q moved by `integrate`; ∂τ/∂a is the mass matrix.
+
+        Wrenches are held constant in their reference.
+        """
+        slopes: tuple[Array, Array] = self._engine.evaluate(
+            OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a), wrenches=wrenches
+        )
         return slopes
 
     @native
-    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> tuple[Array, Array, Array]:
-        """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each, q moved by `integrate`."""
+    def forward_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+    ) -> tuple[Array, Array, Array]:
+        """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each, q moved by `integrate`.
+
+        Wrenches are held constant in their reference.
+        """
         slopes: tuple[Array, Array, Array] = self._engine.evaluate(
-            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau)
+            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau), wrenches=wrenches
         )
         return slopes
 
@@ -330,6 +345,28 @@ class Robot:
         """J with ċ = J v, (…, 3, nv)."""
         self._require_mass()
         return self._call("center_of_mass_jacobian", (q,), out)
+
+    # -- under constraints -------------------------------------------------------------------------------------
+
+    def constrained(
+        self,
+        constraints: Constraint | Iterable[Constraint],
+        *,
+        damping: float = 1e-8,
+        frequency: float = 0.0,
+        damping_ratio: float = 1.0,
+        actuated: Iterable[str] | None = None,
+    ) -> Constrained:
+        """The robot with frames held to the world (`kt.Contact`) or to each other (`kt.Loop`).
+
+        damping         of the solve, relative to the inverse inertia that each constraint meets: what constraints
+                        differ in by less counts as repeated; otherwise results do not show it
+        frequency       with which errors of position and velocity decay [rad/s], with `damping_ratio`; zero for not
+        actuated        names of the joints with a motor, for inverse dynamics; all if not given, a floating base never
+        """
+        from kinetree.constrained import constrained  # noqa: PLC0415 - it knows robots
+
+        return constrained(self, constraints, damping, frequency, damping_ratio, actuated)
 
     # -- over time ---------------------------------------------------------------------------------------------
 
@@ -414,110 +451,3 @@ class Robot:
     def _require_mass(self) -> None:
         if self.mass == 0.0:
             raise ArgumentError(f"{self.name!r} has no moving mass, so it has no centre of mass")
-
-
-@final
-@dataclass(frozen=True)
-class Frame:
-    """The kinematics of one frame of a robot; ``reference`` is 'world-aligned', 'local' or 'world'."""
-
-    robot: Robot
-    name: str
-
-    @property
-    def body(self) -> str | None:
-        """The body it is fixed to, or None if it is bolted to the world."""
-        body = self.robot.model.frame(self.name).body
-        return self.robot.model.names[body] if body else None
-
-    def __repr__(self) -> str:
-        return f"<Frame {self.name!r} of {self.robot.name!r}>"
-
-    @native
-    def pose(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Pose in the world, (…, 4, 4)."""
-        return self._call("pose", (q,), out)
-
-    @native
-    def velocity(
-        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
-    ) -> Array:
-        """Linear and angular velocity, (…, 6) [m/s, rad/s]."""
-        reference = one_of("reference", reference, REFERENCES)
-        return self._call("velocity", (q, v), out, reference)
-
-    @native
-    def acceleration(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        reference: Reference = "world-aligned",
-        kind: AccelerationKind = "classical",
-        *,
-        out: Array | None = None,
-    ) -> Array:
-        """Linear and angular acceleration, gravity not included, (…, 6) [m/s², rad/s²].
-
-        'classical' is the acceleration of the point; 'spatial' is without ω × v, as Featherstone defines it.
-        """
-        reference = one_of("reference", reference, REFERENCES)
-        kind = one_of("kind", kind, ACCELERATION_KINDS)
-        return self._call("acceleration", (q, v, a), out, reference, kind)
-
-    @native
-    def bias_acceleration(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        reference: Reference = "world-aligned",
-        kind: AccelerationKind = "classical",
-        *,
-        out: Array | None = None,
-    ) -> Array:
-        """The acceleration at a = 0, (…, 6); J̇ v for world-aligned classical, and for local or world spatial."""
-        reference = one_of("reference", reference, REFERENCES)
-        kind = one_of("kind", kind, ACCELERATION_KINDS)
-        return self._call("bias_acceleration", (q, v), out, reference, kind)
-
-    @native
-    def jacobian(self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None) -> Array:
-        """J with velocity = J v in the same reference, (…, 6, nv)."""
-        reference = one_of("reference", reference, REFERENCES)
-        return self._call("jacobian", (q,), out, reference)
-
-    @native
-    def jacobian_rate(
-        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
-    ) -> Array:
-        """J̇, the time derivative of the Jacobian along v, (…, 6, nv)."""
-        reference = one_of("reference", reference, REFERENCES)
-        return self._call("jacobian_rate", (q, v), out, reference)
-
-    def prepare(
-        self,
-        *quantities: str,
-        reference: Reference = "world-aligned",
-        kind: AccelerationKind = "classical",
-        batch: bool = False,
-    ) -> None:
-        """Compile quantities of this frame before they are first asked for."""
-        reference = one_of("reference", reference, REFERENCES)
-        kind = one_of("kind", kind, ACCELERATION_KINDS)
-        options = {"pose": (), "acceleration": (reference, kind), "bias_acceleration": (reference, kind)}
-        for name in quantities:
-            if not isinstance(name, str) or name not in OF_FRAME:
-                raise unknown("quantity", name, OF_FRAME)
-        for name in quantities:
-            request = Request(OF_FRAME[name], self.name, options.get(name, (reference,)))
-            self.robot._engine.prepare(request, batch)
-
-    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        return self.robot._engine.native_call(self, OF_FRAME[method.__name__], self.name, method)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Frame, (self.robot, self.name)
-
-    def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
-        result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, frame=self.name, options=options)
-        return result

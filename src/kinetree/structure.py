@@ -10,6 +10,19 @@ from kinetree.errors import ArgumentTypeError, short
 Rebuild = Callable[[Sequence[Any]], Any]
 
 
+def places(value: Any, is_leaf: Callable[[Any], bool], place: str = "result") -> list[str]:
+    """For every leaf, in order, how to get at it: result[0]["torque"]."""
+    if is_leaf(value):
+        return [place]
+    if isinstance(value, Mapping):
+        inner = [(f"{place}[{key!r}]", item) for key, item in value.items()]
+    elif hasattr(value, "_fields"):
+        inner = [(f"{place}.{name}", item) for name, item in zip(value._fields, value, strict=True)]
+    else:
+        inner = [(f"{place}[{k}]", item) for k, item in enumerate(value)]
+    return [found for name, item in inner for found in places(item, is_leaf, name)]
+
+
 def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Rebuild]:
     """The leaves in order, and a function that makes the same structure of as many other leaves."""
     if is_leaf(value):

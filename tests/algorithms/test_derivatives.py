@@ -52,6 +52,21 @@ def test_inverse_dynamics(s):
     near(s.robot.mass_matrix(s.q), by_a)
 
 
+@given(moving(), st.sampled_from(["world-aligned", "local", "world"]))
+@settings(max_examples=40)
+def test_wrenches_are_held_in_their_reference(s, reference):
+    w = {"tool": kt.Wrench(s.rng.normal(size=6), reference), "link1": kt.Wrench(s.rng.normal(size=6), reference)}
+    by_q, by_v, _ = quotients(s, lambda q, v, a: s.robot.inverse_dynamics(q, v, a, w), s.a)
+    dq, dv = s.robot.inverse_dynamics_derivatives(s.q, s.v, s.a, w)
+    near(dq, by_q)
+    near(dv, by_v)
+    tau = s.robot.inverse_dynamics(s.q, s.v, s.a, w)
+    got = s.robot.forward_dynamics_derivatives(s.q, s.v, tau, w)
+    expected = quotients(s, lambda q, v, tau: s.robot.forward_dynamics(q, v, tau, w), tau)
+    for mine, theirs in zip(got, expected, strict=True):
+        near(mine, theirs)
+
+
 @given(moving())
 @settings(max_examples=40)
 def test_forward_dynamics(s):

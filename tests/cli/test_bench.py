@@ -95,6 +95,13 @@ def test_json(cli):
     assert kt.get_num_threads() == threads
 
 
+def test_a_frame_of_ones_choice(cli, without_peers):
+    assert json.loads(cli("bench", "arm7", "--frame", "tool0", "--quick", "--json").stdout)["frame"] == "tool0"
+    assert (
+        "frame 'tool' does not exist; did you mean 'tool0'?" in cli("bench", "arm7", "--frame", "tool", code=1).stderr
+    )
+
+
 def test_text_without_peers(cli, without_peers):
     result = cli("bench", "planar2", "--quick")
     for quantity in ARGUMENTS:

@@ -192,6 +192,21 @@ def test_a_name_that_does_not_exist(cli):
     assert "did you mean 'arm6'?" in sentence(cli, "armm6", "--json")
 
 
+def test_a_name_that_is_empty(cli):
+    assert "ROBOT is empty; expected the path of a URDF file" in sentence(cli, "")
+
+
+def test_a_document_on_stdin(shell, cli, tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(SMALL.format(inside=""))
+    run = shell("info", "-", "--json", input=path.read_text())
+    assert json.loads(run.stdout) == info(cli, path)
+    for text in ("", "arm6"):
+        run = shell("info", "-", input=text)
+        assert run.returncode == 1
+        assert run.stderr == f"error: stdin has {repr(text) if text else 'nothing'}; expected a URDF document\n"
+
+
 def test_a_broken_file_says_where(cli, tmp_path):
     path = tmp_path / "broken.urdf"
     path.write_text(SMALL.format(inside="").replace("continuous", "hinge"))

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from kinetree import ops
+from kinetree.compiler import expr
 from kinetree.compiler.expr import Node, constant, make, new_table, symbol
 from kinetree.compiler.graph import Graph
+from kinetree.compiler.passes.spec import check
 from kinetree.compiler.trace import trace
 
 
@@ -59,10 +61,37 @@ def test_python_cannot_look_into_a_traced_value(use):
         use(symbol(0))
 
 
-def test_a_number_is_not_compared_by_chance():
-    with pytest.raises(TypeError, match=r"kt\.where"):
-        symbol(0) == 0.0  # noqa: B015
-    assert symbol(0) == symbol(0) and symbol(0) != symbol(1)
+def test_equality_is_traced():
+    x, y = symbol(0), symbol(1)
+    assert (x == y) is ops.equal(x, y) and (x == 1) is (x == 1.0) is ops.equal(x, 1.0)
+    assert (x != y) is ops.logical_not(x == y)
+    for use in (
+        lambda: 1 if x == y else 2,
+        lambda: x in [y],
+        lambda: np.array([x]) == np.array([y]),
+        lambda: x != 0 or 1,
+    ):
+        with pytest.raises(TypeError, match=r"kt\.where"):
+            use()
+    assert x not in [None, "x"] and x in [x]
+    assert {x: 1, y: 2}[y] == 2 and len({x, y, x}) == 2
+
+
+def test_nodes_are_found_though_hashes_collide():
+    x, y = symbol(0), symbol(1)
+    nodes = expr._current.nodes
+
+    class Other:
+        """A key that has the hash of another; whether it is equal, nobody can say."""
+
+        def __hash__(self):
+            return hash(("mul", (x, y), 0))
+
+        def __eq__(self, other):
+            return bool(x == y)
+
+    nodes[Other()] = None
+    assert x * y is y * x and (x * y).op == "mul"
 
 
 def test_a_truth_value_is_not_a_number():
@@ -76,6 +105,41 @@ def test_a_truth_value_is_not_a_number():
     ):
         with pytest.raises(TypeError, match="a traced comparison is not a number"):
             use()
+
+
+def test_a_known_truth_value_counts_beside_numbers():
+    x = symbol(0)
+    assert True * x is x and x * np.False_ is constant(0.0) and x + True is x + 1.0
+    assert (np.eye(2, dtype=bool) @ np.array([x, symbol(1)]))[1] is symbol(1)
+
+
+def test_a_number_counts_as_true_if_it_is_not_zero():
+    def function(x):
+        one, other = ops.less(x[0], 0.5), ops.less(x[1], 0.5)
+        return np.array(
+            [
+                ops.logical_and(x[0], x[1]),
+                ops.logical_and(x[0], x[0]),
+                ops.logical_or(x[0], x[1]),
+                ops.logical_not(x[0]),
+                ops.where(x[0], 3.0, 4.0),
+                ops.where(one, other, True),
+                ops.where(one, other, 7.0),
+                ops.where(x[0], one, other),
+            ]
+        )
+
+    graph, _ = trace(function, [(2,)])
+    check(graph, fused=False)
+    for x in ([0.0, 0.0], [0.3, 0.0], [0.0, 0.7], [2.0, 0.7], [math.nan, 0.0]):
+        assert graph.evaluate(x) == [float(y) for y in function(np.array(x))]
+
+
+@pytest.mark.parametrize("use", [lambda x: ~x, lambda x: x & x, lambda x: x | True, lambda x: (x < 1) & x])
+def test_bits_are_of_comparisons(use):
+    with pytest.raises(TypeError, match=r"kt\.logical_and"):
+        use(symbol(0))
+    assert (True & (symbol(0) < 1)) is (symbol(0) < 1) and (False | (symbol(0) < 1)) is (symbol(0) < 1)
 
 
 def test_a_long_expression_is_shown_in_short():

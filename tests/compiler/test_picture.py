@@ -62,6 +62,30 @@ def test_svg_has_everything(graph):
     assert {line.split("(")[0] for line in listing} == {title.split("(")[0] for title in titles}
 
 
+def test_results_are_called_by_their_place():
+    def called(function):
+        graph = graph_of(function)
+        return [graph.result_name(k) for k in range(len(graph.outputs))]
+
+    assert called(lambda robot, q: q[0]) == ["result"]
+    assert called(lambda robot, q: np.outer(q, q)) == ["result[0, 0]", "result[0, 1]", "result[1, 0]", "result[1, 1]"]
+    assert called(lambda robot, q: (q, {"a": [q[0]]})) == ["result[0][0]", "result[0][1]", "result[1]['a'][0]"]
+    root = ET.fromstring(graph_of(lambda robot, q: {"M": robot.mass_matrix(q)}).svg())
+    assert labels(drawn(root, "result"))["result['M'][1, 0]"] == 1
+
+
+def test_fused_operations_are_explained():
+    for graph in (graph_of(lambda robot, q, v: q * v + 1.0), graph_of(lambda robot, q, v: q + v)):
+        texts = [text for text in ET.fromstring(graph.svg()).iter(f"{SVG}text") if text.get("class") == "legend"]
+        expected = "fma = x·y + z" if graph.counts()["fma"] else ""  # an old processor has none
+        assert "".join(text.text for text in texts) == expected
+        assert ('label="fma = x·y + z"' in graph.dot()) == bool(expected)
+
+
+def test_a_graph_is_shown_in_short():
+    assert repr(graph_of(lambda robot, q, v: q + v)) == "<Graph: 2 operations, 4 inputs, 2 outputs>"
+
+
 def test_boxes_lie_beside_each_other_inside_the_picture(graph):
     root = ET.fromstring(graph.svg())
     left, top, width, height = map(float, root.get("viewBox").split())

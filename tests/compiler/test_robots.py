@@ -103,13 +103,13 @@ def compare(robot, rng, only=None, large=True):
 def test_random_trees(seed, base, order, velocity):
     rng = np.random.default_rng(seed)
     model = kt.random_model(rng, int(rng.integers(1, 6)), base=base, spatial_order=order, base_velocity=velocity)
-    compare(kt.Robot(model), rng)
+    compare(kt.Robot(model), rng, large=model.nv <= 10)
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_some_real_robots(name):
     robot = load(name, "floating")
-    compare(robot, np.random.default_rng(0), large=robot.nv < 15)
+    compare(robot, np.random.default_rng(0), large=robot.nv <= 10)
 
 
 @pytest.mark.long

@@ -1,5 +1,8 @@
 """Rollouts: as a loop of single steps, alone and in batches, under efforts and under laws."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -56,6 +59,16 @@ def test_laws(arm, law, effort):
     q, v = by_hand(arm, q0, v0, lambda k, q, v: effort(arm, k, q, v), 1e-3, 40)
     close(path.q, q, 1e-11)
     close(path.v, v, 1e-11)
+
+
+def test_a_law_that_goes():
+    robot = kt.load("planar2")
+    law = kt.compile(lambda robot, q, v: -v)
+    robot.rollout(np.zeros(2), np.ones(2), law, 1e-3, 2)
+    gone = weakref.ref(law)
+    del law
+    gc.collect()
+    assert gone() is None and not robot._laws
 
 
 @pytest.mark.parametrize("threads", [1, 3])

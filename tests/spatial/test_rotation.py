@@ -18,6 +18,7 @@ from kinetree.spatial.rotation import (
     quaternion_product,
     quaternion_rotate,
     random_quaternion,
+    relative_quaternion,
 )
 from peers import close
 
@@ -33,6 +34,8 @@ def test_quaternions_and_matrices_agree(rng):
     close(matrix_from_quaternion(quaternion_product(p, q)), P @ Q, 1e-13)
     close(quaternion_rotate(q, r), Q @ r, 1e-13)
     close(matrix_from_quaternion(quaternion_inverse(q)), Q.T, 1e-14)
+    close(relative_quaternion(p, q), quaternion_product(quaternion_inverse(p), q), 1e-14)
+    assert not relative_quaternion(q, q)[:3].any()
     back = quaternion_from_matrix(Q)
     assert back[3] >= 0
     close(back * np.sign(back @ q), q, 1e-13)

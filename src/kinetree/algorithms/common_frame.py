@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, Motion, Transform
@@ -22,19 +24,21 @@ class CommonFrame:
     S: dict[int, tuple[Motion, ...]]
     I: dict[int, Inertia]
     gravity: Array
+    R: Array
+    """^C R_0, from the world's axes to those of C."""
 
     @staticmethod
     def of(model: Model, q: Array) -> CommonFrame:
         home = 1 if model.n_bodies and len(model.children(0)) == 1 else 0
         X = {0: Transform.identity()}
-        gravity = model.gravity
+        R = np.eye(3)
         for i, p in model.root_to_tips():
             up = model.joints[i].transform(q) * model.placements[i]
             if i == home:
-                X[i], gravity = Transform.identity(), up.R @ model.gravity
+                X[i], R = Transform.identity(), up.R
             else:
                 X[i] = up * X[p]
-        frame = CommonFrame(X, {}, {}, gravity)
+        frame = CommonFrame(X, {}, {}, R @ model.gravity, R)
         for i, _ in model.root_to_tips():
             frame.S[i] = frame.motions(i, model.joints[i].motion_subspace(q))
             frame.I[i] = X[i].transpose() * model.inertias[i]

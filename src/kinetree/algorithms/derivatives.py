@@ -17,15 +17,17 @@ A joint whose S depends on q is a series of simpler ones without mass between th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms import factorization
+from kinetree.algorithms import crba
 from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.joint_forces import passive_slopes
+from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
+from kinetree.algorithms.rnea import NO_FORCES, bias_forces
+from kinetree.algorithms.wrenches import Push, external_forces
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.joints import Free, Joint
 from kinetree.model.joints.joint import combination
@@ -48,7 +50,9 @@ class _Step:
 class _Sweep:
     """All bodies in a common frame, moving with v and a."""
 
-    def __init__(self, model: Model, frame: CommonFrame, v: Array, a: Array) -> None:
+    def __init__(
+        self, model: Model, frame: CommonFrame, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES
+    ) -> None:
         self.model = model
         self.steps: dict[int, list[_Step]] = {0: []}
         V, A = {0: Motion.zero()}, {0: Motion(-frame.gravity, np.zeros(3))}
@@ -66,6 +70,8 @@ class _Sweep:
                 self.steps[i].append(_Step(at, S, psi1, psi2, [V[i].cross(s) for s in S]))
             self.B[i] = CoriolisInertia.of(self.I[i], V[i])
             self.f[i] = self.I[i].net_force(V[i], A[i])
+            if i in f_ext:
+                self.f[i] -= frame.X[i].transpose() * f_ext[i]
         for i, p in model.tips_to_root():
             if p:
                 self.I[p] += self.I[i]
@@ -108,6 +114,31 @@ def _torque_slopes(sweep: _Sweep, *like: Array) -> tuple[Array, Array]:
                 dq[step.at, other.at] += (_block(other.psi1, back) + _block(other.psi2, ahead)).T
                 dv[step.at, other.at] += (_block(other.S, back) + _block(moved, ahead)).T
     return dq, dv
+
+
+def _held_in_world(sweep: _Sweep, frame: CommonFrame, push: Push, q: Array) -> Array:
+    """What ∂τ/∂q lacks for a wrench that does not turn with its body: -S_iᵀ (δ_j w - S_j ×* w), (nv, nv).
+
+    Moved along S_j, a wrench fixed in the body changes by S_j ×* w, which the recursion has; one fixed in the world by
+    δ_j w = 0; one with fixed components at the frame's origin p by the moment (v_j + ω_j × p) × f.
+    """
+    placement, reference, _ = push
+    slopes = zeros((sweep.model.nv, sweep.model.nv), q)
+    if reference == "local" or not placement.body:
+        return slopes
+    w = frame.X[placement.body].transpose() * external_forces(sweep.model, q, [push])[placement.body]
+    p = (placement.X * frame.X[placement.body]).p
+    way = [step for i in sweep.model.support(placement.body) for step in sweep.steps[i]]
+    for step in way:
+        missing = []
+        for s in step.S:
+            change = -s.cross(w)
+            if reference == "world-aligned":
+                change = change + Force(np.zeros(3), cross(s.linear + cross(s.angular, p), w.force))
+            missing.append(-change)
+        for other in way:
+            slopes[other.at, step.at] += _block(other.S, missing)
+    return slopes
 
 
 def _block(motions: Sequence[Motion], forces: Sequence[Force]) -> Array:
@@ -179,8 +210,8 @@ class _BodyVelocities:
             a_b[joint.v_slice] += pack(E @ cross(x, w), np.zeros(3), joint.order)
         return a_b
 
-    def back(self, v: Array, a: Array, tau: Array, M: Array, dq: Array, dv: Array) -> tuple[Array, Array, Array]:
-        """M, ∂τ/∂q and ∂τ/∂v from those by body velocities."""
+    def back(self, v: Array, a: Array, tau: Array, M: Array, dq: Array, dv: Array) -> tuple[Array, Array]:
+        """∂τ/∂q and ∂τ/∂v from those by body velocities."""
         for joint, E in self.turns:
             at, order = joint.v_slice, joint.order
             (x, w), (xx, ww), (f, n) = (unpack(part[at], order) for part in (v, a, tau))
@@ -192,11 +223,10 @@ class _BodyVelocities:
             dq, dv, M = dq.copy(), dv.copy(), M.copy()
             dq[:, at] = dq[:, at] @ T + dv[:, at] @ v_by_q + M[:, at] @ a_by_q
             dv[:, at] = dv[:, at] @ T + M[:, at] @ by_v
-            M[:, at] = M[:, at] @ T
             for matrix in (dq, dv, M):
                 matrix[at] = T.T @ matrix[at]
             dq[at, at] += force_by_q
-        return M, dq, dv
+        return dq, dv
 
     @staticmethod
     def _turned(E: Array, six: Array) -> Array:
@@ -213,29 +243,38 @@ def _blocks(ll: Any, la: Any, al: Any, aa: Any, order: SpatialOrder) -> Array:
 # -- the quantities ------------------------------------------------------------------------------------------------
 
 
-def _slopes(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """M, ∂τ/∂q and ∂τ/∂v, with what the joints add."""
+def inverse_dynamics_derivatives(
+    model: Model, q: Array, v: Array, a: Array, pushes: Sequence[Push] = ()
+) -> tuple[Array, Array]:
+    """∂τ/∂q and ∂τ/∂v of inverse dynamics, (nv, nv) each; ∂τ/∂a is the mass matrix. Wrenches stay what they are in
+    their reference."""
     body = _BodyVelocities.of(model, q)
-    sweep = _Sweep(body.model, CommonFrame.of(body.model, q), body.velocities(v), body.accelerations(v, a))
-    M, (dq, dv) = _mass_matrix(sweep, q), _torque_slopes(sweep, q, v, a)
+    frame, f_ext = CommonFrame.of(body.model, q), external_forces(model, q, pushes)
+    sweep = _Sweep(body.model, frame, body.velocities(v), body.accelerations(v, a), f_ext)
+    dq, dv = _torque_slopes(sweep, q, v, a)
+    for push in pushes:
+        dq = dq + _held_in_world(sweep, frame, push, q)
     if body.turns:
-        M, dq, dv = body.back(v, a, _torques(sweep, q, v, a), M, dq, dv)
+        dq, dv = body.back(v, a, _torques(sweep, q, v, a), _mass_matrix(sweep, q), dq, dv)
     by_q, by_v = passive_slopes(model, q, v)
-    return M + np.diag(model.armature), dq + by_q, dv + by_v
+    return dq + by_q, dv + by_v
 
 
-def inverse_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-    """∂τ/∂q and ∂τ/∂v of inverse dynamics, (nv, nv) each; ∂τ/∂a is the mass matrix."""
-    _, dq, dv = _slopes(model, q, v, a)
-    return dq, dv
+def _mass_matrix_of(model: Model, q: Array) -> Array:
+    """From the inertias in the common frame, which the slopes need as well."""
+    body, still = _BodyVelocities.of(model, q), np.zeros(model.nv)
+    if body.turns:
+        return crba.mass_matrix(model, q)
+    return _mass_matrix(_Sweep(model, CommonFrame.of(model, q), still, still), q) + np.diag(model.armature)
 
 
 def forward_dynamics_derivatives(
-    model: Model, q: Array, v: Array, tau: Array
+    model: Model, q: Array, v: Array, tau: Array, pushes: Sequence[Push] = ()
 ) -> tuple[tuple[Array, Array, Array], Array]:
     """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (nv, nv) each, and the pivots of M."""
-    a, _ = factorization.forward_dynamics(model, q, v, tau)
-    M, dq, dv = _slopes(model, q, v, a)
-    L, d = ltdl(M)
+    L, d = ltdl(_mass_matrix_of(model, q))
+    bias = bias_forces(model, q, v, external_forces(model, q, pushes)) + passive_forces(model, q, v)
+    a = ltdl_solve(L, d, tau - bias)
+    dq, dv = inverse_dynamics_derivatives(model, q, v, a, pushes)
     inverse = mirrored(ltdl_solve(L, d, np.eye(model.nv)))
     return (ltdl_solve(L, d, -dq), ltdl_solve(L, d, -dv), inverse), d

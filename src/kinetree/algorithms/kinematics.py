@@ -35,9 +35,10 @@ def velocities(model: Model, q: Array, v: Array) -> dict[int, Motion]:
     return V
 
 
-def accelerations(model: Model, q: Array, v: Array, a: Array) -> dict[int, Motion]:
-    """Spatial acceleration of every body, in body coordinates, gravity not included [m/s², rad/s²]."""
-    V, A = velocities(model, q, v), {0: Motion.zero()}
+def accelerations(model: Model, q: Array, v: Array, a: Array, root: Motion | None = None) -> dict[int, Motion]:
+    """Spatial acceleration of every body, in body coordinates, gravity not included unless `root`, that of the world,
+    says so [m/s², rad/s²]."""
+    V, A = velocities(model, q, v), {0: Motion.zero() if root is None else root}
     for i, p in model.root_to_tips():
         joint = model.joints[i]
         X = joint.transform(q) * model.placements[i]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from kinetree.algorithms.kinematics import world_transforms
 from kinetree.algorithms.references import Reference, localized
@@ -10,10 +11,11 @@ from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array
 from kinetree.spatial import Force
 
+Push: TypeAlias = tuple[FramePlacement, Reference, Array]
+"""A wrench: the frame it acts at, the reference it is given in, and its six numbers."""
 
-def external_forces(
-    model: Model, q: Array, wrenches: Iterable[tuple[FramePlacement, Reference, Array]]
-) -> dict[int, Force]:
+
+def external_forces(model: Model, q: Array, wrenches: Iterable[Push]) -> dict[int, Force]:
     """The sum of the wrenches on each body that has any, in its own coordinates."""
     X = world_transforms(model, q)
     f_ext: dict[int, Force] = {}

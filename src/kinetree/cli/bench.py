@@ -20,6 +20,7 @@ from kinetree.cli.output import (
     JsonOption,
     RobotArgument,
     console,
+    given,
     guarded,
     load,
     notes_on_stderr,
@@ -39,10 +40,14 @@ def bench(
     robot: RobotArgument,
     base: BaseOption = Base.fixed,
     quick: Annotated[bool, typer.Option("--quick", help="Measure for a second or two; less exact.")] = False,
+    frame: Annotated[
+        str | None, typer.Option(help="Whose pose and Jacobian; by itself the body furthest from the root.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """What a call costs, for one state and in a batch, beside Pinocchio and MuJoCo if they are installed."""
     effort = QUICK if quick else FULL
+    robot = given(robot)
     loaded, warnings = load(robot, base)
     for warning in warnings:
         say("warning", warning, "bold yellow")
@@ -54,6 +59,7 @@ def bench(
             text if isinstance(text, str) else text.decode(errors="replace"),
             effort,
             lambda words: bar.update(task, advance=1, description=words),
+            frame,
         )
     if json:
         print_json(asdict(report))

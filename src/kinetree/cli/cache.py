@@ -118,6 +118,7 @@ def _filled(bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str]
 
     def report(word: str, before: int, total: int) -> None:
         bar.update(task, completed=before, total=total, description=f"{name}: {word}")
+        bar.refresh()  # at once: the next turn of the clock may come too late
         done.append(word)
 
     kt.cache.warm(robot, *quantities, batch=batch, report=report)

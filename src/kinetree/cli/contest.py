@@ -65,11 +65,12 @@ def steps(effort: Effort) -> int:
     return len(ARGUMENTS) + 1 + effort.repeats
 
 
-def contest(robot: kt.Robot, text: str, effort: Effort, advance: Advance) -> Report:
+def contest(robot: kt.Robot, text: str, effort: Effort, advance: Advance, frame: str | None = None) -> Report:
     """Compile, compare the results, then time everybody in turn; `text` is the robot's URDF, for the peers."""
     if robot.nv == 0:
         raise kt.ArgumentError(f"{robot.name!r} has no joint that moves, so there is nothing to measure")
-    frame, many = _tip(robot), _states(robot, STATES)
+    frame = _tip(robot) if frame is None else robot.frame(frame).name
+    many = _states(robot, STATES)
     one = {kind: x[0].copy() for kind, x in many.items()}
     single, batch, notes = _ours(robot, frame, one, many, advance)
     advance("looking for peers")

@@ -21,6 +21,7 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.main import INTERRUPTED, discard_stdout
+from kinetree.errors import short
 
 PIPE_WIDTH = 120
 """Columns where nobody knows how wide it may be."""
@@ -43,7 +44,7 @@ class Base(StrEnum):
 
 RobotArgument: TypeAlias = Annotated[
     str,
-    typer.Argument(metavar="ROBOT", help="Path of a URDF file, or a bundled name.", show_default=False),
+    typer.Argument(metavar="ROBOT", help="Path of a URDF file, a bundled name, or - for stdin.", show_default=False),
 ]
 BaseOption: TypeAlias = Annotated[Base, typer.Option("--base", help="Is the root link bolted to the world?")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
@@ -139,11 +140,24 @@ def notes_on_stderr() -> Iterator[None]:
         yield
 
 
+def given(robot: str) -> str:
+    """The path or name as it is; for a dash, the document on stdin."""
+    if not robot.strip():
+        raise kt.ArgumentError("ROBOT is empty; expected the path of a URDF file, a bundled name, or - for stdin")
+    if robot != "-":
+        return robot
+    text = sys.stdin.read()
+    if not text.lstrip("\ufeff").lstrip().startswith("<"):
+        found = short(text) if text.strip() else "nothing"
+        raise kt.ArgumentError(f"stdin has {found}; expected a URDF document")
+    return text
+
+
 def load(robot: str, base: Base) -> tuple[kt.Robot, list[str]]:
     """The robot, and what loading it warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", kt.ModelWarning)
-        loaded = kt.load(robot, base.value)
+        loaded = kt.load(given(robot), base.value)
     return loaded, [str(warning.message) for warning in caught]
 
 

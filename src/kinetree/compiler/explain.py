@@ -21,6 +21,7 @@ INSTEAD = {
 """For functions of NumPy that cannot work on traced values."""
 
 _KERNEL = re.compile(r"Cannot cast ufunc '([a-z]+)\d*(?:_\w+)?' input")
+_CONVERSION = re.compile(r"Cannot cast array data from dtype\('O'\)")
 _IN_PLACE = re.compile(r"Cannot cast ufunc '\w+' output")
 _METHOD = re.compile(r"of type Node which has no callable (\w+) method")
 _UNSUPPORTED = re.compile(r"ufunc '(\w+)' not supported for the input types")
@@ -34,6 +35,11 @@ def explained(error: Exception) -> str | None:
     if _IN_PLACE.search(text):
         return (
             "+=, -=, … cannot put traced values into an array of floats: write x = x + y, or make x by kt.zeros(shape)"
+        )
+    if _CONVERSION.search(text):
+        return (
+            "a function of NumPy that needs numbers, such as np.interp, does not work on traced values: "
+            "what it chooses is written with kt.where and kt.clip"
         )
     for pattern, prefix in ((_KERNEL, "np.linalg."), (_METHOD, "np."), (_UNSUPPORTED, "np.")):
         found = pattern.search(text)

@@ -10,9 +10,12 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
+
+from kinetree.errors import short
 
 REAL, BOOLEAN = "real", "boolean"
 
@@ -32,7 +35,9 @@ SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
 """Kinds of operands and of the result of every operation."""
 
 _TRUTHS = frozenset(op for op, (_, result) in SIGNATURES.items() if result == BOOLEAN)
+_KNOWN_TRUTHS = frozenset(("true", "false"))
 _ON_NUMBERS = frozenset(op for op, (kinds, _) in SIGNATURES.items() if kinds and BOOLEAN not in kinds)
+_ON_TRUTHS = frozenset(op for op, (kinds, _) in SIGNATURES.items() if BOOLEAN in kinds)
 
 COMMUTATIVE = frozenset(("add", "mul", "equal", "logical_and", "logical_or"))
 
@@ -162,13 +167,15 @@ class Node:
         return _reflected("less_equal", self, other)
 
     def __and__(self, other: Any) -> Any:
-        return _binary("logical_and", self, other)
+        return _of_bits("logical_and", self, other)
 
     def __or__(self, other: Any) -> Any:
-        return _binary("logical_or", self, other)
+        return _of_bits("logical_or", self, other)
 
-    def __invert__(self) -> Node:
-        return make("logical_not", self)
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Any:
+        return _of_bits("logical_not", self)
 
     # NumPy's own functions call these on the elements of an array: np.sin(q) works on traced arrays too.
 
@@ -225,10 +232,13 @@ class Node:
     def conjugate(self) -> Node:
         return self
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Node):
-            raise TypeError("a traced value equals nothing yet: use kt.where(kt.equal(a, b), …) instead of ==")
-        return self is other
+    # Dicts find a node by its identity: no two that live have the same hash, so they never ask whether nodes are equal.
+
+    def __eq__(self, other: object) -> Any:
+        return _binary("equal", self, other) if _is_comparable(other) else NotImplemented
+
+    def __ne__(self, other: object) -> Any:
+        return make("logical_not", _binary("equal", self, other)) if _is_comparable(other) else NotImplemented
 
     __hash__ = object.__hash__
 
@@ -236,7 +246,7 @@ class Node:
         raise TypeError(
             "a traced value has no truth yet: use kt.where(condition, a, b) instead of if, and, or, not; "
             "kt.less(a, b), kt.less_equal, kt.equal instead of <, <=, == on arrays; "
-            "kt.minimum and kt.maximum instead of min, max and clip"
+            "kt.minimum, kt.maximum, kt.clip and kt.sign instead of min, max, np.clip and np.sign"
         )
 
     def __float__(self) -> NoReturn:
@@ -300,8 +310,12 @@ def _interned(op: str, args: tuple[Node, ...], value: float | int | str) -> Node
     nodes = _current.nodes
     if nodes is None:
         raise RuntimeError("a traced value is used outside the trace it belongs to")
-    key = (op, args, value)
-    node = nodes.get(key)
+    key: tuple[Any, ...] = (op, args, value)
+    try:
+        node = nodes.get(key)
+    except TypeError:  # another key of the same hash, and nodes cannot say whether they are equal
+        key = (op, value, *map(id, args))
+        node = nodes.get(key)
     if node is None:
         _current.count += 1
         node = nodes[key] = Node(op, args, value, _current.count)  # type: ignore[arg-type]
@@ -334,8 +348,13 @@ def symbol(position: int) -> Node:
 
 def make(op: str, *args: Node) -> Node:
     """The simplest known node for this operation."""
-    if op in _ON_NUMBERS and (args[0].op in _TRUTHS or args[-1].op in _TRUTHS):
-        raise TypeError("a traced comparison is not a number: use kt.where(condition, 1.0, 0.0)")
+    if op in _ON_NUMBERS:
+        if args[0].op in _TRUTHS or args[-1].op in _TRUTHS:
+            args = _numbers(args)
+    elif op in _ON_TRUTHS:
+        if op == "where" and args[1].op in _TRUTHS and args[2].op in _TRUTHS:
+            return _chosen_truth(*args)
+        args = tuple(_as_kind(kind, arg) for kind, arg in zip(SIGNATURES[op][0], args, strict=True))
     for arg in args:
         if arg.args or arg.op == "input":
             break
@@ -349,6 +368,32 @@ def make(op: str, *args: Node) -> Node:
     if op in COMMUTATIVE and args[0].order > args[1].order:
         args = (args[1], args[0])
     return _interned(op, args, 0)
+
+
+def _numbers(args: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Operands of arithmetic: beside numbers, a truth value that is known counts 1 or 0."""
+    if any(arg.op in _TRUTHS - _KNOWN_TRUTHS for arg in args) or all(arg.op in _TRUTHS for arg in args):
+        raise TypeError("a traced comparison is not a number: use kt.where(condition, 1.0, 0.0)")
+    return tuple(_as_kind(REAL, arg) for arg in args)
+
+
+def _as_kind(kind: str, node: Node) -> Node:
+    """A number as a truth value, false if it is zero; a truth value as a number, 1 or 0."""
+    if (node.op in _TRUTHS) == (kind == BOOLEAN):
+        return node
+    if kind == BOOLEAN:
+        return make("logical_not", make("equal", node, constant(0.0)))
+    return make("where", node, constant(1.0), constant(0.0))
+
+
+def _chosen_truth(condition: Node, a: Node, b: Node) -> Node:
+    """`where` of truth values, which is one."""
+    condition = _as_kind(BOOLEAN, condition)
+    return make(
+        "logical_or",
+        make("logical_and", condition, a),
+        make("logical_and", make("logical_not", condition), b),
+    )
 
 
 def _folded(op: str, args: tuple[Node, ...]) -> Node:
@@ -374,7 +419,27 @@ def as_node(value: Any) -> Node:
     """A node, or the node of a number or of a truth value."""
     if type(value) is Node:
         return value
-    return boolean(bool(value)) if isinstance(value, (bool, np.bool_)) else constant(value)
+    if isinstance(value, (bool, np.bool_)):
+        return boolean(bool(value))
+    if not isinstance(value, (float, Real)):  # the first is quick
+        raise TypeError(f"{short(value)} is beside a traced value; expected a real number")
+    return constant(value)
+
+
+def _is_comparable(value: object) -> bool:
+    """Whether a node may equal it; nothing equals None or a word."""
+    return isinstance(value, (Node, Real, np.bool_, np.ndarray))
+
+
+def _of_bits(op: str, *operands: Any) -> Any:
+    if any(isinstance(x, np.ndarray) for x in operands):
+        return NotImplemented
+    nodes = [as_node(x) for x in operands]
+    if any(node.op not in _TRUTHS for node in nodes):
+        raise TypeError(
+            "&, | and ~ are of comparisons, not of numbers: use kt.logical_and, kt.logical_or, kt.logical_not"
+        )
+    return make(op, *nodes)
 
 
 def _binary(op: str, x: Node, y: Any) -> Any:

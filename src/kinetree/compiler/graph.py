@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,11 @@ class Graph:
     """An order to keep to, where rewriting has made nodes anew: that of the nodes they stand for."""
     names: tuple[str, ...] = ()
     """What the inputs are called, if they have names: x0, x1, … otherwise."""
+    results: tuple[str, ...] = ()
+    """What the outputs are called, if they have names: result[0], result[1], … otherwise."""
+
+    def __repr__(self) -> str:
+        return f"<Graph: {self.operations()} operations, {self.n_inputs} inputs, {len(self.outputs)} outputs>"
 
     def nodes(self) -> list[Node]:
         """All nodes that the outputs need, operands before what uses them."""
@@ -44,6 +50,10 @@ class Graph:
     def name_of(self, position: int) -> str:
         """What the input at a position is called."""
         return self.names[position] if self.names else f"x{position}"
+
+    def result_name(self, position: int) -> str:
+        """What the output at a position is called."""
+        return self.results[position] if self.results else f"result[{position}]"
 
     def listing(self, names: Sequence[str] = ()) -> str:
         """The operations as lines of text, inputs called by the given names; the last line lists the outputs."""
@@ -99,7 +109,7 @@ class Graph:
         for node in self.nodes():
             new[node] = change(node, tuple(new[arg] for arg in node.args))
         sequence = tuple(new[node] for node in self.nodes())
-        return Graph(self.n_inputs, tuple(new[node] for node in self.outputs), sequence, self.names)
+        return Graph(self.n_inputs, tuple(new[node] for node in self.outputs), sequence, self.names, self.results)
 
 
 def reachable(roots: Iterable[Node]) -> list[Node]:
@@ -142,6 +152,6 @@ def uses(graph: Graph) -> Counter[Node]:
 
 def rebuilt(node: Node, args: tuple[Node, ...]) -> Node:
     """The same operation on other operands, simplified again."""
-    if not node.args or args == node.args:
+    if all(map(operator.is_, args, node.args)):
         return node
     return make(node.op, *args)

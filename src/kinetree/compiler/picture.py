@@ -20,12 +20,14 @@ from kinetree.errors import ArgumentError
 MOST = 400
 """Operations above which nobody would see anything in a picture."""
 SWEEPS = 24
-HEIGHT, GAP, ROW, MARGIN, LETTER, SMALL_LETTER = 34.0, 16.0, 66.0, 14.0, 7.6, 5.8
+HEIGHT, GAP, ROW, MARGIN, LETTER, SMALL_LETTER, LEGEND_HEIGHT = 34.0, 16.0, 66.0, 14.0, 7.6, 5.8, 26.0
 
 FILL = {"input": "#cfe3f7", "result": "#d5ecd0", "sum": "#f2f2f2", "function": "#fdebc0", "choice": "#e9dcf3"}
 CHOICES = frozenset(
     ("where", "less", "less_equal", "equal", "logical_and", "logical_or", "logical_not", "minimum", "maximum")
 )
+FUSED = {"fma": "x·y + z", "fms": "x·y - z", "fnma": "z - x·y", "fnms": "-x·y - z"}
+"""Operations whose names few know, of operands x, y, z."""
 FUNCTIONS = frozenset(("sin", "cos", "tan", "atan2", "sqrt", "exp", "log", "tanh", "absolute", "div"))
 
 
@@ -58,6 +60,8 @@ def dot(graph: Graph) -> str:
         text = "\\n".join(part.replace('"', '\\"') for part in (box.label, box.small) if part)
         lines.append(f'  n{k} [label="{text}", fillcolor="{FILL[box.kind]}"];')
     lines += [f"  n{number[operand]} -> n{number[box]};" for box in boxes for operand in box.above]
+    if _legend(graph):
+        lines.append(f'  label="{_legend(graph)}"; fontname="Helvetica";')
     return "\n".join([*lines, "}"])
 
 
@@ -77,7 +81,9 @@ def svg(graph: Graph) -> str:
     _straighten(rows)
     left = min((box.x - box.width / 2 for row in rows for box in row), default=0.0) - MARGIN
     right = max((box.x + box.width / 2 for row in rows for box in row), default=0.0) + MARGIN
-    size = f"{right - left:.0f}", f"{max(0.0, ROW * (len(rows) - 1) + HEIGHT) + 2 * MARGIN:.0f}"
+    legend, bottom = _legend(graph), max(0.0, ROW * (len(rows) - 1) + HEIGHT)
+    right = max(right, left + 2 * MARGIN + SMALL_LETTER * len(legend))
+    size = f"{right - left:.0f}", f"{bottom + (LEGEND_HEIGHT if legend else 0.0) + 2 * MARGIN:.0f}"
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" '
@@ -91,9 +97,16 @@ def svg(graph: Graph) -> str:
             '<g stroke="#555" text-anchor="middle">',
             *(_drawn(box) for box in boxes),
             "</g>",
+            *([_written(legend, left + MARGIN, bottom + LEGEND_HEIGHT)] if legend else []),
             "</svg>",
         ]
     )
+
+
+def _legend(graph: Graph) -> str:
+    """What the fused operations in it are."""
+    used = graph.counts()
+    return ",  ".join(f"{op} = {meaning}" for op, meaning in FUSED.items() if used[op])
 
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
@@ -118,9 +131,8 @@ def _boxes(graph: Graph) -> list[Box]:
             called[node] = _number(node)
     results = []
     for k, node in enumerate(graph.outputs):
-        result = Box(
-            f"result[{k}]", "" if node in boxes else f"= {called[node]}", "result", f"result[{k}] = {called[node]}"
-        )
+        name = graph.result_name(k)
+        result = Box(name, "" if node in boxes else f"= {called[node]}", "result", f"{name} = {called[node]}")
         result.above = [boxes[node]] if node in boxes else []
         results.append(result)
     everything = [*boxes.values(), *results]
@@ -277,6 +289,10 @@ def _slope(before: float, after: float) -> float:
     slope = 2.0 * before * after / (before + after) / ROW
     most = GAP / HEIGHT
     return max(-most, min(most, slope))
+
+
+def _written(text: str, x: float, y: float) -> str:
+    return f'<text class="legend" x="{x:.1f}" y="{y:.1f}" font-size="11" fill="#555">{escape(text)}</text>'
 
 
 def _drawn(box: Box) -> str:

@@ -107,13 +107,16 @@ def _still(array: Array) -> Track:
 
 
 def _kernel(robot: Robot, law: Law | None, has_controls: bool, integrator: str) -> Kernel:
-    key = ("rollout", law, has_controls, integrator)
+    key = ("rollout", has_controls, integrator)
+    if law is not None:
+        of_law: Kernel = law.kept(robot, key, lambda: _compiled(robot, law, has_controls, integrator))
+        return of_law
     kernel: Kernel | None = robot._laws.get(key)
     if kernel is None:
         with lock:
             kernel = robot._laws.get(key)
             if kernel is None:
-                kernel = robot._laws[key] = _compiled(robot, law, has_controls, integrator)
+                kernel = robot._laws[key] = _compiled(robot, None, has_controls, integrator)
     return kernel
 
 

@@ -108,6 +108,12 @@ def quaternion_inverse(q: Array) -> Array:
     return array([-x, -y, -z, w])
 
 
+def relative_quaternion(p: Array, q: Array) -> Array:
+    """p⁻¹ ⊗ q for unit quaternions, with a vector part that is exactly zero where they are equal, however a computer
+    rounds: that of p⁻¹ ⊗ (q - p), since p⁻¹ ⊗ p has none."""
+    return array([*quaternion_product(quaternion_inverse(p), q - p)[:3], p @ q])
+
+
 def quaternion_rotate(q: Array, r: Array) -> Array:
     """q ⊗ (r, 0) ⊗ q⁻¹ for a 3-vector r: r + 2 w (u × r) + 2 u × (u × r), u the vector part."""
     t = 2.0 * cross(q[:3], r)

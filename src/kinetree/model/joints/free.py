@@ -27,6 +27,7 @@ from kinetree.spatial.rotation import (
     quaternion_product,
     quaternion_rotate,
     random_quaternions,
+    relative_quaternion,
 )
 
 BaseVelocity: TypeAlias = Literal["body", "mixed"]
@@ -119,10 +120,10 @@ class Free(Joint):
         (p0, xyzw0), (p1, xyzw1) = self._pose(q0), self._pose(q1)
         back = quaternion_inverse(xyzw0)
         if self.frame == "body":
-            angular = log_quaternion(quaternion_product(back, xyzw1))
+            angular = log_quaternion(relative_quaternion(xyzw0, xyzw1))
             linear = log_translation(quaternion_rotate(back, p1 - p0), angular)
         else:
-            angular = log_quaternion(quaternion_product(xyzw1, back))
+            angular = log_quaternion(relative_quaternion(quaternion_inverse(xyzw1), back))
             linear = p1 - p0
         return Motion(linear, angular).vector(self.order)
 

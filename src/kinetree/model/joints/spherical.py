@@ -18,6 +18,7 @@ from kinetree.spatial.rotation import (
     quaternion_inverse,
     quaternion_product,
     random_quaternions,
+    relative_quaternion,
 )
 
 
@@ -52,7 +53,7 @@ class Spherical(Joint):
         return normalized(quaternion_product(q[self.q_slice], exp_quaternion(dv[self.v_slice])))
 
     def difference(self, q0: Array, q1: Array) -> Array:
-        return log_quaternion(quaternion_product(quaternion_inverse(q0[self.q_slice]), q1[self.q_slice]))
+        return log_quaternion(relative_quaternion(q0[self.q_slice], q1[self.q_slice]))
 
     def displacement(self, q: Array) -> Array:
         """log(exp(rest)⁻¹ q), the rotation vector from where the spring is slack."""

@@ -1,0 +1,201 @@
+"""A robot under constraints: contacts with the world and closed loops. Every quantity takes one state or a batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import FunctionType
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.arguments import as_number
+from kinetree.binding import native
+from kinetree.engine import Request
+from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Loop
+from kinetree.ops import Array
+from kinetree.quantities import OF_CONSTRAINTS
+from kinetree.robot import Robot
+from kinetree.wrench import Wrench
+
+Wrenches = Mapping[str, "ArrayLike | Wrench"]
+
+
+def constrained(
+    robot: Robot,
+    constraints: Constraint | Iterable[Constraint],
+    damping: float,
+    frequency: float,
+    damping_ratio: float,
+    actuated: Iterable[str] | None,
+) -> Constrained:
+    """The robot with these constraints; see `Robot.constrained`."""
+    listed = (constraints,) if isinstance(constraints, (Contact, Loop)) else tuple(constraints)
+    for constraint in listed:
+        if not isinstance(constraint, (Contact, Loop)):
+            raise ArgumentTypeError(f"constraints has {short(constraint)}; expected kt.Contact or kt.Loop")
+        _check(robot, constraint)
+    if not listed:
+        raise ArgumentError("constraints is empty; expected at least one kt.Contact or kt.Loop")
+    epsilon = as_number("damping", damping)
+    if not 1e-12 <= epsilon <= 1.0:
+        raise ArgumentError(f"damping is {epsilon:g}; expected a number from 1e-12 to 1")
+    omega, zeta = as_number("frequency", frequency), as_number("damping_ratio", damping_ratio)
+    for name, rate in (("frequency", omega), ("damping_ratio", zeta)):
+        if not 0.0 <= rate < math.inf:
+            raise ArgumentError(f"{name} is {rate:g}; expected a finite number, not below zero")
+    return Constrained(robot, ConstraintSet(listed, epsilon, omega, zeta, _motors(robot, actuated)))
+
+
+def _check(robot: Robot, constraint: Constraint) -> None:
+    bodies = {robot.model.frame(name).body for name in constraint.frames}
+    names = " and ".join(map(repr, constraint.frames))
+    if bodies == {0}:
+        raise ArgumentError(f"no joint moves {names}; expected a frame that can move")
+    if isinstance(constraint, Loop) and len(bodies) == 1:
+        raise ArgumentError(f"{names} are fixed to the same body; expected frames that can move against each other")
+
+
+def _motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
+    """The entries of v that belong to joints with a motor."""
+    if isinstance(actuated, str):
+        actuated = (actuated,)
+    names = robot.joint_names if actuated is None else tuple(actuated)
+    joints = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
+    entries: set[int] = set()
+    for name in names:
+        if name not in joints:
+            raise unknown("joint", name, joints)
+        entries.update(range(joints[name].iv, joints[name].iv + joints[name].nv))
+    return tuple(sorted(entries))
+
+
+@final
+@dataclass(frozen=True)
+class Constrained:
+    """A robot under constraints, k equations in all. Immutable, hashable, picklable.
+
+    The rows of each constraint, `rows`, are in world axes at the origin of its frame: linear, and of constraints with
+    six equations angular. Forces are those on the robot at that frame; of a loop, on `frame_a`, and -f on `frame_b`.
+    """
+
+    robot: Robot
+    equations: ConstraintSet
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        return self.equations.constraints
+
+    @property
+    def size(self) -> int:
+        """k, the number of equations."""
+        return self.equations.size
+
+    @property
+    def rows(self) -> tuple[slice, ...]:
+        """For each constraint, which of the k equations are its own."""
+        return self.equations.rows
+
+    def __repr__(self) -> str:
+        return f"<Constrained {self.robot.name!r}: {len(self.constraints)} constraints, {self.size} equations>"
+
+    def pinned(self, q: ArrayLike) -> Constrained:
+        """The same with every contact held where its frame is at q, (nq,); code that holds positions is made anew."""
+        held = []
+        for constraint in self.constraints:
+            if isinstance(constraint, Contact):
+                pose = self.robot.frame(constraint.frame).pose(q)
+                constraint = replace(constraint, at=pose[:3, 3] if constraint.kind == "point" else pose)
+            held.append(constraint)
+        return Constrained(self.robot, replace(self.equations, constraints=tuple(held)))
+
+    # -- kinematics --------------------------------------------------------------------------------------------
+
+    @native
+    def jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """J with ṙ = J v, (…, k, nv)."""
+        return self._call("jacobian", (q,), out)
+
+    @native
+    def bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """J̇ v, (…, k) [m/s², rad/s²]."""
+        return self._call("bias", (q, v), out)
+
+    @native
+    def position_error(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """r, (…, k) [m, rad]: from where a contact is held, or from frame b of a loop, to the frame; zero for contacts
+        without `at`."""
+        return self._call("position_error", (q,), out)
+
+    # -- dynamics ----------------------------------------------------------------------------------------------
+
+    @native
+    def forward_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+    ) -> tuple[Array, Array]:
+        """a, (…, nv), and the forces f of the constraints on the robot, (…, k) [N, N m]:
+        M a + C v + G = τ + Jᵀ f + Σ Jᵀ w and J a + J̇ v = 0."""
+        return self._pair("forward_dynamics", (q, v, tau), wrenches)
+
+    @native
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
+    ) -> tuple[Array, Array]:
+        """τ, (…, nv), and forces f, (…, k), for accelerations that the constraints allow:
+        M a + C v + G = τ + Jᵀ f + Σ Jᵀ w with the least ‖τ‖.
+
+        τ is zero where there is no motor; what the constraints cannot carry is left there.
+        """
+        return self._pair("inverse_dynamics", (q, v, a), wrenches)
+
+    def impact(self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike = 0.0) -> tuple[Array, Array]:
+        """v⁺, (…, nv), and impulses p on the robot, (…, k) [N s, N m s], when frames that move at v meet what holds
+        them: M (v⁺ - v) = Jᵀ p and J v⁺ = -e J v, with restitution e from 0, plastic, to 1, elastic."""
+        e = np.asarray(restitution)
+        if e.dtype.kind in "fiu" and not np.all((e >= 0.0) & (e <= 1.0)):
+            raise ArgumentError(f"restitution is {short(restitution)}; expected numbers from 0 to 1")
+        return self._pair("impact", (q, v, e[..., None]))
+
+    @native
+    def projector(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """N = 1 - M⁻¹ Jᵀ Λ J, (…, nv, nv): J N = 0 and N N = N."""
+        return self._call("projector", (q,), out)
+
+    @native
+    def constraint_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt in the constraints. Where they repeat each other there is no
+        inverse, and Λ is one of the symmetric matrices with A Λ A = A of A = J M⁻¹ Jᵀ."""
+        return self._call("constraint_inertia", (q,), out)
+
+    # -- ahead of time -----------------------------------------------------------------------------------------
+
+    def prepare(self, *quantities: str, wrenches: Iterable[Any] = (), batch: bool = False) -> None:
+        """Compile quantities before they are first asked for, as `Robot.prepare` does."""
+        listed = [wrenches] if isinstance(wrenches, str) else list(wrenches)
+        places = tuple(sorted({self.robot._place(item) for item in listed}))
+        for name in quantities:
+            if not isinstance(name, str) or name not in OF_CONSTRAINTS:
+                raise unknown("quantity", name, OF_CONSTRAINTS)
+            if places and not OF_CONSTRAINTS[name].takes_wrenches:
+                raise ArgumentError(f"{name} takes no wrenches")
+        for name in quantities:
+            self.robot._engine.prepare(Request(OF_CONSTRAINTS[name], self.equations, (), places), batch)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Constrained, (self.robot, self.equations)
+
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        return self.robot._engine.native_call(self, OF_CONSTRAINTS[method.__name__], self.equations, method)
+
+    def _call(self, name: str, values: tuple[Any, ...], out: Array | None) -> Array:
+        result: Array = self.robot._engine.evaluate(OF_CONSTRAINTS[name], values, out, subject=self.equations)
+        return result
+
+    def _pair(self, name: str, values: tuple[Any, ...], wrenches: Wrenches | None = None) -> tuple[Array, Array]:
+        pair: tuple[Array, Array] = self.robot._engine.evaluate(
+            OF_CONSTRAINTS[name], values, wrenches=wrenches, subject=self.equations
+        )
+        return pair

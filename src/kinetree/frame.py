@@ -1,0 +1,127 @@
+"""A named frame of a robot: where it is and how it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, final
+
+from numpy.typing import ArrayLike
+
+from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, AccelerationKind, Reference
+from kinetree.binding import native
+from kinetree.engine import Request
+from kinetree.errors import one_of, unknown
+from kinetree.ops import Array
+from kinetree.quantities import OF_FRAME
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+
+@final
+@dataclass(frozen=True)
+class Frame:
+    """The kinematics of one frame of a robot; ``reference`` is 'world-aligned', 'local' or 'world'."""
+
+    robot: Robot
+    name: str
+
+    @property
+    def body(self) -> str | None:
+        """The body it is fixed to, or None if it is bolted to the world."""
+        body = self.robot.model.frame(self.name).body
+        return self.robot.model.names[body] if body else None
+
+    def __repr__(self) -> str:
+        return f"<Frame {self.name!r} of {self.robot.name!r}>"
+
+    @native
+    def pose(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Pose in the world, (…, 4, 4)."""
+        return self._call("pose", (q,), out)
+
+    @native
+    def velocity(
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+    ) -> Array:
+        """Linear and angular velocity, (…, 6) [m/s, rad/s]."""
+        reference = one_of("reference", reference, REFERENCES)
+        return self._call("velocity", (q, v), out, reference)
+
+    @native
+    def acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        reference: Reference = "world-aligned",
+        kind: AccelerationKind = "classical",
+        *,
+        out: Array | None = None,
+    ) -> Array:
+        """Linear and angular acceleration, gravity not included, (…, 6) [m/s², rad/s²].
+
+        'classical' is the acceleration of the point; 'spatial' is without ω × v, as Featherstone defines it.
+        """
+        reference = one_of("reference", reference, REFERENCES)
+        kind = one_of("kind", kind, ACCELERATION_KINDS)
+        return self._call("acceleration", (q, v, a), out, reference, kind)
+
+    @native
+    def bias_acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        reference: Reference = "world-aligned",
+        kind: AccelerationKind = "classical",
+        *,
+        out: Array | None = None,
+    ) -> Array:
+        """The acceleration at a = 0, (…, 6); J̇ v for world-aligned classical, and for local or world spatial."""
+        reference = one_of("reference", reference, REFERENCES)
+        kind = one_of("kind", kind, ACCELERATION_KINDS)
+        return self._call("bias_acceleration", (q, v), out, reference, kind)
+
+    @native
+    def jacobian(self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None) -> Array:
+        """J with velocity = J v in the same reference, (…, 6, nv)."""
+        reference = one_of("reference", reference, REFERENCES)
+        return self._call("jacobian", (q,), out, reference)
+
+    @native
+    def jacobian_rate(
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+    ) -> Array:
+        """J̇, the time derivative of the Jacobian along v, (…, 6, nv)."""
+        reference = one_of("reference", reference, REFERENCES)
+        return self._call("jacobian_rate", (q, v), out, reference)
+
+    def prepare(
+        self,
+        *quantities: str,
+        reference: Reference = "world-aligned",
+        kind: AccelerationKind = "classical",
+        batch: bool = False,
+    ) -> None:
+        """Compile quantities of this frame before they are first asked for."""
+        reference = one_of("reference", reference, REFERENCES)
+        kind = one_of("kind", kind, ACCELERATION_KINDS)
+        options = {"pose": (), "acceleration": (reference, kind), "bias_acceleration": (reference, kind)}
+        for name in quantities:
+            if not isinstance(name, str) or name not in OF_FRAME:
+                raise unknown("quantity", name, OF_FRAME)
+        for name in quantities:
+            request = Request(OF_FRAME[name], self.name, options.get(name, (reference,)))
+            self.robot._engine.prepare(request, batch)
+
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        return self.robot._engine.native_call(self, OF_FRAME[method.__name__], self.name, method)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Frame, (self.robot, self.name)
+
+    def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
+        result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, subject=self.name, options=options)
+        return result

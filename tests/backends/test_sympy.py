@@ -270,6 +270,15 @@ def test_short_forms_are_those_of_the_tables():
     assert e.M.xreplace(defined) == long.M and e.tau.xreplace(defined) == long.tau
 
 
+def test_short_forms_of_short_and_of_factored_forms():
+    e = planar_2r(**PLANAR).equations().short()
+    assert e.short().definitions == e.definitions and e.short().M == e.M
+    factored = kt.load("arm6").equations()
+    assert dict(factored.definitions)[sympy.Symbol("c2")] == cos(q2)
+    assert factored.short().definitions == factored.definitions
+    assert repr(e) == "<Equations of '2R': 2 velocities, written out>"
+
+
 def test_opposite_axes_are_differences():
     builder = kt.ModelBuilder("scissors")
     builder.link("base")

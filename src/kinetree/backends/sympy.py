@@ -65,7 +65,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Equations:
     """τ = M a + V + G + F of a robot, in named symbols.
 
@@ -103,13 +103,13 @@ class Equations:
     def short(self) -> Equations:
         """The same with c2 for cos(q2), s23 for sin(q2 + q3) and so on, listed in `definitions`."""
         place = {symbol: k for k, symbol in enumerate(self.q, 1)}
-        named = {}
-        for wave in sorted(self._atoms(sympy.sin, sympy.cos), key=sympy.default_sort_key):
+        named: dict[Any, Any] = {}
+        known = {expression for _, expression in self.definitions}
+        for wave in sorted(self._atoms(sympy.sin, sympy.cos) - known, key=sympy.default_sort_key):
             angles = wave.args[0].as_coefficients_dict()
             if all(angle in place and abs(multiple) == 1 for angle, multiple in angles.items()):
                 terms = sorted((place[angle], multiple < 0) for angle, multiple in angles.items())
-                word = "".join(f"{'m' if minus else ''}{k}" for k, minus in terms)
-                word = word if len(self.q) < 10 else "_".join(f"{'m' if minus else ''}{k}" for k, minus in terms)
+                word = ("" if len(self.q) < 10 else "_").join(f"{'m' if minus else ''}{k}" for k, minus in terms)
                 named[wave] = sympy.Symbol(("s" if isinstance(wave, sympy.sin) else "c") + word)
         written = {which: getattr(self, which).xreplace(named) for which in ("M", "C", "V", "G", "F", "tau")}
         later = tuple((symbol, expression.xreplace(named)) for symbol, expression in self.definitions)
@@ -136,6 +136,10 @@ class Equations:
     @property
     def _law(self) -> str:
         return "M a + V + G + F" if any(self.F) else "M a + V + G"
+
+    def __repr__(self) -> str:
+        form = f"{len(self.definitions)} factors" if self.is_factored else "written out"
+        return f"<Equations of {self.name!r}: {len(self.v)} velocities, {form}>"
 
     def __str__(self) -> str:
         """The equations line by line, entries of M below the diagonal left out."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 import kinetree as kt
 from kinetree.quantities import OF_CONSTRAINTS
+from natively import native_only
 from peers import close
 from states import State, states
 
@@ -107,6 +108,7 @@ def test_batches_broadcast():
     assert system.jacobian(q, out=out) is out and np.array_equal(out, system.jacobian(q))
 
 
+@native_only
 def test_calls_of_one_state_are_built_in():
     system = standing()
     assert inspect.isbuiltin(system.forward_dynamics)

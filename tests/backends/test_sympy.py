@@ -161,6 +161,8 @@ ROBOTS = {
 FORMS = [("2R", True), ("2R", False), ("RRP", False), ("SCARA", False), ("SCARA", True), ("Furuta", False)]
 FORMS += [("tree", False), ("tree", True), ("passive", False), ("passive", True), ("mimic", False), ("mimic", True)]
 FORMS += [("floating", True), ("arm6", True), ("puma560", True), ("puma560", False)]
+CASES = [(*form, symbolic) for form in FORMS for symbolic in (False, True)]
+CASES[-1] = pytest.param(*CASES[-1], marks=pytest.mark.long)  # the Puma written out with all symbols: a quarter minute
 
 
 def state(robot):
@@ -183,11 +185,8 @@ def expected(robot, q, v, a):
     return values
 
 
-@pytest.mark.parametrize(("name", "factored"), FORMS)
-@pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "symbols"])
+@pytest.mark.parametrize(("name", "factored", "symbolic"), CASES)
 def test_python_code_computes_what_the_robot_does(name, factored, symbolic):
-    if name == "puma560" and symbolic and not factored:
-        pytest.skip("that takes a quarter of a minute")
     robot = ROBOTS[name]()
     source = robot.equations(symbolic, factored).python()
     imports = [line for line in source.splitlines() if "import" in line]
@@ -199,11 +198,8 @@ def test_python_code_computes_what_the_robot_does(name, factored, symbolic):
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-@pytest.mark.parametrize(("name", "factored"), FORMS)
-@pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "symbols"])
+@pytest.mark.parametrize(("name", "factored", "symbolic"), CASES)
 def test_c_code_computes_what_the_robot_does(name, factored, symbolic, tmp_path):
-    if name == "puma560" and symbolic and not factored:
-        pytest.skip("that takes a quarter of a minute")
     robot = ROBOTS[name]()
     equations = robot.equations(symbolic, factored)
     source, library = tmp_path / "equations.c", tmp_path / "equations.so"

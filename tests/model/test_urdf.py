@@ -315,3 +315,12 @@ def test_the_safety_controller():
     assert kt.load(ARM).model.description.joints["hinge"].safety is None
     (finding,) = kt.load(ARM.replace("<limit", "<safety_controller/><limit")).check()
     assert str(finding) == "joint 'hinge' (line 7): <safety_controller> has no k_velocity, so it is 0"
+
+
+@pytest.mark.parametrize("kind", ["continuous", "planar", "floating"])
+def test_position_limits_of_joints_that_have_none_are_listed(kind):
+    document = f"""<robot name="r"><link name="a"/><link name="b"/>
+      <joint name="j" type="{kind}"><parent link="a"/><child link="b"/>
+        <limit lower="-1" upper="1" velocity="2" effort="3"/></joint></robot>"""
+    found = [str(finding) for finding in kt.load(document).check()]
+    assert any(f"it is {kind}, so its <limit> lower and upper was ignored" in words for words in found)

@@ -18,22 +18,22 @@ A joint whose S depends on q is a series of simpler ones without mass between th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from kinetree.algorithms import crba
+from kinetree.algorithms.body_velocities import BodyVelocities
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
 from kinetree.algorithms.rnea import NO_FORCES, bias_forces
 from kinetree.algorithms.wrenches import Push, external_forces
 from kinetree.linalg import ltdl, ltdl_solve
-from kinetree.model.joints import Free, Joint
+from kinetree.model.joints import Joint
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
-from kinetree.ops import Array, cross, mirrored, skew, zeros
-from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion, SpatialOrder, pack, unpack
+from kinetree.ops import Array, cross, mirrored, zeros
+from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
 
 
 @dataclass(frozen=True)
@@ -168,78 +168,6 @@ def _torques(sweep: _Sweep, *like: Array) -> Array:
     return tau
 
 
-# -- free joints with velocities in their parent's axes ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _BodyVelocities:
-    """The same motion with v_b = T v and a_b = T a + Ṫ v, where T turns the velocities of free joints that are given in
-    their parent's axes, [ẋ, ω], into their own: by E = ^i R_λ. Then τ = Tᵀ τ_b, and
-
-        ∂τ/∂v = Tᵀ (∂τ_b/∂v_b T + M_b ∂(Ṫ v)/∂v)
-        ∂τ/∂q = Tᵀ (∂τ_b/∂q_b T + ∂τ_b/∂v_b ∂(T v)/∂q + M_b ∂(T a + Ṫ v)/∂q) + ∂Tᵀ/∂q τ_b
-
-    With q moved by exp([δ]×) R, the change of E x is E [x]× δ, and that of Eᵀ f is -[Eᵀ f]× δ; Ṫ v = (E (ẋ × ω), 0).
-    """
-
-    model: Model
-    turns: tuple[tuple[Free, Array], ...]
-
-    @staticmethod
-    def of(model: Model, q: Array) -> _BodyVelocities:
-        turns = [
-            (joint, joint.transform(q).R)
-            for joint in model.joints
-            if isinstance(joint, Free) and joint.frame == "mixed"
-        ]
-        if not turns:
-            return _BodyVelocities(model, ())
-        joints = [replace(joint, frame="body") if isinstance(joint, Free) else joint for joint in model.joints]
-        return _BodyVelocities(replace(model, joints=tuple(joints)), tuple(turns))
-
-    def velocities(self, v: Array) -> Array:
-        v_b = v.copy()
-        for joint, E in self.turns:
-            v_b[joint.v_slice] = self._turned(E, v[joint.v_slice])
-        return v_b
-
-    def accelerations(self, v: Array, a: Array) -> Array:
-        a_b = self.velocities(a)
-        for joint, E in self.turns:
-            x, w = unpack(v[joint.v_slice], joint.order)
-            a_b[joint.v_slice] += pack(E @ cross(x, w), np.zeros(3), joint.order)
-        return a_b
-
-    def back(self, v: Array, a: Array, tau: Array, M: Array, dq: Array, dv: Array) -> tuple[Array, Array]:
-        """∂τ/∂q and ∂τ/∂v from those by body velocities."""
-        for joint, E in self.turns:
-            at, order = joint.v_slice, joint.order
-            (x, w), (xx, ww), (f, n) = (unpack(part[at], order) for part in (v, a, tau))
-            T = _blocks(E, 0, 0, E, order)
-            by_v = _blocks(-E @ skew(w), E @ skew(x), 0, 0, order)
-            v_by_q = _blocks(0, E @ skew(x), 0, E @ skew(w), order)
-            a_by_q = _blocks(0, E @ skew(xx + cross(x, w)), 0, E @ skew(ww), order)
-            force_by_q = _blocks(0, -skew(E.T @ f), 0, -skew(E.T @ n), order)
-            dq, dv, M = dq.copy(), dv.copy(), M.copy()
-            dq[:, at] = dq[:, at] @ T + dv[:, at] @ v_by_q + M[:, at] @ a_by_q
-            dv[:, at] = dv[:, at] @ T + M[:, at] @ by_v
-            for matrix in (dq, dv, M):
-                matrix[at] = T.T @ matrix[at]
-            dq[at, at] += force_by_q
-        return dq, dv
-
-    @staticmethod
-    def _turned(E: Array, six: Array) -> Array:
-        return np.concatenate([E @ six[:3], E @ six[3:]])
-
-
-def _blocks(ll: Any, la: Any, al: Any, aa: Any, order: SpatialOrder) -> Array:
-    """A 6×6 matrix from its linear and angular blocks, 0 for an empty one."""
-    ll, la, al, aa = (np.zeros((3, 3)) if np.isscalar(block) else block for block in (ll, la, al, aa))
-    rows = [[ll, la], [al, aa]] if order == "linear-first" else [[aa, al], [la, ll]]
-    return np.block(rows)
-
-
 # -- the quantities ------------------------------------------------------------------------------------------------
 
 
@@ -248,7 +176,7 @@ def inverse_dynamics_derivatives(
 ) -> tuple[Array, Array]:
     """∂τ/∂q and ∂τ/∂v of inverse dynamics, (nv, nv) each; ∂τ/∂a is the mass matrix. Wrenches stay what they are in
     their reference."""
-    body = _BodyVelocities.of(model, q)
+    body = BodyVelocities.of(model, q)
     frame, f_ext = CommonFrame.of(body.model, q), external_forces(model, q, pushes)
     sweep = _Sweep(body.model, frame, body.velocities(v), body.accelerations(v, a), f_ext)
     dq, dv = _torque_slopes(sweep, q, v, a)
@@ -262,7 +190,7 @@ def inverse_dynamics_derivatives(
 
 def _mass_matrix_of(model: Model, q: Array) -> Array:
     """From the inertias in the common frame, which the slopes need as well."""
-    body, still = _BodyVelocities.of(model, q), np.zeros(model.nv)
+    body, still = BodyVelocities.of(model, q), np.zeros(model.nv)
     if body.turns:
         return crba.mass_matrix(model, q)
     return _mass_matrix(_Sweep(model, CommonFrame.of(model, q), still, still), q) + np.diag(model.armature)

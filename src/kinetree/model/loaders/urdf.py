@@ -175,8 +175,8 @@ class _Reader(Reading):
         lower, upper = self.number(label, limit, "lower", 0.0), self.number(label, limit, "upper", 0.0)
         given = [bound for bound in ("lower", "upper") if bound in limit.attributes]
         if kind not in ("revolute", "prismatic"):
-            if kind == "continuous" and given:
-                self.note(label, f"it is continuous, so its <limit> {' and '.join(given)} was ignored", limit)
+            if kind != "fixed" and given:
+                self.note(label, f"it is {kind}, so its <limit> {' and '.join(given)} was ignored", limit)
             lower, upper = -math.inf, math.inf
         elif not given:
             self.note(label, "<limit> has neither lower nor upper, so both are 0", limit)

@@ -27,7 +27,9 @@ ALLOWED = {
     "quantities": {"algorithms", "model"},
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "frame": {"algorithms", "binding", "engine", "quantities", "robot"},  # of robot, the type
+    "centroidal": {"binding"},
     "robot": {
+        "centroidal",
         "frame",
         "simulation",
         "constrained",

@@ -54,7 +54,7 @@ def calls(robot, frame, rng, large=True):
     """Every quantity with its arguments for eleven states: (name, function of a robot and arguments, arguments)."""
     wrench = {frame: kt.Wrench(rng.normal(size=6), "local")}
     for name, quantity in OF_ROBOT.items():
-        if (name.startswith("center") and robot.mass == 0) or (quantity.is_large and not large):
+        if quantity.refusal(robot.model) is not None or (quantity.is_large and not large):
             continue
         yield name, lambda r, *x, n=name: getattr(r, n)(*x), inputs(robot, quantity, 11, rng)
         if quantity.takes_wrenches:

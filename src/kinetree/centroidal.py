@@ -16,7 +16,7 @@ class CentroidalQuantities(ABC):
     axes, in the robot's `spatial_order`. Orin, Goswami and Lee 2013."""
 
     @abstractmethod
-    def _call(self, name: str, values: tuple[Any, ...], out: Array | None) -> Array: ...
+    def _call(self, name: str, values: tuple[Any, ...], out: Array | None) -> Any: ...
 
     @native
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
@@ -38,3 +38,17 @@ class CentroidalQuantities(ABC):
         """ḣ_G = A_G a + Ȧ_G v, (…, 6) [N, N m]: the sum of all external forces and of their moments about G, weight
         included."""
         return self._call("centroidal_momentum_rate", (q, v, a), out)
+
+    @native
+    def centroidal_momentum_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """Ȧ_G, the time derivative of A_G along v, (…, 6, nv)."""
+        return self._call("centroidal_momentum_matrix_rate", (q, v), out)
+
+    @native
+    def centroidal_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array, Array]:
+        """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a, (…, 6, nv) each, q moved by `integrate`; the last is A_G, and so is
+        ∂h_G/∂v."""
+        slopes: tuple[Array, Array, Array, Array] = self._call("centroidal_dynamics_derivatives", (q, v, a), None)
+        return slopes

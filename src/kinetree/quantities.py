@@ -10,6 +10,7 @@ from kinetree.algorithms import (
     aba,
     center_of_mass,
     centroidal,
+    centroidal_derivatives,
     configuration,
     constraints,
     coriolis,
@@ -213,6 +214,22 @@ OF_ROBOT = _table(
     Quantity("centroidal_momentum_matrix", centroidal.centroidal_momentum_matrix, ("q",), _six_rows, needs_mass=True),
     Quantity("centroidal_momentum_bias", centroidal.centroidal_momentum_bias, ("q", "v"), _six, needs_mass=True),
     Quantity("centroidal_momentum_rate", centroidal.centroidal_momentum_rate, ("q", "v", "a"), _six, needs_mass=True),
+    Quantity(
+        "centroidal_momentum_matrix_rate",
+        centroidal_derivatives.centroidal_momentum_matrix_rate,
+        ("q", "v"),
+        _six_rows,
+        needs_mass=True,
+    ),
+    Quantity(
+        "centroidal_dynamics_derivatives",
+        centroidal_derivatives.centroidal_dynamics_derivatives,
+        ("q", "v", "a"),
+        _six_rows,
+        results=4,
+        needs_mass=True,
+        is_large=True,
+    ),
 )
 
 OF_FRAME = _table(

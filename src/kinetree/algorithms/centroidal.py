@@ -55,8 +55,4 @@ def centroidal_momentum_matrix(model: Model, q: Array) -> Array:
 def _total(model: Model, q: Array, forces: dict[int, Force]) -> Force:
     """The sum of forces or momenta that are given in body coordinates, in G."""
     composite = Composite.of(model, q)
-    total = {i: forces.get(i, Force.zero()) for i in range(model.n_bodies + 1)}
-    for i, p in model.tips_to_root():
-        if i != composite.home:
-            total[p] += composite.up[i].transpose() * total[i]
-    return composite.at_center(total[composite.home])
+    return composite.at_center(composite.summed(forces, Force.zero())[composite.home])

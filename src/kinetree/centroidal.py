@@ -1,19 +1,62 @@
-"""The robot as a whole: its momentum about the centre of mass, and what follows from it."""
+"""The robot as a whole: its momentum, its inertia with locked joints, and the blocks of a floating base."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.arguments import as_floats
 from kinetree.binding import native
+from kinetree.compiler.expr import is_traced
+from kinetree.errors import ArgumentError, one_of
+from kinetree.model.joints import Free
 from kinetree.ops import Array
+from kinetree.spatial.packing import pack_last, unpack_last
+
+if TYPE_CHECKING:
+    from kinetree.model.tree import Model
+    from kinetree.robot import Robot
+
+Point: TypeAlias = Literal["world", "base", "center-of-mass"]
+POINTS: tuple[Point, ...] = ("world", "base", "center-of-mass")
+
+
+@dataclass(frozen=True, eq=False)
+class FloatingBaseBlocks:
+    """Views of M a + h = τ + Σ Jᵀ w by rows and columns of the base, b, and of the joints, j:
+
+        M_b a_b + M_bj a_j + h_b = Σ J_bᵀ w               M_bjᵀ a_b + M_j a_j + h_j = τ_j + Σ J_jᵀ w
+
+    h = C v + G are the bias forces. M_b = S_b M S_bᵀ is also I_b^c, the composite inertia of the robot at its base.
+    """
+
+    M_b: Array
+    """(…, 6, 6)."""
+    M_bj: Array
+    """(…, 6, nv - 6)."""
+    M_j: Array
+    """(…, nv - 6, nv - 6)."""
+    h_b: Array
+    """(…, 6)."""
+    h_j: Array
+    """(…, nv - 6)."""
+    S_b: Array
+    """The selection of the base, v_b = S_b v, (6, nv)."""
 
 
 class CentroidalQuantities(ABC):
     """What a `Robot` knows of itself as a whole, of all that moves. 6-vectors are about the centre of mass G, in world
     axes, in the robot's `spatial_order`. Orin, Goswami and Lee 2013."""
+
+    model: Model
+
+    @property
+    def _robot(self) -> Robot:
+        return cast("Robot", self)  # the one class that has these quantities
 
     @abstractmethod
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None) -> Any: ...
@@ -52,3 +95,101 @@ class CentroidalQuantities(ABC):
         ∂h_G/∂v."""
         slopes: tuple[Array, Array, Array, Array] = self._call("centroidal_dynamics_derivatives", (q, v, a), None)
         return slopes
+
+    # -- as one body -------------------------------------------------------------------------------------------
+
+    @native
+    def locked_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """L, the rotational inertia of the robot with locked joints about its centre of mass, in world axes, (…, 3, 3)
+        [kg m²]."""
+        return self._call("locked_inertia", (q,), out)
+
+    @native
+    def locked_inertia_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """L̇ along v, (…, 3, 3) [kg m²/s]."""
+        return self._call("locked_inertia_rate", (q, v), out)
+
+    @native
+    def average_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """[ċ, ω̄], the average spatial velocity: that of one body with the locked inertia and the momentum of the robot,
+        (…, 6) [m/s, rad/s]; ω̄ is NaN where all mass lies on one line."""
+        return self._call("average_velocity", (q, v), out)
+
+    @native
+    def gesticulation(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """L̇ ω̄ - ω̄ × L ω̄, by which k̇_G = L ω̄̇ + L̇ ω̄ differs from Euler's equation of one rigid body, (…, 3) [N m]."""
+        return self._call("gesticulation", (q, v), out)
+
+    def average_angular_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """ω̄ = L⁻¹ k_G, in world axes, (…, 3) [rad/s]; in general no frame turns with it."""
+        return unpack_last(self.average_velocity(q, v), self.model.spatial_order)[1]
+
+    def locked_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """v_b + M_b⁻¹ M_bj v_j: the velocity of the base, as v has it, at which the robot with locked joints had the
+        same momentum, (…, 6) [m/s, rad/s]. It is the average velocity, at the base."""
+        joint, order = self._floating_base("locked velocity"), self.model.spatial_order
+        linear, angular = unpack_last(self.average_velocity(q, v), order)
+        pose = self._robot.frame(self.model.frames[0].name).pose(q)
+        linear = linear + _cross(angular, pose[..., :3, 3] - self._robot.center_of_mass(q))
+        if joint.frame == "body":
+            linear, angular = ((x[..., None, :] @ pose[..., :3, :3])[..., 0, :] for x in (linear, angular))
+        return pack_last(linear, angular, order)
+
+    def _floating_base(self, wanted: str) -> Free:
+        joint = self.model.floating_base
+        if not isinstance(joint, Free):
+            raise ArgumentError(f"{self.model.name!r} has a fixed base, so it has no {wanted}")
+        return joint
+
+    # -- about other points ------------------------------------------------------------------------------------
+
+    def momentum(self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world") -> Array:
+        """Total linear momentum, and angular momentum about a point, in world axes, (…, 6) [N s, N m s].
+
+        about   "world" for its origin, "base" for that of the root link, "center-of-mass", or a point (…, 3) [m]
+        """
+        linear, spin = unpack_last(self.centroidal_momentum(q, v), self.model.spatial_order)
+        return pack_last(linear, spin + self._orbital(q, linear, about), self.model.spatial_order)
+
+    def angular_momentum_parts(
+        self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world"
+    ) -> tuple[Array, Array]:
+        """König: angular momentum about a point as spin k_G, about the centre of mass, and orbital momentum
+        (c - p) × m ċ of all mass moving with it, (…, 3) each [N m s]."""
+        linear, spin = unpack_last(self.centroidal_momentum(q, v), self.model.spatial_order)
+        return spin, self._orbital(q, linear, about)
+
+    def kinetic_energy_parts(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """König: kinetic energy as ½ m ċ² and the rest, of the motion about the centre of mass, (…) each [J]."""
+        velocity = self._robot.center_of_mass_velocity(q, v)
+        of_center = 0.5 * self.model.mass * (velocity * velocity).sum(-1)
+        return of_center, self._robot.kinetic_energy(q, v) - of_center
+
+    def _orbital(self, q: ArrayLike, linear: Array, about: Point | ArrayLike) -> Array:
+        """(c - p) × m ċ."""
+        if isinstance(about, str) and one_of("about", about, POINTS) == "center-of-mass":
+            return 0.0 * linear
+        r = self._robot.center_of_mass(q)
+        if not isinstance(about, str):
+            r = r - (about if is_traced(about) else as_floats("about", about, (3,)))
+        elif about == "base":
+            r = r - self._robot.frame(self.model.frames[0].name).pose(q)[..., :3, 3]
+        return _cross(r, linear)
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def floating_base_blocks(self, q: ArrayLike, v: ArrayLike) -> FloatingBaseBlocks:
+        """Mass matrix and bias forces by base and joints: .M_b .M_bj .M_j .h_b .h_j, and the selection .S_b."""
+        self._floating_base("blocks of a floating one")
+        M, h = self._robot.mass_matrix(q), self._robot.bias_forces(q, v)
+        b, j = slice(None, 6), slice(6, None)
+        return FloatingBaseBlocks(
+            M[..., b, b], M[..., b, j], M[..., j, j], h[..., b], h[..., j], np.eye(6, self.model.nv)
+        )
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """a × b along the last axis, of numbers and of nodes."""
+    a0, a1, a2 = (a[..., k] for k in range(3))
+    b0, b1, b2 = (b[..., k] for k in range(3))
+    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)

@@ -20,6 +20,7 @@ from kinetree.algorithms import (
     factorization,
     jacobian,
     kinematics,
+    locked,
     newton_euler,
     regressor,
     rnea,
@@ -99,6 +100,10 @@ def _square(model: Model) -> tuple[int, ...]:
 
 def _point(model: Model) -> tuple[int, ...]:
     return (3,)
+
+
+def _three_by_three(model: Model) -> tuple[int, ...]:
+    return (3, 3)
 
 
 def _six(model: Model) -> tuple[int, ...]:
@@ -230,6 +235,10 @@ OF_ROBOT = _table(
         needs_mass=True,
         is_large=True,
     ),
+    Quantity("locked_inertia", locked.locked_inertia, ("q",), _three_by_three, needs_mass=True),
+    Quantity("locked_inertia_rate", locked.locked_inertia_rate, ("q", "v"), _three_by_three, needs_mass=True),
+    Quantity("average_velocity", locked.average_velocity, ("q", "v"), _six, needs_mass=True),
+    Quantity("gesticulation", locked.gesticulation, ("q", "v"), _point, needs_mass=True),
 )
 
 OF_FRAME = _table(

@@ -11,6 +11,7 @@ felt = robot.mass_matrix(robot.neutral()).diagonal()[6:]  # the inertia that eac
 
 @kt.compile
 def kick(robot, q, v, t):
+    """Swing the left leg, hold everything else."""
     target = kt.zeros(robot.nv)
     target[hip] = -0.6 * kt.sin(2 * np.pi * t / 0.5)
     tau = felt * (900.0 * (target[6:] - q[7:]) - 40.0 * v[6:])

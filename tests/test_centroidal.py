@@ -1,4 +1,4 @@
-"""Momentum about other points, its parts, the blocks of a floating base, and free flight."""
+"""Momentum about other points and its parts, body and mixed velocities, and free flight."""
 
 import numpy as np
 import pytest
@@ -99,19 +99,6 @@ def test_batches_laws_and_errors():
         robot.momentum(q, v, np.zeros(4))
 
 
-@pytest.mark.parametrize("base_velocity", ["body", "mixed"])
-def test_blocks_are_parts_of_the_equation_of_motion(base_velocity):
-    robot = kt.load("quadruped", base="floating", base_velocity=base_velocity).eager
-    rng = np.random.default_rng(2)
-    q, v, a = robot.random(rng, 3), rng.normal(size=(3, robot.nv)), rng.normal(size=robot.nv)
-    blocks, tau = robot.floating_base_blocks(q, v), robot.inverse_dynamics(q, v, a)
-    base = (blocks.M_b @ a[:6, None] + blocks.M_bj @ a[6:, None])[..., 0] + blocks.h_b
-    joints = (np.swapaxes(blocks.M_bj, -1, -2) @ a[:6, None] + blocks.M_j @ a[6:, None])[..., 0] + blocks.h_j
-    close(np.concatenate([base, joints], axis=-1), tau, 1e-11)
-    close(v @ blocks.S_b.T, v[:, :6], 0.0)
-    close(blocks.M_b, blocks.S_b @ robot.mass_matrix(q) @ blocks.S_b.T, 0.0)
-
-
 # -- conversion ----------------------------------------------------------------------------------------------------
 
 
@@ -171,3 +158,13 @@ def test_momentum_is_conserved_in_free_flight(integrator, base_velocity):
     assert np.ptp(path.q[:, 7:], axis=0).max() > 0.1  # the joints do move
     assert np.abs(h[:, 3:] - h[0, 3:]).max() < DRIFT[integrator] * size
     assert np.abs(h[:, :3] - expected).max() < DRIFT[integrator] * np.abs(expected).max()
+
+
+def test_both_base_velocities_fly_the_same_way():
+    rng = np.random.default_rng(4)
+    body, mixed = (kt.load("quadruped", base="floating", base_velocity=frame) for frame in ("body", "mixed"))
+    q, v = body.random(rng), rng.normal(size=body.nv)
+    there = mixed.rollout(q, kt.convert(body, "v", v, to="mixed", q=q), None, 1e-3, 200, "rk4")
+    here = body.rollout(q, v, None, 1e-3, 200, "rk4")
+    close(here.q, there.q, 1e-9)
+    close(kt.convert(body, "v", here.v, to="mixed", q=here.q), there.v, 1e-8)

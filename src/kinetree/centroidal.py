@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms.floating_base_blocks import FloatingBaseBlocks
 from kinetree.arguments import as_floats
 from kinetree.binding import native
 from kinetree.compiler.expr import is_traced
@@ -23,29 +23,6 @@ if TYPE_CHECKING:
 
 Point: TypeAlias = Literal["world", "base", "center-of-mass"]
 POINTS: tuple[Point, ...] = ("world", "base", "center-of-mass")
-
-
-@dataclass(frozen=True, eq=False)
-class FloatingBaseBlocks:
-    """Views of M a + h = τ + Σ Jᵀ w by rows and columns of the base, b, and of the joints, j:
-
-        M_b a_b + M_bj a_j + h_b = Σ J_bᵀ w               M_bjᵀ a_b + M_j a_j + h_j = τ_j + Σ J_jᵀ w
-
-    h = C v + G are the bias forces. M_b = S_b M S_bᵀ is also I_b^c, the composite inertia of the robot at its base.
-    """
-
-    M_b: Array
-    """(…, 6, 6)."""
-    M_bj: Array
-    """(…, 6, nv - 6)."""
-    M_j: Array
-    """(…, nv - 6, nv - 6)."""
-    h_b: Array
-    """(…, 6)."""
-    h_j: Array
-    """(…, nv - 6)."""
-    S_b: Array
-    """The selection of the base, v_b = S_b v, (6, nv)."""
 
 
 class CentroidalQuantities(ABC):
@@ -179,13 +156,14 @@ class CentroidalQuantities(ABC):
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def floating_base_blocks(self, q: ArrayLike, v: ArrayLike) -> FloatingBaseBlocks:
-        """Mass matrix and bias forces by base and joints: .M_b .M_bj .M_j .h_b .h_j, and the selection .S_b."""
-        self._floating_base("blocks of a floating one")
-        M, h = self._robot.mass_matrix(q), self._robot.bias_forces(q, v)
-        b, j = slice(None, 6), slice(6, None)
-        return FloatingBaseBlocks(
-            M[..., b, b], M[..., b, j], M[..., j, j], h[..., b], h[..., j], np.eye(6, self.model.nv)
-        )
+        """Mass matrix and bias forces by base and joints: .M_b .M_bj .M_j .h_b .h_j, the selection .S_b; and what
+        follows from them alone: .mass, .center, .centroidal_momentum_matrix, .centroidal_momentum_bias."""
+        joint, robot = self._floating_base("blocks of a floating one"), self._robot
+        axes = np.eye(3)
+        if joint.frame == "body":
+            axes = robot.frame(self.model.frames[0].name).pose(q)[..., :3, :3]
+        M, h = robot.mass_matrix(q), robot.bias_forces(q, v)
+        return FloatingBaseBlocks(M, h, axes, self.model.gravity, self.model.spatial_order)
 
 
 def _cross(a: Array, b: Array) -> Array:

@@ -31,9 +31,8 @@ class Part:
 
 def split(order: list[Node], size: int | None = None) -> tuple[list[Part], int]:
     """The parts and how many slots the workspace needs."""
-    if size is None:
-        size = PART if len(order) < VERY_LONG else SHORT_PART
-    parts = [Part(nodes) for nodes in _cut(order, size)]
+    usual = PART if len(order) < VERY_LONG else SHORT_PART
+    parts = [Part(nodes) for nodes in _cut(order, size or usual)]
     home = {node: k for k, part in enumerate(parts) for node in part.nodes}
     last: dict[Node, int] = {}
     for k, part in enumerate(parts):

@@ -249,7 +249,7 @@ def test_wrong_arguments(wrong, sentence):
 def test_the_rate_of_an_inertia_seen_from_rest():
     """V ×* I - I V×, by its columns."""
     rng = np.random.default_rng(7)
-    inertia = kt.random_model(rng, 1).inertias[1]
+    inertia = random_inertia(rng)
     V = kt.Motion.from_vector(rng.normal(size=6))
     for unit in np.eye(6):
         U = kt.Motion.from_vector(unit)

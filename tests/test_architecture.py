@@ -46,6 +46,7 @@ ALLOWED = {
     "backends": {"equations", "compiler", "model"},
     "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},
     "identification": {"arguments", "robot"},
+    "solvers": {"arguments", "binding", "compiler"},
     "structure": set(),
     "definition": {"robot", "arguments", "compiler"},
     "bound_law": {"definition", "robot", "engine", "arguments", "binding", "compiler", "structure"},

@@ -1,0 +1,195 @@
+"""Tasks in strict order, in loops for `compiler.loops`: each is met as well as those before it leave room for.
+
+Level by level, minimise ‖J x - e‖² + λ² ‖x‖² over all x that leave the residuals of earlier levels as they are, with
+lower ≤ x ≤ upper throughout. Rows of `Z` are an orthonormal basis of what is left free. A level turns that basis so
+that J Zᵀ = (L 0) with a triangular L: the first of its rows are what the level needs, the others are left to the next
+(Siciliano and Slotine 1991, with a basis in place of projectors; Escande, Mansard and Wieber 2014). Where the step
+keeps all bounds it is the answer; else the level is a quadratic program in the coordinates of Z.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from kinetree.compiler.loops import Matrix, Vector
+from kinetree.solvers.active_set import FINITE, SOLVED, STATUS, TURNS, minimise
+from kinetree.solvers.dense import dot, factor, solve_transposed, solve_upper, subtract
+
+RANK = 1e-10
+"""A row that is left with less than this part of the longest one depends on those before it."""
+
+
+def reflector(row: Vector, u: Vector, n: int) -> float:
+    """u and β with (1 - β u uᵀ) row along the first axis, where row then is; 0 if there is nothing to turn."""
+    size = sqrt(dot(row, row, n))
+    if size == 0.0:
+        return 0.0
+    for j in range(n):
+        u[j] = row[j]
+        row[j] = 0.0
+    if u[0] > 0.0:
+        size = -size
+    row[0] = size
+    u[0] = u[0] - size
+    return 2.0 / dot(u, u, n)
+
+
+def longest(B: Matrix, first: int, rows: int, k: int, n: int) -> int:
+    """Which of the rows from `first` on has the most left from column k on."""
+    best = first
+    most = -1.0
+    for i in range(first, rows):
+        size = dot(B[i, k:], B[i, k:], n - k)
+        if size > most:
+            best = i
+            most = size
+    return best
+
+
+def swap(B: Matrix, e: Vector, i: int, j: int, n: int) -> None:
+    """Exchange two rows."""
+    for k in range(n):
+        kept = B[i, k]
+        B[i, k] = B[j, k]
+        B[j, k] = kept
+    kept = e[i]
+    e[i] = e[j]
+    e[j] = kept
+
+
+def turn(Z: Matrix, first: int, count: int, u: Vector, beta: float, t: Vector, n: int) -> None:
+    """(1 - β u uᵀ) applied to rows of the basis."""
+    for j in range(n):
+        t[j] = 0.0
+    for i in range(count):
+        subtract(t, -u[i], Z[first + i], n)
+    for i in range(count):
+        subtract(Z[first + i], beta * u[i], t, n)
+
+
+def triangular(B: Matrix, e: Vector, Z: Matrix, first: int, rows: int, free: int, u: Vector, t: Vector, n: int) -> int:
+    """Turn the basis from row `first` on so that B is lower triangular, its rows in a new order: its rank."""
+    rank = 0
+    largest = 0.0
+    while rank < rows and rank < free:
+        i = longest(B, rank, rows, rank, free)
+        size = sqrt(dot(B[i, rank:], B[i, rank:], free - rank))
+        if rank == 0:
+            largest = size
+        if not size > RANK * largest:
+            return rank
+        if i != rank:
+            swap(B, e, i, rank, free)
+        beta = reflector(B[rank, rank:], u, free - rank)
+        for j in range(rank + 1, rows):
+            subtract(B[j, rank:], beta * dot(B[j, rank:], u, free - rank), u, free - rank)
+        turn(Z, first + rank, free - rank, u, beta, t, n)
+        rank += 1
+    return rank
+
+
+def least_squares(B: Matrix, e: Vector, y: Vector, G: Matrix, U: Matrix, rows: int, rank: int, damping: float) -> bool:
+    """y with the least ‖B y - e‖² + λ² ‖y‖², of `rank` entries; B is lower triangular."""
+    if damping == 0.0 and rank == rows:
+        for i in range(rank):
+            y[i] = (e[i] - dot(B[i], y, i)) / B[i, i]
+        return True
+    normal(B, e, y, G, rows, rank, rank, damping)
+    for i in range(rank):
+        y[i] = -y[i]
+    if not factor(U, G, 0.0, 0.0, rank):
+        return False
+    solve_transposed(y, U, 0, rank)
+    solve_upper(y, U, rank)
+    return True
+
+
+def normal(B: Matrix, e: Vector, g: Vector, G: Matrix, rows: int, rank: int, n: int, damping: float) -> None:
+    """G = Bᵀ B + λ² 1 and g = -Bᵀ e, of n variables of which B has the first `rank`."""
+    for i in range(n):
+        g[i] = 0.0
+        for j in range(n):
+            G[i, j] = 0.0
+        G[i, i] = damping
+    for k in range(rows):
+        subtract(g, e[k], B[k], rank)
+        for i in range(rank):
+            if B[k, i] != 0.0:
+                subtract(G[i], -B[k, i], B[k], rank)
+
+
+def outside(x: Vector, lower: Vector, upper: Vector, n: int) -> bool:
+    """Whether a bound is violated."""
+    for i in range(n):
+        if x[i] < lower[i] - 1e-12 * (1.0 + abs(lower[i])) or x[i] > upper[i] + 1e-12 * (1.0 + abs(upper[i])):
+            return True
+    return False
+
+
+def descend(  # noqa: PLR0912 - a loop over levels
+    levels: Vector, J: Matrix, e: Vector, damping: Vector, lower: Vector, upper: Vector, x: Vector, info: Vector,
+    Z: Matrix, B: Matrix, G: Matrix, C: Matrix, T: Matrix, bounds: Matrix, U: Matrix, V: Matrix, K: Matrix, S: Matrix,
+    Y: Matrix, n: int, m: int,
+) -> None:  # fmt: skip
+    """x for `levels`: how many there are, and how many rows of J and e belong to each. λ² is damping[0]."""
+    for i in range(n):
+        x[i] = 0.0
+        for j in range(n):
+            Z[i, j] = 0.0
+        Z[i, i] = 1.0
+    info[STATUS] = 0.0
+    info[TURNS] = 0.0
+    turns = 0.0
+    start = 0
+    free = n
+    for level in range(int(levels[0])):
+        rows = int(levels[level + 1])
+        for i in range(rows):
+            T[3, i] = e[start + i] - dot(J[start + i], x, n)
+            for j in range(free):
+                B[i, j] = dot(J[start + i], Z[n - free + j], n)
+        start += rows
+        rank = triangular(B, T[3], Z, n - free, rows, free, T[0], T[1], n)
+        if not least_squares(B, T[3], T[2], G, U, rows, rank, damping[0]):
+            info[STATUS] = 5.0
+            return
+        for j in range(n):
+            T[4, j] = x[j]
+        for i in range(rank):
+            subtract(T[4], -T[2, i], Z[n - free + i], n)
+        if outside(T[4], lower, upper, n):
+            restrict(x, lower, upper, C, Z, bounds, free, n)
+            normal(B, T[3], T[2], G, rows, rank, free, damping[0])
+            minimise(
+                G, T[2], C, bounds[0], bounds[1], bounds[2], T[1], bounds[3], bounds[4], info, U, V, K, S, Y, free, n
+            )
+            turns += info[TURNS]
+            if info[STATUS] != SOLVED:
+                return
+            for j in range(n):
+                T[4, j] = x[j]
+            for i in range(free):
+                subtract(T[4], -T[1, i], Z[n - free + i], n)
+        for j in range(n):
+            x[j] = T[4, j]
+        free -= rank
+    info[TURNS] = turns
+    size = 0.0
+    for i in range(n):
+        size += abs(x[i])
+    if not size < FINITE:
+        info[STATUS] = 5.0
+
+
+def restrict(x: Vector, lower: Vector, upper: Vector, C: Matrix, Z: Matrix, bounds: Matrix, free: int, n: int) -> None:
+    """Bounds of x in the coordinates of the basis: rows C, and what is left to go."""
+    for i in range(free):
+        bounds[0, i] = -2.0 * FINITE
+        bounds[1, i] = 2.0 * FINITE
+        bounds[2, i] = 0.0
+        for j in range(n):
+            C[j, i] = Z[n - free + i, j]
+    for j in range(n):
+        bounds[0, free + j] = lower[j] - x[j]
+        bounds[1, free + j] = upper[j] - x[j]
+        bounds[2, free + j] = 0.0

@@ -3,9 +3,9 @@
     minimise ½ xᵀ H x + gᵀ x   with   lower ≤ (x, C x) ≤ upper
 
 From the free minimum, bounds that are violated become *active*, one at a time, and those that pull the wrong way are
-let go (Goldfarb and Idnani 1983). With H = Uᵀ U and v = U⁻ᵀ c of every active row c, multipliers of active rows solve
-(V Vᵀ) λ = b - V y₀; the factor K of V Vᵀ is kept up to date (Arnström, Bemporad and Axehill 2022). A guess of what is
-active saves the way there; nothing else is carried from one problem to the next. A singular H is solved by proximal
+let go (Goldfarb and Idnani 1983). With H = Uᵀ U, rows v = U⁻ᵀ c of active rows c are kept as V = K Q, with a triangular
+K and orthonormal rows of Q, whatever the order of magnitude of H. A guess of what is active saves the way there;
+nothing else is carried from one problem to the next. A singular H is solved by proximal
 steps, each of them a problem with H + ε 1.
 """
 
@@ -15,13 +15,14 @@ from math import sqrt
 
 from kinetree.compiler.loops import Matrix, Vector
 from kinetree.solvers.dense import (
+    along,
     dot,
     factor,
     solve_lower,
     solve_lower_transposed,
     solve_transposed,
     solve_upper,
-    subtract,
+    take_away,
 )
 
 SOLVED, INFEASIBLE, NOT_CONVEX, ENDLESS, UNBOUNDED, NOT_FINITE = 0, 1, 2, 3, 4, 5
@@ -34,17 +35,20 @@ RHS, PARTLY, MULTIPLIER, GOAL, NEW, ROW, RECIPROCAL, DIRECTION = 0, 1, 2, 3, 4, 
 """Rows of `S`, with an entry for each active row: b - v y₀, K⁻¹ of that, λ, where λ is going, the new row of K, which
 row of the problem it is, 1 / K's diagonal, a direction in which λ may grow without end."""
 SET_ROWS = 8
-START, STEP, BEFORE = 0, 1, 2
-"""Rows of `Z`, with an entry for each variable: y₀ = -U⁻ᵀ g, what is left of a row, x of the last proximal step."""
-POINT_ROWS = 3
+START, VECTOR, STEP, BEFORE = 0, 1, 2, 3
+"""Rows of `Z`, with an entry for each variable: y₀ = -U⁻ᵀ g, the new v, what is left of it, x of the last proximal
+step."""
+POINT_ROWS = 4
 
-DEPENDENT = 1e-12
+DEPENDENT = 1e-20
 """Squared sine of the angle to the others below which a row counts as dependent on them."""
 PROXIMAL = 1e-7
 """ε of proximal steps, relative to the largest diagonal entry of H."""
 MOST_PROXIMAL = 50
 TOLERANCE = 1e-9
 """Of bounds, relative to 1 + |bound|, before the last correction."""
+ROUNDING = 1e-13
+"""What may be left of active equations, relative to 1 + |bound|."""
 FINITE = 1e300
 STATUS, TURNS, COUNT = 0, 1, 2
 """Entries of `info`: how it ended, changes of the active set, how many rows are active."""
@@ -65,59 +69,58 @@ def value(x: Vector, C: Matrix, row: int, n: int) -> float:
 
 
 def extend(
-    row: int, C: Matrix, right: float, U: Matrix, V: Matrix, K: Matrix, S: Matrix, Z: Matrix, k: int, n: int
+    row: int, C: Matrix, right: float, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, k: int, n: int
 ) -> bool:
     """Add a row as the k-th: v, its row of K, and what follows; false if it depends on the others."""
+    first = 0
     if row < n:
+        first = row
         for i in range(n):
-            V[k, i] = 0.0
-        V[k, row] = 1.0
-        solve_transposed(V[k], U, row, n)
+            Z[VECTOR, i] = 0.0
+        Z[VECTOR, row] = 1.0
     else:
         for i in range(n):
-            V[k, i] = C[row - n, i]
-        solve_transposed(V[k], U, 0, n)
+            Z[VECTOR, i] = C[row - n, i]
+    solve_transposed(Z[VECTOR], U, first, n)
     S[ROW, k] = float(row)
-    S[RHS, k] = right - dot(V[k], Z[START], n)
-    return connect(V, K, S, Z, k, n)
+    S[RHS, k] = right - dot(Z[VECTOR], Z[START], n)
+    return connect(Q, K, S, Z, k, n)
 
 
-def connect(V: Matrix, K: Matrix, S: Matrix, Z: Matrix, k: int, n: int) -> bool:
-    """The k-th row of K from its v; false if that depends on those before."""
-    square = dot(V[k], V[k], n)
-    for i in range(k):
-        S[NEW, i] = dot(V[i], V[k], n)
-    solve_lower(S[NEW], K, S[RECIPROCAL], 0, k)
-    pivot = square - dot(S[NEW], S[NEW], k)
-    if pivot < 1e-6 * square:  # digits are lost: look again, at what is left of v without its part along the others
-        for i in range(k):
-            S[GOAL, i] = S[NEW, i]
-        solve_lower_transposed(S[GOAL], K, S[RECIPROCAL], k)
+def connect(Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, k: int, n: int) -> bool:
+    """The k-th rows of K and Q from v; false if that depends on those before.
+
+    What v has along the rows of Q is taken away, and again where little is left: once would leave errors of the size of
+    what was taken away.
+    """
+    square = dot(Z[VECTOR], Z[VECTOR], n)
+    for i in range(n):
+        Q[k, i] = Z[VECTOR, i]
+    along(K[k], Q, Z[VECTOR], k, n)
+    take_away(Q[k], K[k], Q, k, n)
+    left = dot(Q[k], Q[k], n)
+    if left < 0.01 * square:
         for i in range(n):
-            Z[STEP, i] = V[k, i]
+            Z[STEP, i] = Q[k, i]
+        along(S[GOAL], Q, Z[STEP], k, n)
+        take_away(Q[k], S[GOAL], Q, k, n)
         for i in range(k):
-            subtract(Z[STEP], S[GOAL, i], V[i], n)
-        for i in range(k):
-            S[GOAL, i] = dot(V[i], Z[STEP], n)
-        solve_lower(S[GOAL], K, S[RECIPROCAL], 0, k)
-        pivot = dot(Z[STEP], Z[STEP], n) - dot(S[GOAL], S[GOAL], k)
-        for i in range(k):
-            S[NEW, i] = S[NEW, i] + S[GOAL, i]
-    for i in range(k):
-        K[k, i] = S[NEW, i]
-    if not pivot > DEPENDENT * square:
+            K[k, i] = K[k, i] + S[GOAL, i]
+        left = dot(Q[k], Q[k], n)
+    if not left > DEPENDENT * square:
         return False
-    K[k, k] = sqrt(pivot)
-    S[RECIPROCAL, k] = 1.0 / K[k, k]
-    S[PARTLY, k] = (S[RHS, k] - dot(K[k], S[PARTLY], k)) * S[RECIPROCAL, k]
+    K[k, k] = sqrt(left)
+    inverse = 1.0 / K[k, k]
+    S[RECIPROCAL, k] = inverse
+    for i in range(n):
+        Q[k, i] = Q[k, i] * inverse
+    S[PARTLY, k] = (S[RHS, k] - dot(K[k], S[PARTLY], k)) * inverse
     return True
 
 
-def shorten(p: int, V: Matrix, K: Matrix, S: Matrix, k: int, n: int) -> None:
+def shorten(p: int, Q: Matrix, K: Matrix, S: Matrix, k: int, n: int) -> None:
     """Take out the p-th of k rows: what follows moves up, and rotations make K triangular again."""
     for i in range(p, k - 1):
-        for j in range(n):
-            V[i, j] = V[i + 1, j]
         for j in range(i + 2):
             K[i, j] = K[i + 1, j]
         S[ROW, i] = S[ROW, i + 1]
@@ -133,36 +136,45 @@ def shorten(p: int, V: Matrix, K: Matrix, S: Matrix, k: int, n: int) -> None:
             a = K[i, j]
             K[i, j] = c * a + s * K[i, j + 1]
             K[i, j + 1] = c * K[i, j + 1] - s * a
-        a = S[PARTLY, j]
-        S[PARTLY, j] = c * a + s * S[PARTLY, j + 1]
-        S[PARTLY, j + 1] = c * S[PARTLY, j + 1] - s * a
+        rotate(Q[j], Q[j + 1], c, s, n)
+        rotate(S[PARTLY, j:], S[PARTLY, j + 1 :], c, s, 1)
+
+
+def rotate(x: Vector, y: Vector, c: float, s: float, n: int) -> None:
+    """c x + s y in x, c y - s x in y."""
+    for i in range(n):
+        a = x[i]
+        x[i] = c * a + s * y[i]
+        y[i] = c * y[i] - s * a
 
 
 def restart(
-    k: int, V: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector, lower: Vector, upper: Vector, n: int
+    k: int, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector, lower: Vector, upper: Vector, n: int
 ) -> None:
-    """What follows of y₀, anew."""
+    """What follows of y₀, anew: V y₀ = K Q y₀."""
+    along(S[GOAL], Q, Z[START], k, n)
     for i in range(k):
         row = int(S[ROW, i])
-        S[RHS, i] = bound(active[row], row, lower, upper) - dot(V[i], Z[START], n)
+        S[RHS, i] = bound(active[row], row, lower, upper) - dot(K[i], S[GOAL], i + 1)
         S[PARTLY, i] = S[RHS, i]
     solve_lower(S[PARTLY], K, S[RECIPROCAL], 0, k)
 
 
-def point(x: Vector, k: int, U: Matrix, V: Matrix, S: Matrix, Z: Matrix, n: int) -> None:
-    """x = U⁻¹ (y₀ + Vᵀ λ)."""
+def point(x: Vector, k: int, U: Matrix, Q: Matrix, S: Matrix, Z: Matrix, n: int) -> None:
+    """x = U⁻¹ (y₀ + Qᵀ K⁻¹ (b - V y₀)): where all active rows are at their bounds."""
     for i in range(n):
         x[i] = Z[START, i]
     for i in range(k):
-        subtract(x, -S[MULTIPLIER, i], V[i], n)
+        S[NEW, i] = -S[PARTLY, i]
+    take_away(x, S[NEW], Q, k, n)
     solve_upper(x, U, n)
 
 
 def refine(
-    x: Vector, k: int, C: Matrix, U: Matrix, V: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector,
+    x: Vector, k: int, C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector,
     lower: Vector, upper: Vector, n: int,
 ) -> float:  # fmt: skip
-    """Correct λ by what is left of the active equations at x, and x by that: the largest that there was."""
+    """Correct x by what is left of the active equations there: the largest that there was."""
     most = 0.0
     for i in range(k):
         row = int(S[ROW, i])
@@ -170,22 +182,42 @@ def refine(
         S[GOAL, i] = right - value(x, C, row, n)
         if abs(S[GOAL, i]) > most * (1.0 + abs(right)):
             most = abs(S[GOAL, i]) / (1.0 + abs(right))
-    solve_lower(S[GOAL], K, S[RECIPROCAL], 0, k)
-    solve_lower_transposed(S[GOAL], K, S[RECIPROCAL], k)
-    for i in range(k):
-        S[MULTIPLIER, i] = S[MULTIPLIER, i] + S[GOAL, i]
-    point(x, k, U, V, S, Z, n)
+    if most > ROUNDING:
+        solve_lower(S[GOAL], K, S[RECIPROCAL], 0, k)
+        for i in range(n):
+            Z[STEP, i] = 0.0
+        take_away(Z[STEP], S[GOAL], Q, k, n)
+        solve_upper(Z[STEP], U, n)
+        for i in range(n):
+            x[i] = x[i] - Z[STEP, i]
+        for i in range(k):
+            S[PARTLY, i] = S[PARTLY, i] + S[GOAL, i]
     return most
 
 
+def finish(
+    x: Vector, k: int, C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector,
+    lower: Vector, upper: Vector, n: int,
+) -> None:  # fmt: skip
+    """Correct x as long as that helps, and the multipliers with it."""
+    last = FINITE
+    left = refine(x, k, C, U, Q, K, S, Z, active, lower, upper, n)
+    while left > ROUNDING and left < 0.5 * last:
+        last = left
+        left = refine(x, k, C, U, Q, K, S, Z, active, lower, upper, n)
+    for i in range(k):
+        S[MULTIPLIER, i] = S[PARTLY, i]
+    solve_lower_transposed(S[MULTIPLIER], K, S[RECIPROCAL], k)
+
+
 def hold(
-    row: int, C: Matrix, U: Matrix, V: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector,
+    row: int, C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector,
     lower: Vector, upper: Vector, k: int, n: int,
 ) -> int:  # fmt: skip
     """Make a row active before the first step if it is independent of the others: how many there are then. An equation
     that contradicts the others gives -1."""
     right = bound(active[row], row, lower, upper)
-    if extend(row, C, right, U, V, K, S, Z, k, n):
+    if extend(row, C, right, U, Q, K, S, Z, k, n):
         S[MULTIPLIER, k] = 0.0
         return k + 1
     if active[row] == EQUAL:
@@ -262,7 +294,7 @@ def violated(x: Vector, C: Matrix, active: Vector, lower: Vector, upper: Vector,
 
 
 def improve(
-    x: Vector, C: Matrix, lower: Vector, upper: Vector, active: Vector, info: Vector, U: Matrix, V: Matrix, K: Matrix,
+    x: Vector, C: Matrix, lower: Vector, upper: Vector, active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix,
     S: Matrix, Z: Matrix, n: int, m: int,
 ) -> int:  # fmt: skip
     """Change the active set until x is the solution for the y₀ at hand."""
@@ -277,29 +309,25 @@ def improve(
             for i in range(k):
                 S[MULTIPLIER, i] = S[MULTIPLIER, i] + info[3] * (S[GOAL, i] - S[MULTIPLIER, i])
             active[int(S[ROW, first])] = FREE
-            shorten(first, V, K, S, k, n)
+            shorten(first, Q, K, S, k, n)
             k -= 1
             info[TURNS] = info[TURNS] + 1.0
             continue
         for i in range(k):
             S[MULTIPLIER, i] = S[GOAL, i]
-        point(x, k, U, V, S, Z, n)
+        point(x, k, U, Q, S, Z, n)
         row = violated(x, C, active, lower, upper, n, m, info)
         info[COUNT] = float(k)
         if row == -2:
             return NOT_FINITE
         if row == -1:
-            last = FINITE
-            left = refine(x, k, C, U, V, K, S, Z, active, lower, upper, n)
-            while left > 1e-11 and left < 0.5 * last:
-                last = left
-                left = refine(x, k, C, U, V, K, S, Z, active, lower, upper, n)
+            finish(x, k, C, U, Q, K, S, Z, active, lower, upper, n)
             return SOLVED
         info[TURNS] = info[TURNS] + 1.0
         side = UPPER if info[3] > 0.0 else LOWER
         active[row] = side
         right = bound(side, row, lower, upper)
-        independent = extend(row, C, right, U, V, K, S, Z, k, n)
+        independent = extend(row, C, right, U, Q, K, S, Z, k, n)
         S[MULTIPLIER, k] = 0.0
         while not independent:
             for i in range(k):
@@ -314,15 +342,13 @@ def improve(
                 S[MULTIPLIER, i] = S[MULTIPLIER, i] + info[3] * side * S[DIRECTION, i]
             S[MULTIPLIER, k] = S[MULTIPLIER, k] - info[3] * side
             active[int(S[ROW, first])] = FREE
-            shorten(first, V, K, S, k, n)
+            shorten(first, Q, K, S, k, n)
             S[ROW, k - 1] = S[ROW, k]
             S[RHS, k - 1] = S[RHS, k]
             S[MULTIPLIER, k - 1] = S[MULTIPLIER, k]
-            for i in range(n):
-                V[k - 1, i] = V[k, i]
             k -= 1
             info[TURNS] = info[TURNS] + 1.0
-            independent = connect(V, K, S, Z, k, n)
+            independent = connect(Q, K, S, Z, k, n)
         k += 1
     return ENDLESS
 
@@ -335,7 +361,7 @@ def begin(g: Vector, shift: float, U: Matrix, Z: Matrix, n: int) -> None:
 
 
 def equations(
-    C: Matrix, U: Matrix, V: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector, multipliers: Vector,
+    C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector, multipliers: Vector,
     lower: Vector, upper: Vector, n: int, m: int,
 ) -> int:  # fmt: skip
     """Make all equations active: how many there are, -1 if bounds or equations contradict each other; `multipliers`
@@ -347,7 +373,7 @@ def equations(
             return -1
         if lower[row] == upper[row]:
             active[row] = EQUAL
-            added = hold(row, C, U, V, K, S, Z, active, lower, upper, k, n)
+            added = hold(row, C, U, Q, K, S, Z, active, lower, upper, k, n)
             if added < 0:
                 for i in range(k):
                     S[DIRECTION, i] = K[k, i]
@@ -394,7 +420,7 @@ def settled(x: Vector, Z: Matrix, n: int) -> bool:
 
 def minimise(
     H: Matrix, g: Vector, C: Matrix, lower: Vector, upper: Vector, guess: Vector, x: Vector, multipliers: Vector,
-    active: Vector, info: Vector, U: Matrix, V: Matrix, K: Matrix, S: Matrix, Z: Matrix, n: int, m: int,
+    active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, n: int, m: int,
 ) -> None:  # fmt: skip
     """Solve the program: x; its multipliers z with H x + g + (1, C)ᵀ z = 0, positive at upper bounds; what is active.
     Where there is no solution, z are the factors with which active rows contradict each other."""
@@ -417,7 +443,7 @@ def minimise(
             info[STATUS] = float(NOT_CONVEX)
             return
     begin(g, shift, U, Z, n)
-    k = equations(C, U, V, K, S, Z, active, multipliers, lower, upper, n, m)
+    k = equations(C, U, Q, K, S, Z, active, multipliers, lower, upper, n, m)
     if k < 0:
         info[STATUS] = float(INFEASIBLE)
         return
@@ -425,9 +451,9 @@ def minimise(
         near = (guess[row] == LOWER and lower[row] > -FINITE) or (guess[row] == UPPER and upper[row] < FINITE)
         if near and active[row] == FREE and k < n:
             active[row] = guess[row]
-            k = hold(row, C, U, V, K, S, Z, active, lower, upper, k, n)
+            k = hold(row, C, U, Q, K, S, Z, active, lower, upper, k, n)
     info[COUNT] = float(k)
-    status = improve(x, C, lower, upper, active, info, U, V, K, S, Z, n, m)
+    status = improve(x, C, lower, upper, active, info, U, Q, K, S, Z, n, m)
     steps = 0
     while shift > 0.0 and status == SOLVED and not settled(x, Z, n):
         steps += 1
@@ -435,6 +461,6 @@ def minimise(
             status = UNBOUNDED
             break
         begin(g, shift, U, Z, n)
-        restart(int(info[COUNT]), V, K, S, Z, active, lower, upper, n)
-        status = improve(x, C, lower, upper, active, info, U, V, K, S, Z, n, m)
+        restart(int(info[COUNT]), Q, K, S, Z, active, lower, upper, n)
+        status = improve(x, C, lower, upper, active, info, U, Q, K, S, Z, n, m)
     report(x, multipliers, active, info, S, status, n, m)

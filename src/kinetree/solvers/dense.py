@@ -50,6 +50,45 @@ def subtract_rows(y: Vector, A: Matrix, column: int, first: int, last: int, n: i
         j += 1
 
 
+def along(c: Vector, Q: Matrix, v: Vector, k: int, n: int) -> None:
+    """c = Q v, of k rows of n entries."""
+    i = 0
+    while i + 4 <= k:
+        dot_four(c[i:], Q[i], Q[i + 1], Q[i + 2], Q[i + 3], v, n)
+        i += 4
+    while i < k:
+        c[i] = dot(Q[i], v, n)
+        i += 1
+
+
+def dot_four(c: Vector, x0: Vector, x1: Vector, x2: Vector, x3: Vector, v: Vector, n: int) -> None:
+    """Four products at once."""
+    c0 = 0.0
+    c1 = 0.0
+    c2 = 0.0
+    c3 = 0.0
+    for j in range(n):
+        c0 += x0[j] * v[j]
+        c1 += x1[j] * v[j]
+        c2 += x2[j] * v[j]
+        c3 += x3[j] * v[j]
+    c[0] = c0
+    c[1] = c1
+    c[2] = c2
+    c[3] = c3
+
+
+def take_away(v: Vector, c: Vector, Q: Matrix, k: int, n: int) -> None:
+    """v - Qᵀ c, in v, of k rows of n entries."""
+    i = 0
+    while i + 4 <= k:
+        subtract_four(v, c[i], Q[i], c[i + 1], Q[i + 1], c[i + 2], Q[i + 2], c[i + 3], Q[i + 3], n)
+        i += 4
+    while i < k:
+        subtract(v, c[i], Q[i], n)
+        i += 1
+
+
 def factor(U: Matrix, H: Matrix, shift: float, least: float, n: int) -> bool:
     """The upper-triangular U with Uᵀ U = H + shift 1; false if a pivot is not above `least`.
 

@@ -128,7 +128,7 @@ def outside(x: Vector, lower: Vector, upper: Vector, n: int) -> bool:
 
 def descend(  # noqa: PLR0912 - a loop over levels
     levels: Vector, J: Matrix, e: Vector, damping: Vector, lower: Vector, upper: Vector, x: Vector, info: Vector,
-    Z: Matrix, B: Matrix, G: Matrix, C: Matrix, T: Matrix, bounds: Matrix, U: Matrix, V: Matrix, K: Matrix, S: Matrix,
+    Z: Matrix, B: Matrix, G: Matrix, C: Matrix, T: Matrix, bounds: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix,
     Y: Matrix, n: int, m: int,
 ) -> None:  # fmt: skip
     """x for `levels`: how many there are, and how many rows of J and e belong to each. λ² is damping[0]."""
@@ -161,7 +161,7 @@ def descend(  # noqa: PLR0912 - a loop over levels
             restrict(x, lower, upper, C, Z, bounds, free, n)
             normal(B, T[3], T[2], G, rows, rank, free, damping[0])
             minimise(
-                G, T[2], C, bounds[0], bounds[1], bounds[2], T[1], bounds[3], bounds[4], info, U, V, K, S, Y, free, n
+                G, T[2], C, bounds[0], bounds[1], bounds[2], T[1], bounds[3], bounds[4], info, U, Q, K, S, Y, free, n
             )
             turns += info[TURNS]
             if info[STATUS] != SOLVED:

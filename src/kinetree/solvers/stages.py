@@ -53,7 +53,7 @@ class Method:
 
 _ACTIVE_SET: dict[str, tuple[int | str, str]] = {
     "U": ("n", "along"),
-    "V": ("n + 1", "along"),
+    "Q": ("n + 1", "along"),
     "K": ("n + 1", "across"),
     "S": (active_set.SET_ROWS, "across"),
 }

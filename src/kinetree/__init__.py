@@ -1,6 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, edit, identification, linalg
+from kinetree import cache, edit, identification, ik, linalg
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
 from kinetree.convert import convert
@@ -107,6 +107,7 @@ __all__ = [
     "gradient",
     "hessian",
     "identification",
+    "ik",
     "jacobian",
     "less",
     "less_equal",

@@ -1,8 +1,8 @@
 """Tasks in strict order, in loops for `compiler.loops`: each is met as well as those before it leave room for.
 
 Level by level, minimise ‖J x - e‖² + λ² ‖x‖² over all x that leave the residuals of earlier levels as they are, with
-lower ≤ x ≤ upper throughout. Rows of `Z` are an orthonormal basis of what is left free. A level turns that basis so
-that J Zᵀ = (L 0) with a triangular L: the first of its rows are what the level needs, the others are left to the next
+lower ≤ (x, D x) ≤ upper throughout. Rows of `Z` are an orthonormal basis of what is left free. A level turns that basis
+so that J Zᵀ = (L 0) with a triangular L: its first rows are what the level needs, the others are left to the next
 (Siciliano and Slotine 1991, with a basis in place of projectors; Escande, Mansard and Wieber 2014). Where the step
 keeps all bounds it is the answer; else the level is a quadratic program in the coordinates of Z.
 """
@@ -12,11 +12,15 @@ from __future__ import annotations
 from math import sqrt
 
 from kinetree.compiler.loops import Matrix, Vector
-from kinetree.solvers.active_set import FINITE, SOLVED, STATUS, TURNS, minimise
+from kinetree.solvers.active_set import FINITE, NOT_FINITE, SOLVED, STATUS, TURNS, minimise, value
 from kinetree.solvers.dense import dot, factor, solve_transposed, solve_upper, subtract
 
 RANK = 1e-10
 """A row that is left with less than this part of the longest one depends on those before it."""
+REFLECTOR, SUM, STEP, ERROR, THERE = 0, 1, 2, 3, 4
+"""Rows of `T`: vectors to work with, the step in the coordinates of Z, what is left of e, and where the step leads."""
+LOWER_ROW, UPPER_ROW, GUESS_ROW = 0, 1, 2
+"""Rows of `bounds`; two more are for results of the quadratic program."""
 
 
 def reflector(row: Vector, u: Vector, n: int) -> float:
@@ -118,20 +122,46 @@ def normal(B: Matrix, e: Vector, g: Vector, G: Matrix, rows: int, rank: int, n: 
                 subtract(G[i], -B[k, i], B[k], rank)
 
 
-def outside(x: Vector, lower: Vector, upper: Vector, n: int) -> bool:
-    """Whether a bound is violated."""
-    for i in range(n):
-        if x[i] < lower[i] - 1e-12 * (1.0 + abs(lower[i])) or x[i] > upper[i] + 1e-12 * (1.0 + abs(upper[i])):
+def beyond(there: float, lower: float, upper: float) -> bool:
+    """Whether a value is outside its bounds by more than rounding."""
+    return there < lower - 1e-12 * (1.0 + abs(lower)) or there > upper + 1e-12 * (1.0 + abs(upper))
+
+
+def outside(x: Vector, D: Matrix, lower: Vector, upper: Vector, n: int, rows: int) -> bool:
+    """Whether a bound of (x, D x) is violated."""
+    for row in range(n + rows):
+        if beyond(value(x, D, row, n), lower[row], upper[row]):
             return True
     return False
 
 
-def descend(  # noqa: PLR0912 - a loop over levels
-    levels: Vector, J: Matrix, e: Vector, damping: Vector, lower: Vector, upper: Vector, x: Vector, info: Vector,
-    Z: Matrix, B: Matrix, G: Matrix, C: Matrix, T: Matrix, bounds: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix,
-    Y: Matrix, n: int, m: int,
+def restrict(
+    x: Vector, D: Matrix, lower: Vector, upper: Vector, C: Matrix, Z: Matrix, bounds: Matrix, free: int, n: int,
+    rows: int,
 ) -> None:  # fmt: skip
-    """x for `levels`: how many there are, and how many rows of J and e belong to each. λ² is damping[0]."""
+    """Bounds of (x, D x) in the coordinates of the basis: rows C, and what is left to go."""
+    for i in range(free):
+        bounds[LOWER_ROW, i] = -2.0 * FINITE
+        bounds[UPPER_ROW, i] = 2.0 * FINITE
+        bounds[GUESS_ROW, i] = 0.0
+        for j in range(n):
+            C[j, i] = Z[n - free + i, j]
+        for j in range(rows):
+            C[n + j, i] = dot(D[j], Z[n - free + i], n)
+    for j in range(n + rows):
+        there = value(x, D, j, n)
+        bounds[LOWER_ROW, free + j] = lower[j] - there
+        bounds[UPPER_ROW, free + j] = upper[j] - there
+        bounds[GUESS_ROW, free + j] = 0.0
+
+
+def descend(
+    levels: Vector, J: Matrix, e: Vector, damping: Vector, D: Matrix, lower: Vector, upper: Vector, x: Vector,
+    info: Vector, Z: Matrix, B: Matrix, G: Matrix, C: Matrix, T: Matrix, bounds: Matrix, U: Matrix, Q: Matrix,
+    K: Matrix, S: Matrix, Y: Matrix, n: int, m: int,
+) -> None:  # fmt: skip
+    """x for `levels`: how many there are, the number of rows of D, and how many rows of J and e belong to each level.
+    λ² is damping[0]; bounds are those of (x, D x)."""
     for i in range(n):
         x[i] = 0.0
         for j in range(n):
@@ -142,54 +172,42 @@ def descend(  # noqa: PLR0912 - a loop over levels
     turns = 0.0
     start = 0
     free = n
+    extra = int(levels[1])
     for level in range(int(levels[0])):
-        rows = int(levels[level + 1])
+        rows = int(levels[level + 2])
         for i in range(rows):
-            T[3, i] = e[start + i] - dot(J[start + i], x, n)
+            T[ERROR, i] = e[start + i] - dot(J[start + i], x, n)
             for j in range(free):
-                B[i, j] = dot(J[start + i], Z[n - free + j], n)
+                B[i, j] = dot(Z[n - free + j], J[start + i], n)
         start += rows
-        rank = triangular(B, T[3], Z, n - free, rows, free, T[0], T[1], n)
-        if not least_squares(B, T[3], T[2], G, U, rows, rank, damping[0]):
-            info[STATUS] = 5.0
+        rank = triangular(B, T[ERROR], Z, n - free, rows, free, T[REFLECTOR], T[SUM], n)
+        if not least_squares(B, T[ERROR], T[STEP], G, U, rows, rank, damping[0]):
+            info[STATUS] = float(NOT_FINITE)
             return
         for j in range(n):
-            T[4, j] = x[j]
+            T[THERE, j] = x[j]
         for i in range(rank):
-            subtract(T[4], -T[2, i], Z[n - free + i], n)
-        if outside(T[4], lower, upper, n):
-            restrict(x, lower, upper, C, Z, bounds, free, n)
-            normal(B, T[3], T[2], G, rows, rank, free, damping[0])
+            subtract(T[THERE], -T[STEP, i], Z[n - free + i], n)
+        if outside(T[THERE], D, lower, upper, n, extra):
+            restrict(x, D, lower, upper, C, Z, bounds, free, n, extra)
+            normal(B, T[ERROR], T[STEP], G, rows, rank, free, damping[0])
             minimise(
-                G, T[2], C, bounds[0], bounds[1], bounds[2], T[1], bounds[3], bounds[4], info, U, Q, K, S, Y, free, n
-            )
+                G, T[STEP], C, bounds[LOWER_ROW], bounds[UPPER_ROW], bounds[GUESS_ROW], T[SUM], bounds[3], bounds[4],
+                info, U, Q, K, S, Y, free, n + extra,
+            )  # fmt: skip
             turns += info[TURNS]
             if info[STATUS] != SOLVED:
                 return
             for j in range(n):
-                T[4, j] = x[j]
+                T[THERE, j] = x[j]
             for i in range(free):
-                subtract(T[4], -T[1, i], Z[n - free + i], n)
+                subtract(T[THERE], -T[SUM, i], Z[n - free + i], n)
         for j in range(n):
-            x[j] = T[4, j]
+            x[j] = T[THERE, j]
         free -= rank
     info[TURNS] = turns
     size = 0.0
     for i in range(n):
         size += abs(x[i])
     if not size < FINITE:
-        info[STATUS] = 5.0
-
-
-def restrict(x: Vector, lower: Vector, upper: Vector, C: Matrix, Z: Matrix, bounds: Matrix, free: int, n: int) -> None:
-    """Bounds of x in the coordinates of the basis: rows C, and what is left to go."""
-    for i in range(free):
-        bounds[0, i] = -2.0 * FINITE
-        bounds[1, i] = 2.0 * FINITE
-        bounds[2, i] = 0.0
-        for j in range(n):
-            C[j, i] = Z[n - free + i, j]
-    for j in range(n):
-        bounds[0, free + j] = lower[j] - x[j]
-        bounds[1, free + j] = upper[j] - x[j]
-        bounds[2, free + j] = 0.0
+        info[STATUS] = float(NOT_FINITE)

@@ -68,20 +68,20 @@ PROGRAM = Method(
 
 HIERARCHY = Method(
     hierarchy.descend,
-    {"levels": None, "J": "n", "e": None, "damping": None, "lower": None, "upper": None},
+    {"levels": None, "J": "n", "e": None, "damping": None, "D": "n", "lower": None, "upper": None},
     ("x", "info"),
     {
         "Z": ("n", "along"),
         "B": ("m", "along"),
         "G": ("n", "along"),
-        "C": ("n", "along"),
+        "C": ("m", "along"),
         "T": (5, "wide"),
-        "bounds": (5, "double"),
+        "bounds": (5, "wide"),
         **_ACTIVE_SET,
         "Y": (active_set.POINT_ROWS, "along"),
     },
 )
-"""Levels of tasks with n variables, of at most m rows each."""
+"""Levels of tasks with n variables; m is the most rows that a level has, and no less than those with bounds."""
 
 
 def _up(size: int) -> int:
@@ -91,7 +91,7 @@ def _up(size: int) -> int:
 
 def _sizes(n: int, m: int) -> dict[str, int]:
     return {
-        "n": n, "m": m, "n + 1": n + 1, "along": _up(n), "across": _up(n + 1), "wide": _up(n + m), "double": _up(2 * n),
+        "n": n, "m": m, "n + 1": n + 1, "along": _up(n), "across": _up(n + 1), "wide": _up(n + m),
     }  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def _read_sizes(names: Mapping[str, str]) -> list[str]:
             f"{names[name]} = fptosi double %real.{name} to i64",
         ]
     n, m = names["n"], names["m"]
-    lines += [f"{names['n + 1']} = add i64 {n}, 1", f"%sum = add i64 {n}, {m}", f"%twice = add i64 {n}, {n}"]
-    for name, of in (("along", n), ("across", names["n + 1"]), ("wide", "%sum"), ("double", "%twice")):
+    lines += [f"{names['n + 1']} = add i64 {n}, 1", f"%sum = add i64 {n}, {m}"]
+    for name, of in (("along", n), ("across", names["n + 1"]), ("wide", "%sum")):
         lines += [f"%up.{name} = add i64 {of}, 7", f"{names[name]} = and i64 %up.{name}, -8"]
     return lines

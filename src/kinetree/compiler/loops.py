@@ -390,7 +390,8 @@ def _definition(function: Callable[..., Any]) -> tuple[str, list[Callable[..., A
             raise TypeError(f"{function.__name__} may end without a result")
         grown.add("ret void")
     head = f"{_LLVM.get(returns, 'void')} @{_symbol(function)}({', '.join(parameters)})"
-    text = [f"define internal {head} {_ATTRIBUTES} {{", "entry:", *grown.places, *grown.lines, "}"]
+    attributes = f"noinline {_ATTRIBUTES}" if grown.callees else _ATTRIBUTES  # LLVM takes long over long functions
+    text = [f"define internal {head} {attributes} {{", "entry:", *grown.places, *grown.lines, "}"]
     return "\n".join(text), grown.callees
 
 

@@ -103,7 +103,7 @@ class Problem:
         return H, g, C, np.concatenate([lower, held]), np.concatenate([upper, held])
 
     def levels(self, robot: Robot, *values: Any) -> tuple[Array, ...]:
-        """J, e, λ², lower and upper of a step in strict order, contacts first."""
+        """J, e, λ² of every level, lower and upper of a step in strict order, contacts first and not damped."""
         given = dict(zip(self.arguments, values, strict=True))
         rows = self.rows(robot, given)
         C, held = self._held(robot, given["q"])
@@ -115,7 +115,10 @@ class Problem:
                     J.append(w[:, None] * J_task)
                     e.append(w * rate)
         lower, upper = self._bounds(robot, given)
-        return np.concatenate(J), np.concatenate(e), ops.array([self._damping(robot, rows)]), lower, upper
+        damping = [self._damping(robot, rows)] * len(self.priorities)
+        if self.contacts:
+            damping.insert(0, 0.0)
+        return np.concatenate(J), np.concatenate(e), ops.array(damping), lower, upper
 
     def _damping(self, robot: Robot, rows: list[tuple[Array, Array, Array]]) -> Any:
         """λ² + levenberg Σ ‖w error‖²."""

@@ -16,7 +16,7 @@ from kinetree.solvers.active_set import FINITE, NOT_FINITE, SOLVED, STATUS, TURN
 from kinetree.solvers.dense import dot, factor, solve_transposed, solve_upper, subtract
 
 RANK = 1e-10
-"""A row that is left with less than this part of the longest one depends on those before it."""
+"""A row of which less than this part of the level's size is left depends on those before it."""
 REFLECTOR, SUM, STEP, ERROR, THERE = 0, 1, 2, 3, 4
 """Rows of `T`: vectors to work with, the step in the coordinates of Z, what is left of e, and where the step leads."""
 LOWER_ROW, UPPER_ROW, GUESS_ROW = 0, 1, 2
@@ -71,16 +71,16 @@ def turn(Z: Matrix, first: int, count: int, u: Vector, beta: float, t: Vector, n
         subtract(Z[first + i], beta * u[i], t, n)
 
 
-def triangular(B: Matrix, e: Vector, Z: Matrix, first: int, rows: int, free: int, u: Vector, t: Vector, n: int) -> int:
-    """Turn the basis from row `first` on so that B is lower triangular, its rows in a new order: its rank."""
+def triangular(
+    B: Matrix, e: Vector, Z: Matrix, first: int, rows: int, free: int, least: float, u: Vector, t: Vector, n: int
+) -> int:
+    """Turn the basis from row `first` on so that B is lower triangular, its rows in a new order: its rank, with what is
+    longer than `least`."""
     rank = 0
-    largest = 0.0
     while rank < rows and rank < free:
         i = longest(B, rank, rows, rank, free)
         size = sqrt(dot(B[i, rank:], B[i, rank:], free - rank))
-        if rank == 0:
-            largest = size
-        if not size > RANK * largest:
+        if not size > least:
             return rank
         if i != rank:
             swap(B, e, i, rank, free)
@@ -161,7 +161,7 @@ def descend(
     K: Matrix, S: Matrix, Y: Matrix, n: int, m: int,
 ) -> None:  # fmt: skip
     """x for `levels`: how many there are, the number of rows of D, and how many rows of J and e belong to each level.
-    λ² is damping[0]; bounds are those of (x, D x)."""
+    λ² is damping[level]; bounds are those of (x, D x)."""
     for i in range(n):
         x[i] = 0.0
         for j in range(n):
@@ -175,13 +175,15 @@ def descend(
     extra = int(levels[1])
     for level in range(int(levels[0])):
         rows = int(levels[level + 2])
+        size = 0.0
         for i in range(rows):
+            size += dot(J[start + i], J[start + i], n)
             T[ERROR, i] = e[start + i] - dot(J[start + i], x, n)
             for j in range(free):
                 B[i, j] = dot(Z[n - free + j], J[start + i], n)
         start += rows
-        rank = triangular(B, T[ERROR], Z, n - free, rows, free, T[REFLECTOR], T[SUM], n)
-        if not least_squares(B, T[ERROR], T[STEP], G, U, rows, rank, damping[0]):
+        rank = triangular(B, T[ERROR], Z, n - free, rows, free, RANK * sqrt(size), T[REFLECTOR], T[SUM], n)
+        if not least_squares(B, T[ERROR], T[STEP], G, U, rows, rank, damping[level]):
             info[STATUS] = float(NOT_FINITE)
             return
         for j in range(n):
@@ -190,7 +192,7 @@ def descend(
             subtract(T[THERE], -T[STEP, i], Z[n - free + i], n)
         if outside(T[THERE], D, lower, upper, n, extra):
             restrict(x, D, lower, upper, C, Z, bounds, free, n, extra)
-            normal(B, T[ERROR], T[STEP], G, rows, rank, free, damping[0])
+            normal(B, T[ERROR], T[STEP], G, rows, rank, free, damping[level])
             minimise(
                 G, T[STEP], C, bounds[LOWER_ROW], bounds[UPPER_ROW], bounds[GUESS_ROW], T[SUM], bounds[3], bounds[4],
                 info, U, Q, K, S, Y, free, n + extra,

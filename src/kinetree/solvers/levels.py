@@ -45,12 +45,16 @@ def solve(
         for name, bound, default in (("lower", lower, -np.inf), ("upper", upper, np.inf))
     ]
     sizes = tuple(len(e) for _, e in pairs)
-    given = [np.concatenate([J for J, _ in pairs]), np.concatenate([e for _, e in pairs]), np.array([damping**2])]
+    given = [
+        np.concatenate([J for J, _ in pairs]),
+        np.concatenate([e for _, e in pairs]),
+        np.full(len(sizes), damping**2),
+    ]
     return run(n, sizes, len(rows), [*given, rows, *bounds])
 
 
 def run(n: int, sizes: tuple[int, ...], rows: int, given: list[Array]) -> Array:
-    """x for J, e, λ², D, lower and upper; raises where there is no solution."""
+    """x for J, e, λ² of every level, D, lower and upper; raises where there is no solution."""
     x, info, status = np.empty(n), np.empty(4), np.empty(1)
     _chain(n, sizes, rows).single([np.ascontiguousarray(array).reshape(-1) for array in given], [x, info, status])
     if status[0] != 0.0:
@@ -59,14 +63,14 @@ def run(n: int, sizes: tuple[int, ...], rows: int, given: list[Array]) -> Array:
 
 
 def refuse(status: int, given: list[Array]) -> None:
-    """Raise what a status means, of J, e, λ², D, lower and upper."""
+    """Raise what a status means, of what `run` is given."""
     J, e, _, D, lower, upper = given
     crossed = np.where(lower > upper, 1.0, 0.0)
     qp.refuse(status, [J, e, D, lower, upper], crossed if crossed.any() else np.ones(len(lower)))
 
 
 def stage(n: int, sizes: tuple[int, ...], rows: int, inputs: tuple[Place, ...], outputs: tuple[Place, ...]) -> Stage:
-    """As a stage of a chain: inputs are J, e, λ², D, lower and upper, outputs x and info."""
+    """As a stage of a chain: inputs are those of `run`, outputs x and info."""
     numbers = Numbers((float(len(sizes)), float(rows), *map(float, sizes)))
     return HIERARCHY.stage(n, max(*sizes, n + rows), (numbers, *inputs), outputs)
 
@@ -74,6 +78,6 @@ def stage(n: int, sizes: tuple[int, ...], rows: int, inputs: tuple[Place, ...], 
 @cache
 def _chain(n: int, sizes: tuple[int, ...], rows: int) -> Chain:
     total = sum(sizes)
-    layout = Layout((total * n, total, 1, rows * n, n + rows, n + rows), (n, 4, 1))
+    layout = Layout((total * n, total, len(sizes), rows * n, n + rows, n + rows), (n, 4, 1))
     inputs = tuple(Argument(k) for k in range(6))
     return Chain([stage(n, sizes, rows, inputs, (Result(0), Result(1)))], layout)

@@ -17,7 +17,7 @@ from kinetree.robot import Robot
 @final
 @dataclass(frozen=True)
 class JointCoupling(Task):
-    """Σ c q = offset over joints of one coordinate, as pairs (joint, c) or a dict: {"left": 1, "right": -1}; one row."""
+    """Σ c q = offset of joints with one coordinate, by pairs or a dict, {"left": 1, "right": -1}: one row."""
 
     terms: tuple[tuple[str, float], ...]
     offset: float = 0.0

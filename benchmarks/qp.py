@@ -1,9 +1,9 @@
 """Solvers of quadratic programs on programs of robots, from Python: the choice behind `kinetree.solvers.qp`.
 
 Sequences of programs as control poses them, one after the other: a pose task with limits on UR5, two hands and a
-posture on G1, whole-body control of G1 (47 variables) and Talos (62). Every program is solved several times by every solver, in
-turn, and its best time counts; `worst` is the largest of these over the sequence. `outside` is the largest violation of
-a bound, `above` by how much a cost is above the best, relative to it.
+posture on G1, whole-body control of G1 (47 variables) and Talos (62). Every program is solved several times by every
+solver, in turn, and its best time counts; `worst` is the largest of these over the sequence. `outside` is the largest
+violation of a bound, `above` by how much a cost is above the best, relative to it.
 
     python benchmarks/qp.py        # needs daqp, quadprog, piqp, proxsuite, osqp, qpsolvers, pin-pink, mink, placo
 """
@@ -34,10 +34,12 @@ def sequences() -> dict[str, list[Program]]:
     }
 
 
-def measured(programs: list[Program], solver: str, warm: bool) -> tuple[np.ndarray, list[np.ndarray | None]]:
+def measured(
+    programs: list[Program], solver: str, warm: bool, repeats: int = REPEATS
+) -> tuple[np.ndarray, list[np.ndarray | None]]:
     """Seconds of every program, and its solution."""
     best = np.full(len(programs), np.inf)
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         solve: Solve = SOLVERS[solver][0](programs[0], warm)
         found = []
         for k, program in enumerate(programs):
@@ -84,7 +86,7 @@ def refusals(title: str, programs: list[Program]) -> list[dict[str, object]]:
     for name in SOLVERS:
         if name == "qpsolvers, daqp":
             continue
-        seconds, found = measured(wrong, name, False)
+        seconds, found = measured(wrong, name, False, repeats=2)
         table.append(
             {
                 "without a solution": title,
@@ -104,7 +106,7 @@ def main() -> None:
     refused: list[dict[str, object]] = []
     for title, programs in sequences().items():
         table += rows(title, programs)
-        refused += refusals(title, programs[:20])
+        refused += refusals(title, programs[:5])
     show("Quadratic programs from Python", table)
     show("Programs without a solution", refused)
     save("qp", {"programs": table, "infeasible": refused})

@@ -1,6 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, edit, identification, linalg
+from kinetree import cache, edit, identification, linalg, positions, rotations
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
 from kinetree.convert import convert
@@ -108,7 +108,9 @@ __all__ = [
     "logical_or",
     "maximum",
     "minimum",
+    "positions",
     "random_model",
+    "rotations",
     "set_num_threads",
     "sign",
     "sin",

@@ -26,7 +26,7 @@ ALLOWED = {
     "wrench": {"algorithms", "spatial"},
     "quantities": {"algorithms", "model"},
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
-    "frame": {"algorithms", "binding", "engine", "quantities", "robot"},  # of robot, the type
+    "frame": {"algorithms", "binding", "engine", "quantities", "robot", "spatial"},  # of robot, the type
     "robot": {
         "frame",
         "simulation",

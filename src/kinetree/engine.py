@@ -90,7 +90,7 @@ class Engine:
         if wrenches is not None or (quantity.takes_wrenches and self._prepared):
             request = self._add_wrenches(request, {} if wrenches is None else wrenches, arguments)
         batch = batch_shape(arguments)
-        shapes = [batch + shape for shape in quantity.shapes(self.model, subject)]
+        shapes = [batch + shape for shape in quantity.shapes(self.model, subject, options)]
         if out is None:
             targets = [np.empty(shape) for shape in shapes]
         elif quantity.results > 1:
@@ -221,8 +221,9 @@ class Engine:
     # -- the textbook ------------------------------------------------------------------------------------------
 
     def _has_status(self, quantity: Quantity) -> bool:
-        """Whether a state may be refused: for a quaternion that is not of unit length, or a singular mass matrix."""
-        return quantity.divides_by_mass or bool(self.model.quaternions)
+        """Whether a state may be refused: for a quaternion that is not of unit length, a singular mass matrix, or what
+        the quantity itself cannot serve."""
+        return quantity.divides_by_mass or quantity.refusal is not None or bool(self.model.quaternions)
 
     def function(self, request: Request) -> Callable[..., tuple[Any, ...]]:
         """The request as a function of plain arrays of one state: a tuple of its results and, where that may be,
@@ -246,6 +247,8 @@ class Engine:
             if quantity.divides_by_mass:
                 result, pivots = result
                 status = self._suspicious(pivots)
+            elif quantity.refusal is not None:
+                result, status = result
             for name, array in zip(quantity.inputs, state, strict=True):
                 if name.startswith("q"):
                     for part in model.quaternions:
@@ -267,6 +270,8 @@ class Engine:
             batch = batch_shape(arguments)
             flags = np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch)
             self._refuse_singular(arguments, batch, flags)
+        elif request.quantity.refusal is not None:
+            _refuse(request, np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch_shape(arguments)))
         for target, result in zip(targets, results, strict=True):
             target[...] = result
 
@@ -298,7 +303,9 @@ class Engine:
                 kernel = self._kernels.get(request)
                 if kernel is None:
                     quantity = request.quantity
-                    outputs = [math.prod(shape) for shape in quantity.shapes(self.model, request.subject)]
+                    outputs = [
+                        math.prod(shape) for shape in quantity.shapes(self.model, request.subject, request.options)
+                    ]
                     outputs += [1] * self._has_status(quantity)
                     layout = Layout(tuple(n for (n,) in self._input_shapes(request)), tuple(outputs))
                     identity = f"{self.model.digest}, {quantity.name}, {request[1:]}"
@@ -333,13 +340,18 @@ class Engine:
             if quantity.divides_by_mass:
                 self._refuse_singular(arguments, batch, flags != 0.0)
                 self._leave_to_python(request)
+            _refuse(request, flags != 0.0)
         if not direct:
             targets[0][...] = results[0]
 
     @staticmethod
     def _may_write_to(out: Array, arguments: Arguments, quantity: Quantity) -> bool:
         """Whether a kernel may write to the caller's array while it reads the others, and without being asked again."""
-        if quantity.divides_by_mass or not (out.flags.c_contiguous and out.flags.aligned):
+        if (
+            quantity.divides_by_mass
+            or quantity.refusal is not None
+            or not (out.flags.c_contiguous and out.flags.aligned)
+        ):
             return False  # the first may yet fail, and then the array must stay as it is
         return not any(np.may_share_memory(out, array) for array, _ in arguments.values())
 
@@ -381,6 +393,17 @@ class Engine:
         else:
             reason = f"singular at {where}: joint {joint.name!r} can move without moving any mass"
         raise SingularMassMatrixError(f"the mass matrix of {model.name!r} is {reason}")
+
+
+def _refuse(request: Request, flags: Array) -> None:
+    """Raises for the first state that the quantity itself refuses."""
+    if request.quantity.refusal is not None and flags.any():
+        index = tuple(map(int, np.argwhere(flags)[0]))
+        where = f"q[{', '.join(map(str, index))}]" if index else "this q"
+        raise ArgumentError(
+            f"{request.subject!r} has no {request.quantity.name} at {where}: "
+            f"{request.quantity.refusal(*request.options)}"
+        )
 
 
 def _any_traced(values: Sequence[Any], wrenches: Any) -> bool:

@@ -15,6 +15,7 @@ from kinetree.engine import Request
 from kinetree.errors import one_of, unknown
 from kinetree.ops import Array
 from kinetree.quantities import OF_FRAME
+from kinetree.spatial.parameterization import POSITIONS, ROTATIONS
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -98,17 +99,53 @@ class Frame:
         reference = one_of("reference", reference, REFERENCES)
         return self._call("jacobian_rate", (q, v), out, reference)
 
+    def pose_parameters(
+        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
+    ) -> Array:
+        """χ, the coordinates of its origin in the world and the parameters of its rotation, (…, 3 + n).
+
+        `position` is 'cartesian', 'cylindrical' or 'spherical'; `rotation` is 'quaternion', 'angle-axis',
+        'rotation-vector', 'matrix' or a sequence of Euler angles, 'ZYX' (intrinsic) or 'xyz' (extrinsic).
+        """
+        return self._call("pose_parameters", (q,), out, *_parameterization(position, rotation))
+
+    def analytic_jacobian(
+        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
+    ) -> Array:
+        """J_A with χ̇ = J_A v of the `pose_parameters` χ, (…, 3 + n, nv): E J_A is the world-aligned Jacobian.
+
+        Refused where χ has no rates, as in gimbal lock.
+        """
+        return self._call("analytic_jacobian", (q,), out, *_parameterization(position, rotation))
+
+    def analytic_jacobian_rate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        position: str = "cartesian",
+        rotation: str = "quaternion",
+        *,
+        out: Array | None = None,
+    ) -> Array:
+        """J̇_A, the time derivative of the analytic Jacobian along v, (…, 3 + n, nv)."""
+        return self._call("analytic_jacobian_rate", (q, v), out, *_parameterization(position, rotation))
+
     def prepare(
         self,
         *quantities: str,
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
+        position: str = "cartesian",
+        rotation: str = "quaternion",
         batch: bool = False,
     ) -> None:
         """Compile quantities of this frame before they are first asked for."""
         reference = one_of("reference", reference, REFERENCES)
         kind = one_of("kind", kind, ACCELERATION_KINDS)
-        options = {"pose": (), "acceleration": (reference, kind), "bias_acceleration": (reference, kind)}
+        parameterization = _parameterization(position, rotation)
+        options: dict[str, tuple[str, ...]] = {"pose": ()}
+        options |= dict.fromkeys(("acceleration", "bias_acceleration"), (reference, kind))
+        options |= dict.fromkeys(("pose_parameters", "analytic_jacobian", "analytic_jacobian_rate"), parameterization)
         for name in quantities:
             if not isinstance(name, str) or name not in OF_FRAME:
                 raise unknown("quantity", name, OF_FRAME)
@@ -125,3 +162,11 @@ class Frame:
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
         result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, subject=self.name, options=options)
         return result
+
+
+def _parameterization(position: str, rotation: str) -> tuple[str, str]:
+    """The names of both, if there are such."""
+    for argument, name, known in (("position", position, POSITIONS), ("rotation", rotation, ROTATIONS)):
+        if not isinstance(name, str) or name not in known:
+            raise unknown(argument, name, known)
+    return str(position), str(rotation)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from kinetree.algorithms import (
     aba,
+    analytic_jacobian,
     center_of_mass,
     configuration,
     constraints,
@@ -49,13 +50,21 @@ class Quantity:
     prefers: Callable[[Model], bool] = lambda model: False
     is_large: bool = False
     """Whether its code is large, and made only for those who ask for it by name."""
+    is_shaped_by_options: bool = False
+    """`shape` takes the options as well."""
+    refusal: Callable[..., str] | None = None
+    """Of the options: why a state may be refused. The algorithm then also returns whether it is to be."""
 
     def algorithm(self, model: Model) -> Algorithm:
         """The algorithm that serves this model best."""
         return self.alternative if self.alternative is not None and self.prefers(model) else self.compute
 
-    def shapes(self, model: Model, subject: object = None) -> tuple[tuple[int, ...], ...]:
+    def shapes(
+        self, model: Model, subject: object = None, options: tuple[str, ...] = ()
+    ) -> tuple[tuple[int, ...], ...]:
         """Of every result."""
+        if self.is_shaped_by_options:
+            return (self.shape(model, *options),) * self.results
         if isinstance(subject, ConstraintSet):
             shapes: tuple[tuple[int, ...], ...] = self.shape(model, subject.size)
             return shapes
@@ -192,6 +201,29 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), lambda model: (6, model.nv)),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), lambda model: (6, model.nv)),
+    Quantity(
+        "pose_parameters",
+        analytic_jacobian.pose_parameters,
+        ("q",),
+        lambda model, *options: (analytic_jacobian.size(*options),),
+        is_shaped_by_options=True,
+    ),
+    Quantity(
+        "analytic_jacobian",
+        analytic_jacobian.analytic_jacobian,
+        ("q",),
+        lambda model, *options: (analytic_jacobian.size(*options), model.nv),
+        is_shaped_by_options=True,
+        refusal=analytic_jacobian.singularity,
+    ),
+    Quantity(
+        "analytic_jacobian_rate",
+        analytic_jacobian.analytic_jacobian_rate,
+        ("q", "v"),
+        lambda model, *options: (analytic_jacobian.size(*options), model.nv),
+        is_shaped_by_options=True,
+        refusal=analytic_jacobian.singularity,
+    ),
 )
 
 

@@ -35,7 +35,7 @@ def average(quaternions: ArrayLike, weights: ArrayLike | None = None) -> Array:
     w = np.ones(q.shape[-2]) if weights is None else as_floats("weights", weights, q.shape[-2:-1])
     if np.any(w < 0.0) or np.any(w.sum(axis=-1) <= 0.0):
         raise ArgumentError("weights has a negative entry, or nothing but zeros; expected weights of zero or more")
-    M = np.einsum("...n,...ni,...nj->...ij", w, q, q) / w.sum(axis=-1)[..., None, None]
+    M = np.swapaxes(q * w[..., None], -1, -2) @ q / w.sum(axis=-1)[..., None, None]
     if not np.all(np.isfinite(M)):
         raise ArgumentError("quaternions or weights are not all finite; expected numbers to average")
     values, vectors = np.linalg.eigh(M)

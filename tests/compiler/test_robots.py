@@ -19,6 +19,7 @@ from kinetree.quantities import OF_FRAME, OF_ROBOT
 from peers import close, readable_urdfs, urdf, urdf_files
 
 OPTIONS = {"pose": (), "acceleration": ("local", "classical"), "bias_acceleration": ("world", "spatial")}
+OPTIONS |= dict.fromkeys(("pose_parameters", "analytic_jacobian", "analytic_jacobian_rate"), ("cartesian", "quaternion"))
 GOLDEN = Path(__file__).parent / "operation_counts.json"
 FIVE = {
     "ur5_robot.urdf": "fixed",

@@ -54,6 +54,7 @@ ALLOWED = {
     "per_state": {"compiler", "definition", "law"},
     "rotations": {"arguments", "linalg", "per_state", "spatial"},
     "positions": {"per_state", "spatial"},
+    "trajectories": {"arguments", "linalg", "per_state", "robot", "rotations", "spatial"},
     "lagrange": {"algorithms", "arguments", "derivatives", "law", "linalg", "robot"},
     "load": {"robot", "model", "spatial"},
     "dh": {"robot", "model"},
@@ -80,6 +81,7 @@ ALLOWED = {
         "robot",
         "model",
         "spatial",
+        "trajectories",
         "wrench",
     },
 }

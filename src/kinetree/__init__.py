@@ -1,6 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, edit, identification, linalg, positions, rotations
+from kinetree import cache, edit, identification, linalg, positions, rotations, trajectories
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
 from kinetree.convert import convert
@@ -119,6 +119,7 @@ __all__ = [
     "sqrt",
     "tan",
     "tanh",
+    "trajectories",
     "where",
     "zeros",
 ]

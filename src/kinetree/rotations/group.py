@@ -12,6 +12,7 @@ from kinetree.ops import Array, absolute, atan2
 from kinetree.per_state import per_state
 from kinetree.rotations.checks import rotation_matrix, unit_quaternion
 from kinetree.spatial import exponential, rotation
+from kinetree.spatial import rotation_vector as vectors
 
 _TWO = {"a": (4,), "b": (4,)}
 
@@ -51,8 +52,7 @@ def box_minus(a: Any, b: Any) -> Array:
 @per_state({"desired": (3, 3), "actual": (3, 3)})
 def rotation_error(desired: Any, actual: Any) -> Array:
     """Δφ = log(R_desired R_actualᵀ), (…, 3): what is left to turn, in world axes [rad]; of rotation matrices."""
-    between = rotation_matrix(desired, "desired") @ rotation_matrix(actual, "actual").T
-    return exponential.log_quaternion(rotation.quaternion_from_matrix(between))
+    return vectors.rotation_error(rotation_matrix(desired, "desired"), rotation_matrix(actual, "actual"))
 
 
 @per_state(_TWO)

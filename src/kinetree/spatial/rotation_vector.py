@@ -30,6 +30,11 @@ def rotation_vector_from_matrix(R: Array) -> Array:
     return log_quaternion(quaternion_from_matrix(R))
 
 
+def rotation_error(desired: Array, actual: Array) -> Array:
+    """Δφ = log(R_desired R_actualᵀ): what is left to turn, in world axes [rad]."""
+    return rotation_vector_from_matrix(desired @ actual.T)
+
+
 def rotation_vector_rates(w: Array) -> Array:
     """E_R, (3, 3)."""
     W, x2 = skew(w), w @ w

@@ -1,6 +1,7 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
 from kinetree import cache, edit, identification, linalg, positions, rotations, trajectories
+from kinetree.compiler.memory import set_result_memory
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
 from kinetree.convert import convert
@@ -112,6 +113,7 @@ __all__ = [
     "random_model",
     "rotations",
     "set_num_threads",
+    "set_result_memory",
     "sign",
     "sin",
     "skew",

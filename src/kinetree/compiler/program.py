@@ -79,7 +79,7 @@ class Program:
     def batch_assembly(self) -> str:
         """The module for a batch."""
         kernel = emit_block(BLOCK, self.parts, self.outputs, self.space)
-        loop = emit_batch(self.space, len(self.parts))
+        loop = emit_batch(self.space, len(self.parts), self.outputs)
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
     def code(self, kind: Kind) -> Code:

@@ -33,8 +33,7 @@ def every_call(robot):
     """All quantities of a robot and of one of its frames, with their inputs by letter."""
     tool = robot.frame(robot.frame_names[-1])
     listed = [(getattr(robot, name), quantity.inputs) for name, quantity in OF_ROBOT.items()]
-    of_frame = [(name, quantity) for name, quantity in OF_FRAME.items() if not quantity.is_shaped_by_options]
-    return listed + [(getattr(tool, name), quantity.inputs) for name, quantity in of_frame]
+    return listed + [(getattr(tool, name), quantity.inputs) for name, quantity in OF_FRAME.items()]
 
 
 def states(robot, names, rng, batch=()):

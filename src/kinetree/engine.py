@@ -91,7 +91,7 @@ class Engine:
         if wrenches is not None or (quantity.takes_wrenches and self._prepared):
             request = self._add_wrenches(request, {} if wrenches is None else wrenches, arguments)
         batch = batch_shape(arguments)
-        shapes = [batch + shape for shape in quantity.shapes(self.model, subject, options)]
+        shapes = [batch + shape for shape in quantity.shapes(self.model, subject)]
         if out is None:
             targets = [empty(shape) for shape in shapes]
         elif quantity.results > 1:
@@ -304,9 +304,7 @@ class Engine:
                 kernel = self._kernels.get(request)
                 if kernel is None:
                     quantity = request.quantity
-                    outputs = [
-                        math.prod(shape) for shape in quantity.shapes(self.model, request.subject, request.options)
-                    ]
+                    outputs = [math.prod(shape) for shape in quantity.shapes(self.model, request.subject)]
                     outputs += [1] * self._has_status(quantity)
                     layout = Layout(tuple(n for (n,) in self._input_shapes(request)), tuple(outputs))
                     identity = f"{self.model.digest}, {quantity.name}, {request[1:]}"
@@ -401,10 +399,8 @@ def _refuse(request: Request, flags: Array) -> None:
     if request.quantity.refusal is not None and flags.any():
         index = tuple(map(int, np.argwhere(flags)[0]))
         where = f"q[{', '.join(map(str, index))}]" if index else "this q"
-        raise ArgumentError(
-            f"{request.subject!r} has no {request.quantity.name} at {where}: "
-            f"{request.quantity.refusal(*request.options)}"
-        )
+        name, reason = request.quantity.name, request.quantity.refusal
+        raise ArgumentError(f"{request.subject!r} has no {name} at {where}: {reason}")
 
 
 def _any_traced(values: Sequence[Any], wrenches: Any) -> bool:

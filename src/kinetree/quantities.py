@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 from kinetree.algorithms import (
@@ -50,21 +51,15 @@ class Quantity:
     prefers: Callable[[Model], bool] = lambda model: False
     is_large: bool = False
     """Whether its code is large, and made only for those who ask for it by name."""
-    is_shaped_by_options: bool = False
-    """`shape` takes the options as well."""
-    refusal: Callable[..., str] | None = None
-    """Of the options: why a state may be refused. The algorithm then also returns whether it is to be."""
+    refusal: str | None = None
+    """Why a state may be refused. The algorithm then also returns whether it is to be."""
 
     def algorithm(self, model: Model) -> Algorithm:
         """The algorithm that serves this model best."""
         return self.alternative if self.alternative is not None and self.prefers(model) else self.compute
 
-    def shapes(
-        self, model: Model, subject: object = None, options: tuple[str, ...] = ()
-    ) -> tuple[tuple[int, ...], ...]:
+    def shapes(self, model: Model, subject: object = None) -> tuple[tuple[int, ...], ...]:
         """Of every result."""
-        if self.is_shaped_by_options:
-            return (self.shape(model, *options),) * self.results
         if isinstance(subject, ConstraintSet):
             shapes: tuple[tuple[int, ...], ...] = self.shape(model, subject.size)
             return shapes
@@ -201,30 +196,34 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), lambda model: (6, model.nv)),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), lambda model: (6, model.nv)),
-    Quantity(
-        "pose_parameters",
-        analytic_jacobian.pose_parameters,
-        ("q",),
-        lambda model, *options: (analytic_jacobian.size(*options),),
-        is_shaped_by_options=True,
-    ),
-    Quantity(
-        "analytic_jacobian",
-        analytic_jacobian.analytic_jacobian,
-        ("q",),
-        lambda model, *options: (analytic_jacobian.size(*options), model.nv),
-        is_shaped_by_options=True,
-        refusal=analytic_jacobian.singularity,
-    ),
-    Quantity(
-        "analytic_jacobian_rate",
-        analytic_jacobian.analytic_jacobian_rate,
-        ("q", "v"),
-        lambda model, *options: (analytic_jacobian.size(*options), model.nv),
-        is_shaped_by_options=True,
-        refusal=analytic_jacobian.singularity,
-    ),
 )
+
+OF_POSE: dict[str, Algorithm] = {
+    "pose_parameters": analytic_jacobian.pose_parameters,
+    "analytic_jacobian": analytic_jacobian.analytic_jacobian,
+    "analytic_jacobian_rate": analytic_jacobian.analytic_jacobian_rate,
+}
+"""Algorithms for quantities of frames that are different for each parameterisation of a pose."""
+
+
+@cache
+def of_pose(name: str, position: str, rotation: str) -> Quantity:
+    """The quantity of this name for a parameterisation of the pose, on which its shape depends."""
+    rows = analytic_jacobian.size(position, rotation)
+    has_columns = name != "pose_parameters"
+    refusal = analytic_jacobian.singularity(position, rotation) if has_columns else None
+
+    def compute(model: Model, frame: Any, *state: Any) -> Any:
+        result = OF_POSE[name](model, frame, *state, position, rotation)
+        return result[0] if has_columns and refusal is None else result
+
+    return Quantity(
+        f"{name} ({position}, {rotation})",
+        compute,
+        ("q", "v") if name.endswith("rate") else ("q",),
+        lambda model: (rows, model.nv) if has_columns else (rows,),
+        refusal=refusal,
+    )
 
 
 OF_CONSTRAINTS = _table(

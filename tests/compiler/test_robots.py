@@ -19,7 +19,6 @@ from kinetree.quantities import OF_FRAME, OF_ROBOT
 from peers import close, readable_urdfs, urdf, urdf_files
 
 OPTIONS = {"pose": (), "acceleration": ("local", "classical"), "bias_acceleration": ("world", "spatial")}
-OPTIONS |= {name: ("cartesian", "quaternion") for name, quantity in OF_FRAME.items() if quantity.is_shaped_by_options}
 GOLDEN = Path(__file__).parent / "operation_counts.json"
 FIVE = {
     "ur5_robot.urdf": "fixed",

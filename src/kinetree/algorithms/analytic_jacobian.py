@@ -54,10 +54,12 @@ def analytic_jacobian_rate(
     return np.concatenate(halves), is_singular
 
 
-def singularity(position: str, rotation: str) -> str:
-    """Why there may be no J_A."""
+def singularity(position: str, rotation: str) -> str | None:
+    """Why there may be no J_A; None if there always is one."""
     named = ((position, POSITIONS[position]), (rotation, ROTATIONS[rotation]))
     reasons = [f"{name}: {by.singularity}" for name, by in named if by.singularity]
+    if not reasons:
+        return None
     return f"its parameters have no rates there ({'; '.join(reasons)}; within {SINGULAR:g})"
 
 

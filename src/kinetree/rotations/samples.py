@@ -32,10 +32,13 @@ def average(quaternions: ArrayLike, weights: ArrayLike | None = None) -> Array:
     if q.ndim < 2 or q.shape[-2] == 0:
         raise ArgumentError(f"quaternions has shape {q.shape}; expected (…, n, 4) with one or more to average")
     check_quaternions("quaternions", q, [slice(0, 4)])
-    w = np.ones(q.shape[-2]) if weights is None else as_floats("weights", weights, q.shape[-2:-1])
-    if np.any(w < 0.0) or np.any(w.sum(axis=-1) <= 0.0):
-        raise ArgumentError("weights has a negative entry, or nothing but zeros; expected weights of zero or more")
-    M = np.swapaxes(q * w[..., None], -1, -2) @ q / w.sum(axis=-1)[..., None, None]
+    weighted, total = q, np.array(float(q.shape[-2]))
+    if weights is not None:
+        w = as_floats("weights", weights, q.shape[-2:-1])
+        weighted, total = q * w[..., None], w.sum(axis=-1)
+        if np.any(w < 0.0) or np.any(total <= 0.0):
+            raise ArgumentError("weights has a negative entry, or nothing but zeros; expected weights of zero or more")
+    M = np.swapaxes(weighted, -1, -2) @ q / total[..., None, None]
     if not np.all(np.isfinite(M)):
         raise ArgumentError("quaternions or weights are not all finite; expected numbers to average")
     values, vectors = np.linalg.eigh(M)

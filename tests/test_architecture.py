@@ -81,7 +81,6 @@ ALLOWED = {
         "robot",
         "model",
         "spatial",
-        "trajectories",
         "wrench",
     },
 }

@@ -1,6 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, edit, identification, linalg, positions, rotations, trajectories
+from kinetree import cache, edit, identification, linalg, positions, rotations
 from kinetree.compiler.memory import set_result_memory
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
@@ -121,7 +121,6 @@ __all__ = [
     "sqrt",
     "tan",
     "tanh",
-    "trajectories",
     "where",
     "zeros",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 from kinetree.compiler.doubts import doubt
@@ -29,24 +29,25 @@ def per_state(
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Array]:
-        signature = inspect.signature(function)
         words = {name: tuple(allowed) for name, allowed in choices.items()}
-        arrays = [parameter for name, parameter in signature.parameters.items() if name not in words]
-        out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)
-        given = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
-        whole = inspect.Signature([*given, out])
+        count = function.__code__.co_argcount - len(words)
         bound: dict[tuple[Any, ...], Callable[..., Array]] = {}
 
-        def made(chosen: tuple[Any, ...]) -> Callable[..., Array]:
-            for (name, allowed), word in zip(words.items(), chosen, strict=True):
-                if word not in allowed:
+        def made(given: tuple[Any, ...]) -> Callable[..., Array]:
+            for (name, allowed), word in zip(words.items(), given, strict=True):
+                if not isinstance(word, str) or word not in allowed:
                     raise unknown(name, word, allowed)
+            chosen = tuple(map(str, given))
+            if chosen in bound:
+                return bound[chosen]
             named = dict(zip(words, chosen, strict=True))
 
             @wraps(function)
             def of_arrays(*values: Any) -> Any:
                 return function(*values, **named)
 
+            signature = inspect.signature(function)
+            arrays = [parameter for name, parameter in signature.parameters.items() if name not in words]
             of_arrays.__signature__ = signature.replace(parameters=arrays)  # type: ignore[attr-defined]
             del of_arrays.__wrapped__
             law = compile(of_arrays, shapes=shapes(**named) if callable(shapes) else shapes)
@@ -54,18 +55,24 @@ def per_state(
 
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Array:
-            values, chosen = args[: len(arrays)], args[len(arrays) :]
+            values, chosen = args[:count], args[count:]
             if len(chosen) != len(words):
-                arguments = bound_arguments(function.__name__, whole, args, kwargs)
+                arguments = bound_arguments(function.__name__, _with_out(function), args, kwargs)
                 chosen = tuple(arguments.pop(name) for name in words)
                 values, kwargs = (), arguments
             known = bound.get(chosen) if all(type(word) is str for word in chosen) else None
             return (known or made(chosen))(*values, **kwargs)
 
-        call.__signature__ = whole  # type: ignore[attr-defined]
         return call
 
     return decorate
+
+
+@cache
+def _with_out(function: Callable[..., Any]) -> inspect.Signature:
+    """What calls may give."""
+    given = inspect.signature(function).parameters.values()
+    return inspect.Signature([*given, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)])
 
 
 def refuse(condition: Any, sentence: str) -> None:

@@ -204,6 +204,7 @@ def test_arguments_by_name_and_into_a_given_array():
     out = np.empty((3, 3))
     assert rot.matrix_from_euler(sequence="zyx", angles=[0.1, 0.2, 0.3], out=out) is out
     close(out, Rotation.from_euler("zyx", [0.1, 0.2, 0.3]).as_matrix(), 1e-15)
+    assert np.array_equal(rot.matrix_from_euler([0.1, 0.2, 0.3], np.str_("zyx")), out)
     assert rot.matrix_from_quaternion(np.zeros((0, 4))).shape == (0, 3, 3)
     assert np.isnan(rot.matrix_from_quaternion([np.nan, 0.0, 0.0, 1.0])).any()
 

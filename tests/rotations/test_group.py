@@ -104,3 +104,17 @@ def test_rotations_without_a_mean_are_refused():
         rot.average(halves[0])
     with pytest.raises(kt.ArgumentError, match="finite"):
         rot.average(np.full((2, 4), np.nan))
+
+
+def test_derivatives_stay_finite_at_the_goal(rng):
+    """∂Δφ/∂q = -J there, and the gradients of distances are zero, not NaN."""
+    robot = kt.load("arm6")
+    tool, q = robot.frame("tool0"), robot.random(rng)
+    goal = tool.pose(q)[:3, :3]
+    error = kt.compile(lambda robot, q: rot.rotation_error(goal, robot.frame("tool0").pose(q)[:3, :3]))
+    close(kt.jacobian(error)(robot, q), -tool.jacobian(q)[3:], 1e-12)
+    a = rot.random(rng)
+    angle = kt.compile(lambda b: rot.distance(a, b), shapes={"b": (4,)})
+    assert np.array_equal(kt.gradient(angle, "b")(a), np.zeros(4))
+    middle = kt.jacobian(kt.compile(lambda s: rot.slerp(a, a, s), shapes={"s": ()}), "s")
+    assert np.isfinite(middle(0.5)).all()

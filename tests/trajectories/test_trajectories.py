@@ -110,6 +110,14 @@ def test_a_line_is_straight_and_an_arc_is_round():
     assert np.linalg.norm(np.diff(fine, axis=0), axis=1).sum() == pytest.approx(arc.length, rel=1e-6)
 
 
+@pytest.mark.parametrize("angle", [0.4, 2.0, 3.5, 6.0])
+def test_arcs_through_three_points_go_by_the_middle_one(angle):
+    given = tr.Arc(START, [0.0, 0.0, 1.0], [1.0, 2.0, 3.0], angle, 2.0, "linear")
+    found = tr.Arc.through(START, given(0.5).position, given(2.0).position, 2.0, "linear")
+    assert found.angle == pytest.approx(angle, abs=1e-12)
+    close(found(SAMPLES).position, given(SAMPLES).position, 1e-12)
+
+
 def test_the_spline_is_that_of_scipy():
     points, instants = np.random.default_rng(1).normal(size=(6, 4)), np.array([0.0, 0.4, 1.0, 1.1, 2.0, 2.7])
     ends = np.array([0.3, -1.0, 0.2, 0.0]), np.array([1.0, 0.5, 0.0, -0.7])

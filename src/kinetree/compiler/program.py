@@ -119,7 +119,7 @@ def build(
 
 def simplified(graph: Graph, fuses: bool) -> Graph:
     """The cheaper of the graph and its factored form, fused where the CPU can."""
-    candidates = [check(graph, fused=False), check(factor(graph), fused=False)]
+    candidates = [graph, factor(graph)]
     if fuses:
-        candidates = [check(fuse(candidate), fused=True) for candidate in candidates]
-    return min(candidates, key=Graph.operations)
+        candidates = [fuse(candidate) for candidate in candidates]
+    return check(min(candidates, key=Graph.operations), fused=fuses)

@@ -224,7 +224,7 @@ class Engine:
     def _has_status(self, quantity: Quantity) -> bool:
         """Whether a state may be refused: for a quaternion that is not of unit length, a singular mass matrix, or what
         the quantity itself cannot serve."""
-        return quantity.divides_by_mass or quantity.refusal is not None or bool(self.model.quaternions)
+        return quantity.divides_by_mass or quantity.singularity is not None or bool(self.model.quaternions)
 
     def function(self, request: Request) -> Callable[..., tuple[Any, ...]]:
         """The request as a function of plain arrays of one state: a tuple of its results and, where that may be,
@@ -248,7 +248,7 @@ class Engine:
             if quantity.divides_by_mass:
                 result, pivots = result
                 status = self._suspicious(pivots)
-            elif quantity.refusal is not None:
+            elif quantity.singularity is not None:
                 result, status = result
             for name, array in zip(quantity.inputs, state, strict=True):
                 if name.startswith("q"):
@@ -271,7 +271,7 @@ class Engine:
             batch = batch_shape(arguments)
             flags = np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch)
             self._refuse_singular(arguments, batch, flags)
-        elif request.quantity.refusal is not None:
+        elif request.quantity.singularity is not None:
             _refuse(request, np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch_shape(arguments)))
         for target, result in zip(targets, results, strict=True):
             target[...] = result
@@ -348,7 +348,7 @@ class Engine:
         """Whether a kernel may write to the caller's array while it reads the others, and without being asked again."""
         if (
             quantity.divides_by_mass
-            or quantity.refusal is not None
+            or quantity.singularity is not None
             or not (out.flags.c_contiguous and out.flags.aligned)
         ):
             return False  # the first may yet fail, and then the array must stay as it is
@@ -396,10 +396,10 @@ class Engine:
 
 def _refuse(request: Request, flags: Array) -> None:
     """Raises for the first state that the quantity itself refuses."""
-    if request.quantity.refusal is not None and flags.any():
+    if request.quantity.singularity is not None and flags.any():
         index = tuple(map(int, np.argwhere(flags)[0]))
         where = f"q[{', '.join(map(str, index))}]" if index else "this q"
-        name, reason = request.quantity.name, request.quantity.refusal
+        name, reason = request.quantity.name, request.quantity.singularity
         raise ArgumentError(f"{request.subject!r} has no {name} at {where}: {reason}")
 
 

@@ -54,7 +54,7 @@ class Quantity:
     prefers: Callable[[Model], bool] = lambda model: False
     is_large: bool = False
     """Whether its code is large, and made only for those who ask for it by name."""
-    refusal: str | None = None
+    singularity: str | None = None
     """Why a state may be refused. The algorithm then also returns whether it is to be."""
 
     needs_mass: bool = False
@@ -278,7 +278,7 @@ def of_pose(name: str, position: str, rotation: str) -> Quantity:
         compute,
         ("q", "v") if name.endswith("rate") else ("q",),
         lambda model: (rows, model.nv) if has_columns else (rows,),
-        refusal=refusal,
+        singularity=refusal,
     )
 
 

@@ -30,6 +30,7 @@ ALLOWED = {
     "centroidal": {"algorithms", "arguments", "binding", "compiler", "spatial", "model", "robot"},  # of robot, the type
     "robot": {
         "centroidal",
+        "ik",
         "frame",
         "simulation",
         "constrained",

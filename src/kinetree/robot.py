@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,7 @@ from kinetree.wrench import Wrench
 if TYPE_CHECKING:
     from kinetree.backends.sympy import Equations
     from kinetree.constrained import Constrained
+    from kinetree.ik.solution import Solution
     from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
@@ -364,6 +365,31 @@ class Robot(CentroidalQuantities):
         from kinetree.constrained import constrained  # noqa: PLC0415 - it knows robots
 
         return constrained(self, constraints, damping, frequency, damping_ratio, actuated)
+
+    # -- where it can be ---------------------------------------------------------------------------------------
+
+    def ik(
+        self,
+        frame: str | Sequence[str],
+        target: ArrayLike,
+        q0: ArrayLike | None = None,
+        *,
+        position_tolerance: float = 1e-6,
+        rotation_tolerance: float = 1e-6,
+        attempts: int = 100,
+    ) -> Solution:
+        """A configuration within limits that brings a frame to a pose, (…, 4, 4), or its origin to a position, (…, 3).
+
+        .q .success .residual .iterations .reason, with the batch axes of target and q0. Several frames at once are a
+        list of names with targets (…, k, 4, 4). The search begins at q0, whose solution is preferred if it leads to
+        one, and goes on from `attempts` starts in all. Joints that do not move the frames stay where they are in q0.
+
+        position_tolerance   [m]
+        rotation_tolerance   [rad]
+        """
+        from kinetree.ik.inverse import ik  # noqa: PLC0415 - it knows laws, which know robots
+
+        return ik(self, frame, target, q0, position_tolerance, rotation_tolerance, attempts)
 
     # -- over time ---------------------------------------------------------------------------------------------
 

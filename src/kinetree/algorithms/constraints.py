@@ -175,7 +175,7 @@ def forward_dynamics(
 ) -> tuple[tuple[Array, Array], Array]:
     """a, (nv,), and the forces on the robot, (k,) [N, N m]; beside them the pivots of M."""
     rows = _Rows(model, constraints, q)
-    feel = _Response(rows)
+    feel = Response.of(rows)
     free = unit_upper_solve(feel.L, tau - passive_forces(model, q, v) - bias_forces(model, q, v, f_ext))
     f = -feel.solve(rows.stabilized_bias(v) + feel.W.T @ free)  # J M⁻¹ (τ - b) + γ
     a = feel.back(free + feel.Y @ f)
@@ -187,7 +187,7 @@ def impact(
 ) -> tuple[tuple[Array, Array], Array]:
     """v⁺ with J v⁺ = -e J v, and the impulses p, (k,) [N s, N m s], in M (v⁺ - v) = Jᵀ p; beside them the pivots."""
     rows = _Rows(model, constraints, q)
-    feel = _Response(rows)
+    feel = Response.of(rows)
     p = -feel.solve((1.0 + restitution[0]) * (rows.J @ v))
     return (v + feel.back(feel.Y @ p), rows.in_world_axes(p)), feel.d
 
@@ -196,14 +196,14 @@ def projector(model: Model, constraints: ConstraintSet, q: Array) -> tuple[Array
     """N = 1 - M⁻¹ Jᵀ Λ J, (nv, nv): of any v, N v is the part that the constraints allow, and M (v - N v) is normal to
     it. Beside it the pivots of M."""
     rows = _Rows(model, constraints, q)
-    feel = _Response(rows)
+    feel = Response.of(rows)
     return np.eye(model.nv) - feel.back(feel.Y @ feel.solve(rows.J)), feel.d
 
 
 def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array) -> tuple[Array, Array]:
     """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k), and the pivots of M; where constraints repeat each other, some Λ with A Λ A = A."""
     rows = _Rows(model, constraints, q)
-    feel = _Response(rows)
+    feel = Response.of(rows)
     half = rows.in_world_axes(feel.solve(np.eye(constraints.size)))
     return mirrored(rows.in_world_axes(half.T)), feel.d
 
@@ -217,9 +217,29 @@ def inverse_dynamics(
     With w = M a + b, and U the entries without a motor: minimise ‖w - Jᵀ f‖ with J_Uᵀ f = w_U. So
     f = G⁻¹ (J w - J_U λ) with G = J Jᵀ, and λ such that J_Uᵀ f = w_U. What the constraints cannot carry is left in τ_U.
     """
+    return nearest_torques(model, constraints, q, v, a, np.zeros(model.nv), f_ext)
+
+
+def nearest_torques(
+    model: Model,
+    constraints: ConstraintSet,
+    q: Array,
+    v: Array,
+    a: Array,
+    tau: Array,
+    f_ext: Mapping[int, Force] = NO_FORCES,
+) -> tuple[Array, Array]:
+    """The same with the least ‖τ - τ₀‖, for given torques τ₀, of which those without a motor do not count.
+
+    (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b) + (1 - (N_cᵀ Sᵀ)⁺ N_cᵀ Sᵀ) τ₀ of the lecture notes: with w = M a + b - Sᵀ τ₀ as above,
+    and then τ₀ added again.
+    """
     rows = _Rows(model, constraints, q)
     J, damping = rows.J, constraints.damping
-    w = unconstrained_inverse_dynamics(model, q, v, a, f_ext)
+    wanted = zeros(model.nv, tau)
+    for k in constraints.actuated:
+        wanted[k] = tau[k]
+    w = unconstrained_inverse_dynamics(model, q, v, a, f_ext) - wanted
     G = _Proximal(mirrored(J @ J.T), damping, 1.0)
     f = G.solve(J @ w)
     idle = np.setdiff1d(np.arange(model.nv), constraints.actuated)
@@ -227,19 +247,28 @@ def inverse_dynamics(
         J_U = J[:, idle]
         B = G.solve(J_U)
         f = f - B @ _Proximal(mirrored(J_U.T @ B), damping, 1.0, blocks=False).solve(J_U.T @ f - w[idle])
-    return w - J.T @ f, rows.in_world_axes(f)
+    return w - J.T @ f + wanted, rows.in_world_axes(f)
 
 
-class _Response:
-    """How the robot answers to forces in the constraints: A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y."""
+class Response:
+    """How the robot answers to forces in directions that are rows of J: A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y."""
 
-    def __init__(self, rows: _Rows) -> None:
-        self.L, self.d = ltdl(mass_matrix(rows.model, rows.q))
+    def __init__(self, model: Model, q: Array, J: Array, damping: float) -> None:
+        self.L, self.d = ltdl(mass_matrix(model, q))
         self.inverse_d = divide(1.0, self.d)
-        self.Y = unit_upper_solve(self.L, rows.J.T)
+        self.Y = unit_upper_solve(self.L, J.T)
         self.W = self.Y * self.inverse_d[:, None]
         floor = self.inverse_d.sum() / max(1, len(self.d))
-        self.solve = _Proximal(mirrored(self.Y.T @ self.W), rows.constraints.damping, floor).solve
+        self.solve = _Proximal(mirrored(self.Y.T @ self.W), damping, floor).solve
+
+    @staticmethod
+    def of(rows: _Rows) -> Response:
+        """To forces in the constraints."""
+        return Response(rows.model, rows.q, rows.J, rows.constraints.damping)
+
+    def acceleration(self, tau: Array) -> Array:
+        """J M⁻¹ τ: in these directions, due to torques."""
+        return self.W.T @ unit_upper_solve(self.L, tau)
 
     def back(self, y: Array) -> Array:
         """M⁻¹ b of y = L⁻ᵀ b."""

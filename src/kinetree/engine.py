@@ -371,8 +371,8 @@ class Engine:
         return found
 
     def refuse_singular(self, q: Array, pivots: Array) -> None:
-        """Raises for a state whose mass matrix, factored into these pivots, cannot be divided by; if it is traced, lets the
-        compiled function report it."""
+        """Raises for a state whose mass matrix, factored into these pivots, cannot be divided by; of a traced state a
+        compiled function reports it."""
         found = self._suspicious(pivots)
         if is_traced(found):
             doubt(found)

@@ -104,8 +104,8 @@ class Frame:
     def operational_space_inertia(
         self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, 6, 6): the inertia felt at the frame. Where J has no full rank there is no inverse, and Λ
-        is one of the symmetric matrices with A Λ A = A of A = J M⁻¹ Jᵀ."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, 6, 6): the inertia felt at the frame. Where J has not full rank there is no inverse: Λ
+        is then one of the symmetric matrices with A Λ A = A for A = J M⁻¹ Jᵀ."""
         reference = one_of("reference", reference, REFERENCES)
         return self._call("operational_space_inertia", (q,), out, reference)
 

@@ -26,10 +26,12 @@ from kinetree.algorithms.references import AccelerationKind, Reference
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
 from kinetree.linalg import ltdl, ltdl_solve, unit_upper_solve
 from kinetree.model.tree import FramePlacement, Model
-from kinetree.ops import Array, Scalar, divide, less, maximum, minimum, mirrored, where
+from kinetree.ops import Array, Scalar, divide, less, minimum, mirrored, where
 
 DAMPING = 1e-8
 """Of the generalised inverse, relative to the inverse inertia of each direction."""
+LEAST = 1e-3
+"""Relative to the regularization, what is added to A when its pivots are looked at."""
 
 
 # -- of a frame ------------------------------------------------------------------------------------------------
@@ -90,15 +92,10 @@ class TaskInertia:
         self.Y = unit_upper_solve(self.L, J.T)
         self.W = self.Y * divide(1.0, self.pivots)[:, None]
         A = mirrored(self.Y.T @ self.W)
-        self.factors = ltdl(A)
         if regularization > 0.0:
             weights = _mean_weights(A, linear)
-            nearness: Any = 1.0
-            for pivot, weight in zip(self.factors[1], weights, strict=True):
-                nearness = minimum(nearness, pivot * divide(1.0 / regularization, weight))
-            away = maximum(1.0 - maximum(nearness, 0.0), 0.0)
-            damping = where(less(nearness, 1.0), regularization * (away * away), 0.0)
-            self.factors = ltdl(A + np.diag(weights * damping))
+            A = A + np.diag(weights * _damping(A, weights, regularization))
+        self.factors = ltdl(A)
 
     def force(self, acceleration: Array) -> Array:
         """Λ times an acceleration of the task, or times the columns of a matrix."""
@@ -107,6 +104,14 @@ class TaskInertia:
     def acceleration(self, tau: Array) -> Array:
         """J M⁻¹ τ: that of the task, due to torques."""
         return self.W.T @ unit_upper_solve(self.L, tau)
+
+
+def _damping(A: Array, weights: Array, regularization: float) -> Scalar:
+    """ε (1 - r/ε)² where r is below ε, or 0. The pivots are those of a matrix that can be factored in any case."""
+    nearness: Any = 1.0
+    for pivot, weight in zip(ltdl(A + np.diag(weights * (LEAST * regularization)))[1], weights, strict=True):
+        nearness = minimum(nearness, pivot * divide(1.0 / regularization, weight))
+    return regularization * (1.0 - nearness) ** 2
 
 
 def _mean_weights(A: Array, linear: int) -> Array:

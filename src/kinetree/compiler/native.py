@@ -358,11 +358,13 @@ def _is_cpython() -> bool:
 
 def _types_are_as_expected() -> bool:
     """Whether one can tell a tuple, and what is derived from it."""
+    if type.__sizeof__(object) < entry.TYPE_FLAGS + 8:
+        return False
     for kind in (tuple, Interface, list, np.ndarray, object):
         flags = ctypes.c_uint32.from_address(id(kind) + entry.TYPE_FLAGS).value
         if flags != kind.__flags__ & 0xFFFFFFFF or bool(flags & entry.TUPLE) != issubclass(kind, tuple):
             return False
-    return type.__basicsize__ >= entry.TYPE_FLAGS + 8
+    return True
 
 
 def _arrays_are_as_expected() -> bool:

@@ -1,6 +1,8 @@
 """Controllers: gains in the constructor, controller(q, v, reference) → torques; each one native call a step."""
 
+from kinetree.control.admittance import Admittance
 from kinetree.control.cartesian_impedance import CartesianImpedance
+from kinetree.control.centroidal_momentum import CentroidalMomentum
 from kinetree.control.computed_torque import ComputedTorque
 from kinetree.control.gravity import GravityCompensation
 from kinetree.control.hybrid import HybridMotionForce
@@ -9,7 +11,9 @@ from kinetree.control.operational_space import OperationalSpace
 from kinetree.control.support_consistent import SupportConsistent
 
 __all__ = [
+    "Admittance",
     "CartesianImpedance",
+    "CentroidalMomentum",
     "ComputedTorque",
     "GravityCompensation",
     "HybridMotionForce",

@@ -24,8 +24,8 @@ class CartesianImpedance(Step):
 
     task             directions that are controlled: "pose", "position", "orientation", or some of x, y, z, rx, ry, rz
     stiffness        K [N/m, N m/rad] and damping D [N s/m, N m s/rad]: numbers, one for each direction, or matrices
-    posture          to which the rest of the robot goes, with posture_stiffness [1/s²] and posture_damping [1/s], in the
-                     null space of the task
+    posture          to which the rest of the robot goes, with posture_stiffness [1/s²] and posture_damping [1/s]: in
+                     the null space of the task
     regularization   where the robot is nearer to singular than this, Λ is damped; 0 for never
     """
 

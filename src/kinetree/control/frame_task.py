@@ -57,13 +57,11 @@ class FrameTask:
     def error(self, robot: Robot, q: Array, target: Any) -> Array:
         """From where the frame is to where it should be [m, rad]."""
         T = robot.frame(self.frame).pose(q)
-        point, turn = {(4, 4): (target[:3, -1], target[:3, :3]), (3,): (target, None), (3, 3): (None, target)}[
-            target.shape
-        ]
-        parts = [] if point is None else [point - T[:3, 3]]
-        if turn is not None:
-            parts.append(rotation_error(turn, T[:3, :3]))
-        return np.concatenate(parts)[self._own_rows]
+        if target.shape == (3,):
+            return (target - T[:3, 3])[self._own_rows]
+        turn = rotation_error(target[:3, :3], T[:3, :3])
+        whole = turn if target.shape == (3, 3) else np.concatenate([target[:3, 3] - T[:3, 3], turn])
+        return whole[self._own_rows]
 
     def rate(self, robot: Robot, given: Any) -> Array:
         """Its directions of a velocity or acceleration that a reference has."""

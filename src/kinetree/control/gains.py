@@ -15,9 +15,9 @@ ASYMMETRY = 1e-9
 
 
 def as_gain(name: str, value: Any, size: int) -> Array:
-    """A number (), a vector (size,) or a matrix (size, size), none of them negative.
+    """A number or a vector as a vector (size,), a matrix (size, size) as it is; none of them negative.
 
-    The form is kept: gains that are given in calls, with batch axes or without, have the same one.
+    Gains that are given in calls, with batch axes or without, have the same form.
     """
     shape = np.shape(value)
     if shape not in ((), (size,), (size, size)):
@@ -35,10 +35,10 @@ def as_gain(name: str, value: Any, size: int) -> Array:
             raise ArgumentError(f"{name} has a negative eigenvalue; expected a positive semidefinite matrix")
     elif (gain < 0.0).any():
         raise ArgumentError(f"{name} is {short(value)}; expected zero or more")
-    return gain
+    return gain if shape else np.full(size, gain)
 
 
-def critical(stiffness: Array, name: str = "stiffness") -> Array:
+def critical(stiffness: Array) -> Array:
     """2 √k: with unit inertia, the damping without overshoot."""
     if stiffness.ndim == 2:
         values, vectors = np.linalg.eigh(stiffness)

@@ -19,9 +19,9 @@ from kinetree.robot import Robot
 class GravityCompensation(Step):
     """τ = G(q) + d v + f v / √(v² + w²): `controller(q, v)`.
 
-    viscous   d [N m s/rad or N s/m], and coulomb f [N m or N]: numbers, or one for each joint; those of the model unless
-              given, also where they are not part of its dynamics (`passive=False`). Less than what there is leaves
-              the arm some friction to come to rest by; more makes it run away
+    viscous   d [N m s/rad or N s/m], and coulomb f [N m or N]: numbers, or one for each joint; those of the model
+              unless given, also where they are not part of its dynamics (`passive=False`). Less than what there is
+              leaves the arm some friction to come to rest by; more makes it run away
     width     w, the speed at which Coulomb friction is compensated by 70 % [rad/s or m/s]; the model's unless given
     """
 

@@ -28,8 +28,8 @@ class HybridMotionForce(Step):
     motion_directions   those in which motion is (S_M); all others unless given
     axes                of the task frame: world axes unless given; a rotation matrix (3, 3) whose columns they are; or
                         the name of a frame of the robot whose axes they are, `frame` itself among them
-    force_gain          of measured forces: f + k_f (f - measured) is commanded. The reference then has a fifth part, the
-                        wrench measured on the robot. Without it there is no feedback of forces
+    force_gain          of measured forces: f + k_f (f - measured) is commanded. The reference then has a fifth part,
+                        the wrench measured on the robot. Without it there is no feedback of forces
     stiffness, damping, posture, posture_stiffness, posture_damping, regularization   as of OperationalSpace, six
                         directions in the axes of the task frame
 

@@ -17,19 +17,19 @@ from kinetree.robot import Robot
 
 @final
 class OperationalSpace(Step):
-    """τ = Jᵀ (Λ ẇ + μ + p) with ẇ = ẇ* + k_p e + k_d ė (Khatib 1987): `controller(q, v, (pose, velocity, acceleration))`.
+    """τ = Jᵀ (Λ ẇ + μ + p) with ẇ = ẇ* + k_p e + k_d ė: `controller(q, v, (pose, velocity, acceleration))`.
 
     e is the error of the frame in world axes: r* - r, and log(R* Rᵀ). The closed loop is ë + k_d ė + k_p e = 0.
 
     task             directions that are controlled: "pose", "position", "orientation", or some of x, y, z, rx, ry, rz
     stiffness        k_p [1/s²], damping k_d [1/s]: numbers, one for each direction, or matrices; 2 √k_p unless given
-    posture          to which the rest of the robot goes, with posture_stiffness [1/s²] and posture_damping [1/s], without
-                     accelerating the frame: τ₀ = M a₀ in the null space of the task
+    posture          to which the rest of the robot goes, with posture_stiffness [1/s²] and posture_damping [1/s],
+                     without accelerating the frame: τ₀ = M a₀ in the null space of the task
     regularization   where the robot is nearer to singular than this, Λ is damped and torques stay bounded; 0 for never
 
     The reference is what trajectories give: a pose (4, 4) with 6-vectors, for "position" a point, for "orientation" a
     rotation matrix. Without velocity and acceleration they are zero. Gravity, and what else moves the joints, is
-    compensated in the null space too.
+    compensated in the null space too. Khatib 1987.
     """
 
     def __init__(

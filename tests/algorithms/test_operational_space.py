@@ -67,6 +67,19 @@ def test_with_two_joints_there_is_a_generalised_inverse():
     np.testing.assert_allclose(tip.null_space_projector(q), 0.0, atol=1e-6)
 
 
+def test_the_textbook_agrees(arm):
+    q, v = np.full(7, 0.4), np.linspace(-1.0, 1.0, 7)
+    tool, textbook = arm.frame("tool0"), arm.eager.frame("tool0")
+    for name in (
+        "operational_space_inertia",
+        "operational_space_gravity",
+        "consistent_inverse",
+        "null_space_projector",
+    ):
+        close(getattr(tool, name)(q, "local"), getattr(textbook, name)(q, "local"), 1e-11)
+    close(tool.operational_space_bias(q, v), textbook.operational_space_bias(q, v), 1e-11)
+
+
 def test_a_batch_and_what_is_refused():
     arm = kt.load("arm7")
     tool, q = arm.frame("tool0"), arm.random(0, 6)

@@ -1,5 +1,6 @@
 """Inverse kinematics: tasks and limits, and velocities that meet them."""
 
+from kinetree.ik.closed_form import ClosedForm, closed_form, out_of_reach
 from kinetree.ik.differential import DifferentialIK, Step, velocity
 from kinetree.ik.limits import Limits
 from kinetree.ik.tasks import (
@@ -16,6 +17,7 @@ from kinetree.ik.tasks import (
 
 __all__ = [
     "CenterOfMass",
+    "ClosedForm",
     "DifferentialIK",
     "JointCoupling",
     "Limits",
@@ -27,5 +29,7 @@ __all__ = [
     "RelativePose",
     "Step",
     "Task",
+    "closed_form",
+    "out_of_reach",
     "velocity",
 ]

@@ -1,0 +1,43 @@
+"""Newton's method on the robot as it is: the last digits, and what a closed form leaves of axes that meet only nearly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree import linalg, ops
+from kinetree.ik.closed_form.recognition import Arm
+from kinetree.ik.tasks.task import linear_and_angular, rotation_error
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+DAMPING = 1e-6
+
+
+def placed(robot: Robot, arm: Arm, x: Array) -> Array:
+    """q with the six angles x, and all other joints at neutral, (nq,)."""
+    q = ops.zeros(robot.nq, x)
+    q[...] = robot.neutral()
+    q[list(arm.iq)] = x
+    return q
+
+
+def polished(robot: Robot, arm: Arm, x: Array, target: Array, steps: int) -> tuple[Array, Any]:
+    """x after damped Newton steps, each taken if it leads nearer, and how far the frame is then: [m] + [rad]."""
+    error, away = _error(robot, arm, x, target)
+    for _ in range(steps):
+        linear, angular = linear_and_angular(robot, arm.frame, placed(robot, arm, x))
+        J = np.concatenate([linear, angular])[:, list(arm.iv)]
+        moved = x + linalg.pseudo_inverse(J, DAMPING) @ error
+        error_there, away_there = _error(robot, arm, moved, target)
+        better = ops.less(away_there, away)
+        x, error = ops.where(better, moved, x), ops.where(better, error_there, error)
+        away = ops.where(better, away_there, away)
+    return x, away
+
+
+def _error(robot: Robot, arm: Arm, x: Array, target: Array) -> tuple[Array, Any]:
+    T = robot.frame(arm.frame).pose(placed(robot, arm, x))
+    linear, angular = target[:3, 3] - T[:3, 3], rotation_error(target[:3, :3], T[:3, :3])
+    return np.concatenate([linear, angular]), linalg.norm(linear) + linalg.norm(angular)

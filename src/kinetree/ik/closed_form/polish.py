@@ -1,4 +1,4 @@
-"""Newton's method on the robot as it is: the last digits, and what a closed form leaves of axes that meet only nearly."""
+"""Newton's method on the robot as it is: the last digits, and what a closed form leaves where axes meet but nearly."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from kinetree.ik.tasks.task import linear_and_angular, rotation_error
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
-DAMPING = 1e-6
-
 
 def placed(robot: Robot, arm: Arm, x: Array) -> Array:
     """q with the six angles x, and all other joints at neutral, (nq,)."""
@@ -23,13 +21,13 @@ def placed(robot: Robot, arm: Arm, x: Array) -> Array:
     return q
 
 
-def polished(robot: Robot, arm: Arm, x: Array, target: Array, steps: int) -> tuple[Array, Any]:
+def polished(robot: Robot, arm: Arm, x: Array, target: Array, damping: Any, steps: int) -> tuple[Array, Any]:
     """x after damped Newton steps, each taken if it leads nearer, and how far the frame is then: [m] + [rad]."""
     error, away = _error(robot, arm, x, target)
     for _ in range(steps):
         linear, angular = linear_and_angular(robot, arm.frame, placed(robot, arm, x))
         J = np.concatenate([linear, angular])[:, list(arm.iv)]
-        moved = x + linalg.pseudo_inverse(J, DAMPING) @ error
+        moved = x + linalg.pseudo_inverse(J, damping) @ error
         error_there, away_there = _error(robot, arm, moved, target)
         better = ops.less(away_there, away)
         x, error = ops.where(better, moved, x), ops.where(better, error_there, error)

@@ -1,7 +1,7 @@
 """Three joints that bring a point to a place: all four ways.
 
-With d(q3) from axis 2 to the point that joint 3 has moved, and axes n, s, h2 at the common perpendicular of axes 1 and 2
-(length a, angle α), turning about axis 1 changes neither the height along it nor the distance from it, so that
+With d(q3) from axis 2 to the point that joint 3 has moved, and axes n, s, h2 at the common perpendicular of axes 1 and
+2 (length a, angle α), turning about axis 1 changes neither the height along it nor the distance from it, so that
 
     sin α Y = z - cos α h2ᵀ d        a X = ½ (|p - o1|² - |d|² - a²)        X² + Y² = |d|² - (h2ᵀ d)²
 

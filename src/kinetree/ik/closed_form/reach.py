@@ -14,7 +14,7 @@ NOTHING = 1e-9
 
 
 def least_distance(lines: tuple[Line, ...], point: Array, goal: Array, starts: Array) -> float:
-    """Between the goal and where joints about the lines, in this order, can bring the point [m], from several starts."""
+    """Between the goal and where joints about the lines, in this order, can bring the point [m]."""
     return min(_nearest(lines, point, goal, np.asarray(start, dtype=float)) for start in starts)
 
 

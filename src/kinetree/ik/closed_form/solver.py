@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -14,14 +14,19 @@ from kinetree.arguments import as_floats
 from kinetree.bound_law import BoundLaw
 from kinetree.definition import Definition
 from kinetree.errors import ArgumentTypeError, short
+from kinetree.ik.closed_form.persistence import persistent
 from kinetree.ik.closed_form.polish import polished
 from kinetree.ik.closed_form.recognition import Arm, Family, arm_of, check_freedom, family_of
-from kinetree.ik.closed_form.selection import selected
+from kinetree.ik.closed_form.selection import RESIDUAL, selected
 from kinetree.ops import Array
 from kinetree.per_state import refuse
 from kinetree.robot import Robot
 
 BRANCHES = 8
+NEAR, NEARLY_NEAR = 1e-5, 1e-2
+"""Branches that lead nearer to the target than this, [m] + [rad], are worth more than the usual steps: of arms whose
+axes meet exactly, and nearly."""
+DAMPING = 1e-6
 NOT_A_POSE = 1e-6
 """How far the columns of a rotation may be from orthonormal."""
 
@@ -54,15 +59,16 @@ def out_of_reach(robot: Robot, frame: str, target: ArrayLike) -> float:
     return _solver(robot, frame).out_of_reach(target)
 
 
-@lru_cache(maxsize=32)
-def _kept(robot: Robot, frame: str) -> ClosedForm:
-    return ClosedForm(robot, frame)
-
-
 def _solver(robot: Robot, frame: str) -> ClosedForm:
+    """Which is made once and kept with the robot, as its laws are."""
     if not isinstance(robot, Robot):
         raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
-    return _kept(robot, robot.frame(frame).name)
+    key = ("closed form", robot.frame(frame).name)
+    known = robot._laws.get(key)
+    if known is None:
+        known = robot._laws.setdefault(key, ClosedForm(robot, key[1]))
+    solver: ClosedForm = known
+    return solver
 
 
 @final
@@ -83,10 +89,20 @@ class ClosedForm:
     def solve(self, target: ArrayLike, limits: bool = True) -> Array:
         """`kt.ik.closed_form`."""
         x, clean = self._branches(target)
-        x, away = self._polished(x, clean[..., None, :, :])
+        x, away = self._polished(x, clean, np.full(x.shape[:-1], DAMPING))
+        near = (away > RESIDUAL) & (away < (NEAR if self._recognised[1] else NEARLY_NEAR))
+        if near.any():
+            number = np.broadcast_to(np.arange(BRANCHES), away.shape)[near]
+            x[near], away[near] = persistent(self._polished, self._slopes, x[near], away[near], clean[near], number)
         x, found = (self._selected if limits else self._unlimited)(x, away)
         if x.ndim == 2:
             x = x[found != 0.0]
+        return self._whole(x)
+
+    def _whole(self, x: Array) -> Array:
+        """Configurations, (…, nq), of six angles, (…, 6)."""
+        if self._arm.iq == tuple(range(self.robot.nq)):
+            return x
         q = np.empty((*x.shape[:-1], self.robot.nq))
         q[...] = self.robot.neutral()
         q[..., list(self._arm.iq)] = x
@@ -127,22 +143,27 @@ class ClosedForm:
 
     @cached_property
     def _branches(self) -> Any:
-        """Eight candidates, (8, 6), and the target with exactly orthonormal columns."""
+        """Eight candidates, (8, 6), and for each the target with exactly orthonormal columns, (8, 4, 4)."""
 
         def branches(robot: Robot, target: Array) -> tuple[Array, Array]:
             clean = _orthonormal(target)
-            return self._family.branches(*self._moved(clean)), clean
+            found = self._family.branches(*self._moved(clean))
+            return found, np.stack([clean] * BRANCHES)
 
         return self._law("closed_form", branches, target=(4, 4))
 
     @cached_property
     def _polished(self) -> Any:
-        steps = 1 if self._recognised[1] else 3
+        steps = 1 if self._recognised[1] else 2
 
-        def of_one(robot: Robot, x: Array, target: Array) -> tuple[Array, Any]:
-            return polished(robot, self._arm, x, target, steps)
+        def of_one(robot: Robot, x: Array, target: Array, damping: Any) -> tuple[Array, Any]:
+            return polished(robot, self._arm, x, target, damping, steps)
 
-        return self._law("polished", of_one, x=(6,), target=(4, 4))
+        return self._law("polished", of_one, x=(6,), target=(4, 4), damping=())
+
+    def _slopes(self, x: Array) -> Array:
+        """Jacobians of the frame, (…, 6, 6), for six angles."""
+        return self.robot.frame(self.frame).jacobian(self._whole(x))[..., list(self._arm.iv)]
 
     @cached_property
     def _selected(self) -> Any:

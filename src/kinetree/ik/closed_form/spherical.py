@@ -24,7 +24,8 @@ class SphericalWrist:
 
     @property
     def positioning(self) -> Positioning:
-        return Positioning(*self.lines[:3], self.center)
+        first, second, third = self.lines[:3]
+        return Positioning(first, second, third, self.center)
 
     def branches(self, R: Array, p: Array) -> Array:
         """All eight q, (8, 6), for which the product of exponentials is (R, p): four arms, each with two wrists."""

@@ -96,8 +96,10 @@ class ClosedForm:
             x[near], away[near] = persistent(self._polished, self._slopes, x[near], away[near], clean[near], number)
         x, found = (self._selected if limits else self._unlimited)(x, away)
         if x.ndim == 2:
-            x = x[found != 0.0]
-        return self._whole(x)
+            return self._whole(x[found != 0.0])
+        q = self._whole(x)
+        q[found == 0.0] = np.nan
+        return q
 
     def _whole(self, x: Array) -> Array:
         """Configurations, (…, nq), of six angles, (…, 6)."""

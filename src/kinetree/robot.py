@@ -376,7 +376,7 @@ class Robot(CentroidalQuantities):
         *,
         position_tolerance: float = 1e-6,
         rotation_tolerance: float = 1e-6,
-        attempts: int = 100,
+        attempts: int = 300,
     ) -> Solution:
         """A configuration within limits that brings a frame to a pose, (…, 4, 4), or its origin to a position, (…, 3).
 

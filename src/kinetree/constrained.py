@@ -141,6 +141,20 @@ class Constrained:
         return self._pair("forward_dynamics", (q, v, tau), wrenches)
 
     @native
+    def forward_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+    ) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """∂a/∂q, ∂a/∂v, ∂a/∂τ, (…, nv, nv) each, then ∂f/∂q, ∂f/∂v, ∂f/∂τ, (…, k, nv) each, q moved by `integrate`.
+
+        Wrenches are held constant in their reference. Where constraints repeat each other, ∂f is one of those with the
+        same effect.
+        """
+        slopes: tuple[Array, Array, Array, Array, Array, Array] = self.robot._engine.evaluate(
+            OF_CONSTRAINTS["forward_dynamics_derivatives"], (q, v, tau), wrenches=wrenches, subject=self.equations
+        )
+        return slopes
+
+    @native
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
@@ -163,6 +177,13 @@ class Constrained:
     def projector(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """N = 1 - M⁻¹ Jᵀ Λ J, (…, nv, nv): J N = 0 and N N = N."""
         return self._call("projector", (q,), out)
+
+    @native
+    def projected(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """A configuration nearer to where the constraints hold, (…, nq), and the part N v of a velocity that they
+        allow, (…, nv). One step of Newton's method, r + J dq = 0 with the least dqᵀ M dq: what is nearly closed is then
+        closed, and a few steps close what is not."""
+        return self._pair("projected", (q, v))
 
     @native
     def constraint_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:

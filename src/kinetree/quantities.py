@@ -9,7 +9,9 @@ from typing import Any, TypeAlias
 from kinetree.algorithms import (
     aba,
     center_of_mass,
+    center_of_mass_derivatives,
     configuration,
+    constraint_derivatives,
     constraints,
     coriolis,
     crba,
@@ -17,6 +19,7 @@ from kinetree.algorithms import (
     energy,
     factorization,
     jacobian,
+    kinematic_derivatives,
     kinematics,
     newton_euler,
     regressor,
@@ -94,6 +97,14 @@ def _six(model: Model) -> tuple[int, ...]:
     return (6,)
 
 
+def _three_rows(model: Model) -> tuple[int, ...]:
+    return (3, model.nv)
+
+
+def _six_rows(model: Model) -> tuple[int, ...]:
+    return (6, model.nv)
+
+
 def _table(*quantities: Quantity) -> dict[str, Quantity]:
     return {quantity.name: quantity for quantity in quantities}
 
@@ -119,6 +130,7 @@ OF_ROBOT = _table(
     Quantity("inverse_mass_matrix", factorization.inverse_mass_matrix, ("q",), _square, divides_by_mass=True),
     Quantity("bias_forces", rnea.bias_forces, ("q", "v"), _velocities, takes_wrenches=True),
     Quantity("gravity_forces", rnea.gravity_forces, ("q",), _velocities),
+    Quantity("gravity_forces_derivative", derivatives.gravity_forces_derivative, ("q",), _square, is_large=True),
     Quantity("coriolis_matrix", coriolis.coriolis_matrix, ("q", "v"), _square),
     Quantity("mass_matrix_rate", coriolis.mass_matrix_rate, ("q", "v"), _square),
     Quantity(
@@ -182,7 +194,23 @@ OF_ROBOT = _table(
     Quantity("center_of_mass", center_of_mass.center_of_mass, ("q",), _point),
     Quantity("center_of_mass_velocity", center_of_mass.center_of_mass_velocity, ("q", "v"), _point),
     Quantity("center_of_mass_acceleration", center_of_mass.center_of_mass_acceleration, ("q", "v", "a"), _point),
-    Quantity("center_of_mass_jacobian", center_of_mass.center_of_mass_jacobian, ("q",), lambda model: (3, model.nv)),
+    Quantity("center_of_mass_jacobian", center_of_mass.center_of_mass_jacobian, ("q",), _three_rows),
+    Quantity(
+        "center_of_mass_velocity_derivatives",
+        center_of_mass_derivatives.center_of_mass_velocity_derivatives,
+        ("q", "v"),
+        _three_rows,
+        results=2,
+        is_large=True,
+    ),
+    Quantity(
+        "center_of_mass_acceleration_derivatives",
+        center_of_mass_derivatives.center_of_mass_acceleration_derivatives,
+        ("q", "v", "a"),
+        _three_rows,
+        results=3,
+        is_large=True,
+    ),
 )
 
 OF_FRAME = _table(
@@ -190,8 +218,24 @@ OF_FRAME = _table(
     Quantity("velocity", kinematics.frame_velocity, ("q", "v"), _six),
     Quantity("acceleration", kinematics.frame_acceleration, ("q", "v", "a"), _six),
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
-    Quantity("jacobian", jacobian.frame_jacobian, ("q",), lambda model: (6, model.nv)),
-    Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), lambda model: (6, model.nv)),
+    Quantity("jacobian", jacobian.frame_jacobian, ("q",), _six_rows),
+    Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), _six_rows),
+    Quantity(
+        "velocity_derivatives",
+        kinematic_derivatives.frame_velocity_derivatives,
+        ("q", "v"),
+        _six_rows,
+        results=2,
+        is_large=True,
+    ),
+    Quantity(
+        "acceleration_derivatives",
+        kinematic_derivatives.frame_acceleration_derivatives,
+        ("q", "v", "a"),
+        _six_rows,
+        results=3,
+        is_large=True,
+    ),
 )
 
 
@@ -209,6 +253,17 @@ OF_CONSTRAINTS = _table(
         divides_by_mass=True,
     ),
     Quantity(
+        "forward_dynamics_derivatives",
+        constraint_derivatives.forward_dynamics_derivatives,
+        ("q", "v", "tau"),
+        lambda model, k: ((model.nv, model.nv),) * 3 + ((k, model.nv),) * 3,
+        results=6,
+        takes_wrenches=True,
+        keeps_references=True,
+        divides_by_mass=True,
+        is_large=True,
+    ),
+    Quantity(
         "impact",
         constraints.impact,
         ("q", "v", "restitution"),
@@ -218,6 +273,14 @@ OF_CONSTRAINTS = _table(
     ),
     Quantity(
         "projector", constraints.projector, ("q",), lambda model, k: ((model.nv, model.nv),), divides_by_mass=True
+    ),
+    Quantity(
+        "projected",
+        constraints.projected,
+        ("q", "v"),
+        lambda model, k: ((model.nq,), (model.nv,)),
+        results=2,
+        divides_by_mass=True,
     ),
     Quantity(
         "constraint_inertia", constraints.constraint_inertia, ("q",), lambda model, k: ((k, k),), divides_by_mass=True

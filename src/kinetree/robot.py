@@ -225,6 +225,11 @@ class Robot:
         return self._call("gravity_forces", (q,), out)
 
     @native
+    def gravity_forces_derivative(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """∂G/∂q of gravity forces, (…, nv, nv), q moved by `integrate`."""
+        return self._call("gravity_forces_derivative", (q,), out)
+
+    @native
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """C(q, v) with C v = bias forces without gravity and Ṁ - 2C skew-symmetric, (…, nv, nv)."""
         return self._call("coriolis_matrix", (q, v), out)
@@ -285,9 +290,7 @@ class Robot:
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array] = self._engine.evaluate(
-            OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a), wrenches=wrenches
-        )
+        slopes: tuple[Array, Array] = self._several("inverse_dynamics_derivatives", (q, v, a), wrenches)
         return slopes
 
     @native
@@ -298,9 +301,7 @@ class Robot:
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array, Array] = self._engine.evaluate(
-            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau), wrenches=wrenches
-        )
+        slopes: tuple[Array, Array, Array] = self._several("forward_dynamics_derivatives", (q, v, tau), wrenches)
         return slopes
 
     @native
@@ -345,6 +346,22 @@ class Robot:
         """J with ċ = J v, (…, 3, nv)."""
         self._require_mass()
         return self._call("center_of_mass_jacobian", (q,), out)
+
+    @native
+    def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        self._require_mass()
+        slopes: tuple[Array, Array] = self._several("center_of_mass_velocity_derivatives", (q, v))
+        return slopes
+
+    @native
+    def center_of_mass_acceleration_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array]:
+        """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each, q moved by `integrate`; the third is the Jacobian."""
+        self._require_mass()
+        slopes: tuple[Array, Array, Array] = self._several("center_of_mass_acceleration_derivatives", (q, v, a))
+        return slopes
 
     # -- under constraints -------------------------------------------------------------------------------------
 
@@ -447,6 +464,9 @@ class Robot:
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
         result: Array = self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
         return result
+
+    def _several(self, name: str, values: tuple[Any, ...], wrenches: Wrenches | None = None) -> Any:
+        return self._engine.evaluate(OF_ROBOT[name], values, wrenches=wrenches)
 
     def _require_mass(self) -> None:
         if self.mass == 0.0:

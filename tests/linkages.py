@@ -52,11 +52,14 @@ def along(path, angle, speed):
 LINKS = (1.0, 0.4, 0.9, 0.7)  # ground, crank, coupler, rocker
 
 
-def four_bar(gravity=(0.0, 0.0, -9.81)) -> kt.Robot:
+def four_bar(gravity=(0.0, 0.0, -9.81), coupler_density=1.0) -> kt.Robot:
+    """Bars of 1 kg/m, the coupler of another density if asked for."""
     builder = kt.ModelBuilder("four-bar")
     builder.link("ground")
     for name, length in zip(("crank", "coupler", "rocker"), LINKS[1:], strict=True):
-        builder.link(name, kt.Inertia.from_com(length, (length / 2, 0, 0), 0.1 * length**3 * np.eye(3)))
+        density = coupler_density if name == "coupler" else 1.0
+        inertia = kt.Inertia.from_com(length * density, (length / 2, 0, 0), 0.1 * density * length**3 * np.eye(3))
+        builder.link(name, inertia)
     builder.joint("a", "continuous", "ground", "crank", axis=(0, -1, 0))
     builder.joint("b", "continuous", "crank", "coupler", axis=(0, -1, 0), xyz=(LINKS[1], 0, 0))
     builder.joint("d", "continuous", "ground", "rocker", axis=(0, -1, 0), xyz=(LINKS[0], 0, 0))

@@ -27,7 +27,9 @@ ALLOWED = {
     "quantities": {"algorithms", "model"},
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "frame": {"algorithms", "binding", "engine", "quantities", "robot"},  # of robot, the type
+    "centroidal": {"algorithms", "arguments", "binding", "compiler", "spatial", "model", "robot"},  # of robot, the type
     "robot": {
+        "centroidal",
         "frame",
         "simulation",
         "constrained",

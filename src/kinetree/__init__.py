@@ -1,6 +1,7 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
 from kinetree import cache, edit, identification, linalg
+from kinetree.compiler.memory import set_result_memory
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
 from kinetree.convert import convert
@@ -110,6 +111,7 @@ __all__ = [
     "minimum",
     "random_model",
     "set_num_threads",
+    "set_result_memory",
     "sign",
     "sin",
     "skew",

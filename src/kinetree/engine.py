@@ -23,6 +23,7 @@ from kinetree.compiler.code import Kind, Layout
 from kinetree.compiler.doubts import doubt
 from kinetree.compiler.expr import is_traced, tracing
 from kinetree.compiler.jit import host, lock
+from kinetree.compiler.memory import empty
 from kinetree.compiler.stored import Stored
 from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrixError, short
 from kinetree.model.constraints import ConstraintSet
@@ -90,7 +91,7 @@ class Engine:
         batch = batch_shape(arguments)
         shapes = [batch + shape for shape in quantity.shapes(self.model, subject)]
         if out is None:
-            targets = [np.empty(shape) for shape in shapes]
+            targets = [empty(shape) for shape in shapes]
         elif quantity.results > 1:
             raise ArgumentError(f"{quantity.name} returns {quantity.results} arrays; out takes one")
         else:
@@ -322,7 +323,7 @@ class Engine:
         if targets[0].size == 0:
             return
         direct = not given or self._may_write_to(targets[0], arguments, quantity)
-        results = targets if direct else [np.empty(target.shape) for target in targets]
+        results = targets if direct else [empty(target.shape) for target in targets]
         flags = np.empty(batch) if self._has_status(quantity) else None
         kernel.run(list(arguments.values()), batch, [*results] if flags is None else [*results, flags])
         self._open(request, "batch" if batch else "single")

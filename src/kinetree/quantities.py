@@ -10,6 +10,8 @@ from kinetree.algorithms import (
     aba,
     center_of_mass,
     center_of_mass_derivatives,
+    centroidal,
+    centroidal_derivatives,
     configuration,
     constraint_derivatives,
     constraints,
@@ -21,6 +23,7 @@ from kinetree.algorithms import (
     jacobian,
     kinematic_derivatives,
     kinematics,
+    locked,
     newton_euler,
     regressor,
     rnea,
@@ -52,6 +55,15 @@ class Quantity:
     prefers: Callable[[Model], bool] = lambda model: False
     is_large: bool = False
     """Whether its code is large, and made only for those who ask for it by name."""
+
+    needs_mass: bool = False
+    """Whether it is of the centre of mass, which a robot without moving mass does not have."""
+
+    def refusal(self, model: Model) -> str | None:
+        """Why this model does not have the quantity, if it does not."""
+        if self.needs_mass and model.mass == 0.0:
+            return f"{model.name!r} has no moving mass, so it has no centre of mass"
+        return None
 
     def algorithm(self, model: Model) -> Algorithm:
         """The algorithm that serves this model best."""
@@ -91,6 +103,10 @@ def _square(model: Model) -> tuple[int, ...]:
 
 def _point(model: Model) -> tuple[int, ...]:
     return (3,)
+
+
+def _three_by_three(model: Model) -> tuple[int, ...]:
+    return (3, 3)
 
 
 def _six(model: Model) -> tuple[int, ...]:
@@ -191,16 +207,29 @@ OF_ROBOT = _table(
     Quantity("kinetic_energy", energy.kinetic_energy, ("q", "v"), _scalar),
     Quantity("potential_energy", energy.potential_energy, ("q",), _scalar),
     Quantity("poses", kinematics.poses, ("q",), lambda model: (model.n_bodies, 4, 4)),
-    Quantity("center_of_mass", center_of_mass.center_of_mass, ("q",), _point),
-    Quantity("center_of_mass_velocity", center_of_mass.center_of_mass_velocity, ("q", "v"), _point),
-    Quantity("center_of_mass_acceleration", center_of_mass.center_of_mass_acceleration, ("q", "v", "a"), _point),
-    Quantity("center_of_mass_jacobian", center_of_mass.center_of_mass_jacobian, ("q",), _three_rows),
+    Quantity("center_of_mass", center_of_mass.center_of_mass, ("q",), _point, needs_mass=True),
+    Quantity("center_of_mass_velocity", center_of_mass.center_of_mass_velocity, ("q", "v"), _point, needs_mass=True),
+    Quantity(
+        "center_of_mass_acceleration",
+        center_of_mass.center_of_mass_acceleration,
+        ("q", "v", "a"),
+        _point,
+        needs_mass=True,
+    ),
+    Quantity(
+        "center_of_mass_jacobian",
+        center_of_mass.center_of_mass_jacobian,
+        ("q",),
+        _three_rows,
+        needs_mass=True,
+    ),
     Quantity(
         "center_of_mass_velocity_derivatives",
         center_of_mass_derivatives.center_of_mass_velocity_derivatives,
         ("q", "v"),
         _three_rows,
         results=2,
+        needs_mass=True,
         is_large=True,
     ),
     Quantity(
@@ -209,8 +238,33 @@ OF_ROBOT = _table(
         ("q", "v", "a"),
         _three_rows,
         results=3,
+        needs_mass=True,
         is_large=True,
     ),
+    Quantity("centroidal_momentum", centroidal.centroidal_momentum, ("q", "v"), _six, needs_mass=True),
+    Quantity("centroidal_momentum_matrix", centroidal.centroidal_momentum_matrix, ("q",), _six_rows, needs_mass=True),
+    Quantity("centroidal_momentum_bias", centroidal.centroidal_momentum_bias, ("q", "v"), _six, needs_mass=True),
+    Quantity("centroidal_momentum_rate", centroidal.centroidal_momentum_rate, ("q", "v", "a"), _six, needs_mass=True),
+    Quantity(
+        "centroidal_momentum_matrix_rate",
+        centroidal_derivatives.centroidal_momentum_matrix_rate,
+        ("q", "v"),
+        _six_rows,
+        needs_mass=True,
+    ),
+    Quantity(
+        "centroidal_dynamics_derivatives",
+        centroidal_derivatives.centroidal_dynamics_derivatives,
+        ("q", "v", "a"),
+        _six_rows,
+        results=4,
+        needs_mass=True,
+        is_large=True,
+    ),
+    Quantity("locked_inertia", locked.locked_inertia, ("q",), _three_by_three, needs_mass=True),
+    Quantity("locked_inertia_rate", locked.locked_inertia_rate, ("q", "v"), _three_by_three, needs_mass=True),
+    Quantity("average_velocity", locked.average_velocity, ("q", "v"), _six, needs_mass=True),
+    Quantity("gesticulation", locked.gesticulation, ("q", "v"), _point, needs_mass=True),
 )
 
 OF_FRAME = _table(

@@ -1,7 +1,7 @@
 """How the velocity and the acceleration of the centre of mass change with q, v and a, on the tangent space of q.
 
-m ċ is the linear part of the momentum Σ I v, and m c̈ that of the force Σ I a + v ×* I v. With Ψ̇, Ψ̈, Ṡ of `sweep` and
-its sums over the subtree of joint j, momentum h, inertia I, Coriolis inertia B, force f:
+m ċ is the linear part of the momentum Σ I v, and m c̈ that of the force Σ I a + v ×* I v. With Ψ̇, Ψ̈, Ṡ of
+`moving_columns` and sums over the subtree of joint j, momentum h, inertia I, Coriolis inertia B, force f:
 
     m ∂ċ/∂q_j = I_j Ψ̇_j + S_j ×* h_j                            m ∂ċ/∂v_j = I_j S_j
     m ∂c̈/∂q_j = 2 B_j Ψ̇_j + I_j Ψ̈_j + S_j ×* f_j               m ∂c̈/∂v_j = 2 B_j S_j + I_j (Ψ̇_j + Ṡ_j)
@@ -18,7 +18,8 @@ import numpy as np
 
 from kinetree.algorithms.body_velocities import BodyVelocities
 from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.sweep import Step, Sweep
+from kinetree.algorithms.moving_columns import MovingColumns
+from kinetree.algorithms.sweep import Sweep
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force, Motion
@@ -59,6 +60,6 @@ def center_of_mass_acceleration_derivatives(model: Model, q: Array, v: Array, a:
     return body.chained(v, a, scale @ by_q, scale @ by_v, scale @ by_a)
 
 
-def _add(matrix: Array, step: Step, forces: Sequence[Force]) -> None:
+def _add(matrix: Array, step: MovingColumns, forces: Sequence[Force]) -> None:
     for k, force in enumerate(forces, start=step.at.start):
         matrix[:, k] += force.force

@@ -1,6 +1,6 @@
 """Analytic derivatives of inverse and forward dynamics, on the tangent space of q, in O(n d) steps.
 
-In one common frame, with a_0 = -g, Ψ̇, Ψ̈, Ṡ and the sums I, B, f over subtrees of `sweep`, and i on the way to j, or
+In one common frame, with a_0 = -g, Ψ̇, Ψ̈, Ṡ of `moving_columns`, the sums I, B, f of `sweep`, and i on the way to j, or
 i = j on the right:
 
     ∂τ_i/∂q_j = S_iᵀ (2 B_j Ψ̇_j + I_j Ψ̈_j + S_j ×* f_j)            ∂τ_j/∂q_i = S_jᵀ (2 B_j Ψ̇_i + I_j Ψ̈_i)

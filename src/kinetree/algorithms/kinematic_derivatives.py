@@ -1,6 +1,6 @@
 """How the velocity and the acceleration of a frame change with q, v and a, on the tangent space of q.
 
-Seen from the frame F itself, with Ψ̇, Ψ̈ and Ṡ of `sweep`, for every joint j on the way to it:
+Seen from the frame F itself, with Ψ̇, Ψ̈ and Ṡ of `moving_columns`, for every joint j on the way to it:
 
     ∂V/∂q_j = Ψ̇_j                     ∂V/∂v_j = S_j
     ∂A/∂q_j = Ψ̈_j - V × Ψ̇_j           ∂A/∂v_j = Ψ̇_j + Ṡ_j - V × S_j           ∂A/∂a_j = S_j

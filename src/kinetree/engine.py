@@ -220,8 +220,9 @@ class Engine:
     # -- the textbook ------------------------------------------------------------------------------------------
 
     def _has_status(self, quantity: Quantity) -> bool:
-        """Whether a state may be refused: for a quaternion that is not of unit length, or a singular mass matrix."""
-        return quantity.divides_by_mass or bool(self.model.quaternions)
+        """Whether a state may be refused: for a quaternion that is not of unit length, a singular mass matrix, or what
+        the quantity itself cannot serve."""
+        return quantity.divides_by_mass or quantity.singularity is not None or bool(self.model.quaternions)
 
     def function(self, request: Request) -> Callable[..., tuple[Any, ...]]:
         """The request as a function of plain arrays of one state: a tuple of its results and, where that may be,
@@ -245,6 +246,8 @@ class Engine:
             if quantity.divides_by_mass:
                 result, pivots = result
                 status = self._suspicious(pivots, request.subject)
+            elif quantity.singularity is not None:
+                result, status = result
             for name, array in zip(quantity.inputs, state, strict=True):
                 if name.startswith("q"):
                     for part in model.quaternions:
@@ -266,6 +269,8 @@ class Engine:
             batch = batch_shape(arguments)
             flags = np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch)
             self._refuse_singular(arguments, batch, flags, request.subject)
+        elif request.quantity.singularity is not None:
+            _refuse(request, np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch_shape(arguments)))
         for target, result in zip(targets, results, strict=True):
             target[...] = result
 
@@ -332,13 +337,18 @@ class Engine:
             if quantity.divides_by_mass:
                 self._refuse_singular(arguments, batch, flags != 0.0, request.subject)
                 self._leave_to_python(request)
+            _refuse(request, flags != 0.0)
         if not direct:
             targets[0][...] = results[0]
 
     @staticmethod
     def _may_write_to(out: Array, arguments: Arguments, quantity: Quantity) -> bool:
         """Whether a kernel may write to the caller's array while it reads the others, and without being asked again."""
-        if quantity.divides_by_mass or not (out.flags.c_contiguous and out.flags.aligned):
+        if (
+            quantity.divides_by_mass
+            or quantity.singularity is not None
+            or not (out.flags.c_contiguous and out.flags.aligned)
+        ):
             return False  # the first may yet fail, and then the array must stay as it is
         return not any(np.may_share_memory(out, array) for array, _ in arguments.values())
 
@@ -390,6 +400,15 @@ class Engine:
             reason = f"singular at {where}: joint {joint.name!r} can move without moving any mass"
             reason += ", and the constraints do not determine how" if held else ""
         raise SingularMassMatrixError(f"the mass matrix of {model.name!r} is {reason}")
+
+
+def _refuse(request: Request, flags: Array) -> None:
+    """Raises for the first state that the quantity itself refuses."""
+    if request.quantity.singularity is not None and flags.any():
+        index = tuple(map(int, np.argwhere(flags)[0]))
+        where = f"q[{', '.join(map(str, index))}]" if index else "this q"
+        name, reason = request.quantity.name, request.quantity.singularity
+        raise ArgumentError(f"{request.subject!r} has no {name} at {where}: {reason}")
 
 
 def _any_traced(values: Sequence[Any], wrenches: Any) -> bool:

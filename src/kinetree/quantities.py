@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 from kinetree.algorithms import (
     aba,
+    analytic_jacobian,
     center_of_mass,
     center_of_mass_derivatives,
     centroidal,
@@ -55,6 +57,8 @@ class Quantity:
     prefers: Callable[[Model], bool] = lambda model: False
     is_large: bool = False
     """Whether its code is large, and made only for those who ask for it by name."""
+    singularity: str | None = None
+    """Why a state may be refused. The algorithm then also returns whether it is to be."""
 
     needs_mass: bool = False
     """Whether it is of the centre of mass, which a robot without moving mass does not have."""
@@ -291,6 +295,33 @@ OF_FRAME = _table(
         is_large=True,
     ),
 )
+
+OF_POSE: dict[str, Algorithm] = {
+    "pose_parameters": analytic_jacobian.pose_parameters,
+    "analytic_jacobian": analytic_jacobian.analytic_jacobian,
+    "analytic_jacobian_rate": analytic_jacobian.analytic_jacobian_rate,
+}
+"""Algorithms for quantities of frames that are different for each parameterisation of a pose."""
+
+
+@cache
+def of_pose(name: str, position: str, rotation: str) -> Quantity:
+    """The quantity of this name for a parameterisation of the pose, on which its shape depends."""
+    rows = analytic_jacobian.size(position, rotation)
+    has_columns = name != "pose_parameters"
+    refusal = analytic_jacobian.singularity(position, rotation) if has_columns else None
+
+    def compute(model: Model, frame: Any, *state: Any) -> Any:
+        result = OF_POSE[name](model, frame, *state, position, rotation)
+        return result[0] if has_columns and refusal is None else result
+
+    return Quantity(
+        f"{name} ({position}, {rotation})",
+        compute,
+        ("q", "v") if name.endswith("rate") else ("q",),
+        lambda model: (rows, model.nv) if has_columns else (rows,),
+        singularity=refusal,
+    )
 
 
 OF_CONSTRAINTS = _table(

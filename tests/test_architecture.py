@@ -44,7 +44,7 @@ ALLOWED = {
         "equations",
         "backends",
     },
-    "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench"},
+    "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench", "simulation"},
     "equations": {"algorithms", "compiler", "model", "spatial"},
     "backends": {"equations", "compiler", "model"},
     "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},

@@ -227,6 +227,11 @@ class Robot(CentroidalQuantities):
         return self._call("gravity_forces", (q,), out)
 
     @native
+    def gravity_forces_derivative(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """∂G/∂q of gravity forces, (…, nv, nv), q moved by `integrate`."""
+        return self._call("gravity_forces_derivative", (q,), out)
+
+    @native
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """C(q, v) with C v = bias forces without gravity and Ṁ - 2C skew-symmetric, (…, nv, nv)."""
         return self._call("coriolis_matrix", (q, v), out)
@@ -287,9 +292,7 @@ class Robot(CentroidalQuantities):
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array] = self._engine.evaluate(
-            OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a), wrenches=wrenches
-        )
+        slopes: tuple[Array, Array] = self._several("inverse_dynamics_derivatives", (q, v, a), wrenches)
         return slopes
 
     @native
@@ -300,9 +303,7 @@ class Robot(CentroidalQuantities):
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array, Array] = self._engine.evaluate(
-            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau), wrenches=wrenches
-        )
+        slopes: tuple[Array, Array, Array] = self._several("forward_dynamics_derivatives", (q, v, tau), wrenches)
         return slopes
 
     @native
@@ -343,6 +344,20 @@ class Robot(CentroidalQuantities):
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """J with ċ = J v, (…, 3, nv)."""
         return self._call("center_of_mass_jacobian", (q,), out)
+
+    @native
+    def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        slopes: tuple[Array, Array] = self._several("center_of_mass_velocity_derivatives", (q, v))
+        return slopes
+
+    @native
+    def center_of_mass_acceleration_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array]:
+        """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each, q moved by `integrate`; the third is the Jacobian."""
+        slopes: tuple[Array, Array, Array] = self._several("center_of_mass_acceleration_derivatives", (q, v, a))
+        return slopes
 
     # -- under constraints -------------------------------------------------------------------------------------
 
@@ -470,6 +485,10 @@ class Robot(CentroidalQuantities):
         self._check_has(OF_ROBOT[name])
         result: Array = self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
         return result
+
+    def _several(self, name: str, values: tuple[Any, ...], wrenches: Wrenches | None = None) -> Any:
+        self._check_has(OF_ROBOT[name])
+        return self._engine.evaluate(OF_ROBOT[name], values, wrenches=wrenches)
 
     def _check_has(self, quantity: Quantity) -> None:
         refusal = quantity.refusal(self.model)

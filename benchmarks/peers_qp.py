@@ -85,6 +85,7 @@ def of_proxqp(first: Program, warm: bool) -> Solve:
     dense = proxsuite.proxqp.dense
     solver = dense.QP(n, k, len(first.C) - k, True)
     solver.settings.eps_abs, solver.settings.eps_rel = 1e-8, 0.0
+    solver.settings.max_iter = 200
     guess = proxsuite.proxqp.InitialGuess
     solver.settings.initial_guess = (
         guess.WARM_START_WITH_PREVIOUS_RESULT if warm else guess.EQUALITY_CONSTRAINED_INITIAL_GUESS

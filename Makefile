@@ -31,6 +31,7 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python batch.py
 	cd benchmarks && ../$(BIN)/python calls.py
 	cd benchmarks && ../$(BIN)/python dynamics.py
+	cd benchmarks && ../$(BIN)/python centroidal.py
 	cd benchmarks && ../$(BIN)/python constrained.py
 	cd benchmarks && ../$(BIN)/python single.py
 	cd benchmarks && ../$(BIN)/python compile.py

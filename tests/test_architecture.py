@@ -26,8 +26,10 @@ ALLOWED = {
     "wrench": {"algorithms", "spatial"},
     "quantities": {"algorithms", "model"},
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
-    "frame": {"algorithms", "binding", "engine", "quantities", "robot"},  # of robot, the type
+    "frame": {"algorithms", "binding", "engine", "quantities", "robot", "spatial"},  # of robot, the type
+    "centroidal": {"algorithms", "arguments", "binding", "compiler", "spatial", "model", "robot"},  # of robot, the type
     "robot": {
+        "centroidal",
         "frame",
         "simulation",
         "constrained",
@@ -64,6 +66,10 @@ ALLOWED = {
     "bound_law": {"definition", "robot", "engine", "arguments", "binding", "compiler", "structure"},
     "law": {"frame", "definition", "bound_law", "robot", "quantities", "arguments", "compiler"},
     "derivatives": {"definition", "law", "bound_law", "robot", "algorithms", "compiler", "structure"},
+    "per_state": {"compiler", "definition", "law"},
+    "rotations": {"arguments", "linalg", "per_state", "spatial"},
+    "positions": {"per_state", "spatial"},
+    "trajectories": {"arguments", "linalg", "per_state", "robot", "rotations", "spatial"},
     "lagrange": {"algorithms", "arguments", "derivatives", "law", "linalg", "robot"},
     "load": {"robot", "model", "spatial"},
     "dh": {"robot", "model"},
@@ -83,6 +89,8 @@ ALLOWED = {
         "ik",
         "lagrange",
         "linalg",
+        "positions",
+        "rotations",
         "compiler",
         "load",
         "convert",
@@ -98,6 +106,7 @@ ONE_PLACE = {
     "torch": "backends/torch.py",
     "casadi": "backends/casadi.py",
     "sympy": "backends/sympy.py",
+    "scipy": "rotations/scipy.py",
     "xml": "model/loaders",
     "mujoco": "model/loaders",
     "xacro": "model/loaders/xacro.py",

@@ -1,6 +1,7 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, edit, identification, ik, linalg
+from kinetree import cache, edit, identification, ik, linalg, positions, rotations
+from kinetree.compiler.memory import set_result_memory
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
 from kinetree.convert import convert
@@ -119,8 +120,11 @@ __all__ = [
     "logical_or",
     "maximum",
     "minimum",
+    "positions",
     "random_model",
+    "rotations",
     "set_num_threads",
+    "set_result_memory",
     "sign",
     "sin",
     "skew",

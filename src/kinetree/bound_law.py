@@ -20,6 +20,7 @@ from kinetree.compiler.call import Kernel, Shape
 from kinetree.compiler.doubts import collected_doubts
 from kinetree.compiler.expr import Node, is_traced, tracing
 from kinetree.compiler.jit import assembly_of, host, lock
+from kinetree.compiler.memory import empty
 from kinetree.compiler.stored import Stored
 from kinetree.definition import Definition, bound_arguments
 from kinetree.engine import one_state
@@ -66,7 +67,7 @@ class BoundLaw:
         if self.eager:
             return self._by_textbook(arguments, batch, out)
         traced = self.traced
-        results = [np.empty(batch + shape) for shape in traced.shapes]
+        results = [empty(batch + shape) for shape in traced.shapes]
         flags = np.empty(batch)
         if flags.size:
             is_first = batch != () and traced.kernel.loaded("batch") is None

@@ -39,9 +39,7 @@ def warm(
     if not isinstance(robot, Robot):
         raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
     names = quantities or tuple(
-        name
-        for name, quantity in OF_ROBOT.items()
-        if not quantity.is_large and (robot.mass > 0.0 or not name.startswith("center_of_mass"))
+        name for name, quantity in OF_ROBOT.items() if not quantity.is_large and quantity.refusal(robot.model) is None
     )
     requests = robot._requests(names)
     shows = report is None and sys.stderr is not None and sys.stderr.isatty()

@@ -23,6 +23,7 @@ from kinetree.compiler.code import Kind, Layout
 from kinetree.compiler.doubts import doubt
 from kinetree.compiler.expr import is_traced, tracing
 from kinetree.compiler.jit import host, lock
+from kinetree.compiler.memory import empty
 from kinetree.compiler.stored import Stored
 from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrixError, short
 from kinetree.linalg import ltdl
@@ -92,7 +93,7 @@ class Engine:
         batch = batch_shape(arguments)
         shapes = [batch + shape for shape in quantity.shapes(self.model, subject)]
         if out is None:
-            targets = [np.empty(shape) for shape in shapes]
+            targets = [empty(shape) for shape in shapes]
         elif quantity.results > 1:
             raise ArgumentError(f"{quantity.name} returns {quantity.results} arrays; out takes one")
         else:
@@ -221,8 +222,9 @@ class Engine:
     # -- the textbook ------------------------------------------------------------------------------------------
 
     def _has_status(self, quantity: Quantity) -> bool:
-        """Whether a state may be refused: for a quaternion that is not of unit length, or a singular mass matrix."""
-        return quantity.divides_by_mass or bool(self.model.quaternions)
+        """Whether a state may be refused: for a quaternion that is not of unit length, a singular mass matrix, or what
+        the quantity itself cannot serve."""
+        return quantity.divides_by_mass or quantity.singularity is not None or bool(self.model.quaternions)
 
     def function(self, request: Request) -> Callable[..., tuple[Any, ...]]:
         """The request as a function of plain arrays of one state: a tuple of its results and, where that may be,
@@ -246,6 +248,8 @@ class Engine:
             if quantity.divides_by_mass:
                 result, pivots = result
                 status = self._suspicious(pivots)
+            elif quantity.singularity is not None:
+                result, status = result
             for name, array in zip(quantity.inputs, state, strict=True):
                 if name.startswith("q"):
                     for part in model.quaternions:
@@ -267,6 +271,8 @@ class Engine:
             batch = batch_shape(arguments)
             flags = np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch)
             self._refuse_singular(arguments, batch, flags)
+        elif request.quantity.singularity is not None:
+            _refuse(request, np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch_shape(arguments)))
         for target, result in zip(targets, results, strict=True):
             target[...] = result
 
@@ -324,7 +330,7 @@ class Engine:
         if targets[0].size == 0:
             return
         direct = not given or self._may_write_to(targets[0], arguments, quantity)
-        results = targets if direct else [np.empty(target.shape) for target in targets]
+        results = targets if direct else [empty(target.shape) for target in targets]
         flags = np.empty(batch) if self._has_status(quantity) else None
         kernel.run(list(arguments.values()), batch, [*results] if flags is None else [*results, flags])
         self._open(request, "batch" if batch else "single")
@@ -333,13 +339,18 @@ class Engine:
             if quantity.divides_by_mass:
                 self._refuse_singular(arguments, batch, flags != 0.0)
                 self._leave_to_python(request)
+            _refuse(request, flags != 0.0)
         if not direct:
             targets[0][...] = results[0]
 
     @staticmethod
     def _may_write_to(out: Array, arguments: Arguments, quantity: Quantity) -> bool:
         """Whether a kernel may write to the caller's array while it reads the others, and without being asked again."""
-        if quantity.divides_by_mass or not (out.flags.c_contiguous and out.flags.aligned):
+        if (
+            quantity.divides_by_mass
+            or quantity.singularity is not None
+            or not (out.flags.c_contiguous and out.flags.aligned)
+        ):
             return False  # the first may yet fail, and then the array must stay as it is
         return not any(np.may_share_memory(out, array) for array, _ in arguments.values())
 
@@ -381,6 +392,15 @@ class Engine:
         else:
             reason = f"singular at {where}: joint {joint.name!r} can move without moving any mass"
         raise SingularMassMatrixError(f"the mass matrix of {model.name!r} is {reason}")
+
+
+def _refuse(request: Request, flags: Array) -> None:
+    """Raises for the first state that the quantity itself refuses."""
+    if request.quantity.singularity is not None and flags.any():
+        index = tuple(map(int, np.argwhere(flags)[0]))
+        where = f"q[{', '.join(map(str, index))}]" if index else "this q"
+        name, reason = request.quantity.name, request.quantity.singularity
+        raise ArgumentError(f"{request.subject!r} has no {name} at {where}: {reason}")
 
 
 def _any_traced(values: Sequence[Any], wrenches: Any) -> bool:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 from kinetree.algorithms import (
     aba,
+    analytic_jacobian,
     center_of_mass,
+    centroidal,
+    centroidal_derivatives,
     configuration,
     constraints,
     coriolis,
@@ -18,6 +22,7 @@ from kinetree.algorithms import (
     factorization,
     jacobian,
     kinematics,
+    locked,
     newton_euler,
     regressor,
     rnea,
@@ -49,6 +54,17 @@ class Quantity:
     prefers: Callable[[Model], bool] = lambda model: False
     is_large: bool = False
     """Whether its code is large, and made only for those who ask for it by name."""
+    singularity: str | None = None
+    """Why a state may be refused. The algorithm then also returns whether it is to be."""
+
+    needs_mass: bool = False
+    """Whether it is of the centre of mass, which a robot without moving mass does not have."""
+
+    def refusal(self, model: Model) -> str | None:
+        """Why this model does not have the quantity, if it does not."""
+        if self.needs_mass and model.mass == 0.0:
+            return f"{model.name!r} has no moving mass, so it has no centre of mass"
+        return None
 
     def algorithm(self, model: Model) -> Algorithm:
         """The algorithm that serves this model best."""
@@ -90,8 +106,16 @@ def _point(model: Model) -> tuple[int, ...]:
     return (3,)
 
 
+def _three_by_three(model: Model) -> tuple[int, ...]:
+    return (3, 3)
+
+
 def _six(model: Model) -> tuple[int, ...]:
     return (6,)
+
+
+def _six_rows(model: Model) -> tuple[int, ...]:
+    return (6, model.nv)
 
 
 def _table(*quantities: Quantity) -> dict[str, Quantity]:
@@ -179,10 +203,46 @@ OF_ROBOT = _table(
     Quantity("kinetic_energy", energy.kinetic_energy, ("q", "v"), _scalar),
     Quantity("potential_energy", energy.potential_energy, ("q",), _scalar),
     Quantity("poses", kinematics.poses, ("q",), lambda model: (model.n_bodies, 4, 4)),
-    Quantity("center_of_mass", center_of_mass.center_of_mass, ("q",), _point),
-    Quantity("center_of_mass_velocity", center_of_mass.center_of_mass_velocity, ("q", "v"), _point),
-    Quantity("center_of_mass_acceleration", center_of_mass.center_of_mass_acceleration, ("q", "v", "a"), _point),
-    Quantity("center_of_mass_jacobian", center_of_mass.center_of_mass_jacobian, ("q",), lambda model: (3, model.nv)),
+    Quantity("center_of_mass", center_of_mass.center_of_mass, ("q",), _point, needs_mass=True),
+    Quantity("center_of_mass_velocity", center_of_mass.center_of_mass_velocity, ("q", "v"), _point, needs_mass=True),
+    Quantity(
+        "center_of_mass_acceleration",
+        center_of_mass.center_of_mass_acceleration,
+        ("q", "v", "a"),
+        _point,
+        needs_mass=True,
+    ),
+    Quantity(
+        "center_of_mass_jacobian",
+        center_of_mass.center_of_mass_jacobian,
+        ("q",),
+        lambda model: (3, model.nv),
+        needs_mass=True,
+    ),
+    Quantity("centroidal_momentum", centroidal.centroidal_momentum, ("q", "v"), _six, needs_mass=True),
+    Quantity("centroidal_momentum_matrix", centroidal.centroidal_momentum_matrix, ("q",), _six_rows, needs_mass=True),
+    Quantity("centroidal_momentum_bias", centroidal.centroidal_momentum_bias, ("q", "v"), _six, needs_mass=True),
+    Quantity("centroidal_momentum_rate", centroidal.centroidal_momentum_rate, ("q", "v", "a"), _six, needs_mass=True),
+    Quantity(
+        "centroidal_momentum_matrix_rate",
+        centroidal_derivatives.centroidal_momentum_matrix_rate,
+        ("q", "v"),
+        _six_rows,
+        needs_mass=True,
+    ),
+    Quantity(
+        "centroidal_dynamics_derivatives",
+        centroidal_derivatives.centroidal_dynamics_derivatives,
+        ("q", "v", "a"),
+        _six_rows,
+        results=4,
+        needs_mass=True,
+        is_large=True,
+    ),
+    Quantity("locked_inertia", locked.locked_inertia, ("q",), _three_by_three, needs_mass=True),
+    Quantity("locked_inertia_rate", locked.locked_inertia_rate, ("q", "v"), _three_by_three, needs_mass=True),
+    Quantity("average_velocity", locked.average_velocity, ("q", "v"), _six, needs_mass=True),
+    Quantity("gesticulation", locked.gesticulation, ("q", "v"), _point, needs_mass=True),
 )
 
 OF_FRAME = _table(
@@ -190,9 +250,36 @@ OF_FRAME = _table(
     Quantity("velocity", kinematics.frame_velocity, ("q", "v"), _six),
     Quantity("acceleration", kinematics.frame_acceleration, ("q", "v", "a"), _six),
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
-    Quantity("jacobian", jacobian.frame_jacobian, ("q",), lambda model: (6, model.nv)),
-    Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), lambda model: (6, model.nv)),
+    Quantity("jacobian", jacobian.frame_jacobian, ("q",), _six_rows),
+    Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), _six_rows),
 )
+
+OF_POSE: dict[str, Algorithm] = {
+    "pose_parameters": analytic_jacobian.pose_parameters,
+    "analytic_jacobian": analytic_jacobian.analytic_jacobian,
+    "analytic_jacobian_rate": analytic_jacobian.analytic_jacobian_rate,
+}
+"""Algorithms for quantities of frames that are different for each parameterisation of a pose."""
+
+
+@cache
+def of_pose(name: str, position: str, rotation: str) -> Quantity:
+    """The quantity of this name for a parameterisation of the pose, on which its shape depends."""
+    rows = analytic_jacobian.size(position, rotation)
+    has_columns = name != "pose_parameters"
+    refusal = analytic_jacobian.singularity(position, rotation) if has_columns else None
+
+    def compute(model: Model, frame: Any, *state: Any) -> Any:
+        result = OF_POSE[name](model, frame, *state, position, rotation)
+        return result[0] if has_columns and refusal is None else result
+
+    return Quantity(
+        f"{name} ({position}, {rotation})",
+        compute,
+        ("q", "v") if name.endswith("rate") else ("q",),
+        lambda model: (rows, model.nv) if has_columns else (rows,),
+        singularity=refusal,
+    )
 
 
 OF_CONSTRAINTS = _table(

@@ -18,6 +18,7 @@ from kinetree.algorithms import configuration, regressor
 from kinetree.algorithms.references import REFERENCES
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
+from kinetree.centroidal import CentroidalQuantities
 from kinetree.engine import Engine, Place, Request
 from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, one_of, short, unknown
@@ -28,7 +29,7 @@ from kinetree.model.tree import Limits, Model
 from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.urdf import urdf
 from kinetree.ops import Array
-from kinetree.quantities import OF_ROBOT
+from kinetree.quantities import OF_ROBOT, Quantity
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ Wrenches = Mapping[str, "ArrayLike | Wrench"]
 
 @final
 @dataclass(frozen=True)
-class Robot:
+class Robot(CentroidalQuantities):
     """A robot's kinematics and dynamics. Immutable, hashable, picklable.
 
     Each quantity is compiled for this robot when it is first asked for; with `textbook` it is computed by the algorithm
@@ -323,13 +324,11 @@ class Robot:
     @native
     def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Centre of mass of all that moves, in the world, (…, 3) [m]."""
-        self._require_mass()
         return self._call("center_of_mass", (q,), out)
 
     @native
     def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """(…, 3) [m/s]."""
-        self._require_mass()
         return self._call("center_of_mass_velocity", (q, v), out)
 
     @native
@@ -337,13 +336,11 @@ class Robot:
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
     ) -> Array:
         """(…, 3) [m/s²], gravity not included."""
-        self._require_mass()
         return self._call("center_of_mass_acceleration", (q, v, a), out)
 
     @native
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """J with ċ = J v, (…, 3, nv)."""
-        self._require_mass()
         return self._call("center_of_mass_jacobian", (q,), out)
 
     # -- under constraints -------------------------------------------------------------------------------------
@@ -428,8 +425,7 @@ class Robot:
                 raise unknown("quantity", name, OF_ROBOT)
             if places and not quantity.takes_wrenches:
                 raise ArgumentError(f"{name} takes no wrenches")
-            if name.startswith("center_of_mass"):
-                self._require_mass()
+            self._check_has(quantity)
             requests.append(Request(quantity, places=places))
         return requests
 
@@ -445,9 +441,11 @@ class Robot:
         return self.model.frame(name).name, one_of("reference", reference, REFERENCES)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
+        self._check_has(OF_ROBOT[name])
         result: Array = self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
         return result
 
-    def _require_mass(self) -> None:
-        if self.mass == 0.0:
-            raise ArgumentError(f"{self.name!r} has no moving mass, so it has no centre of mass")
+    def _check_has(self, quantity: Quantity) -> None:
+        refusal = quantity.refusal(self.model)
+        if refusal is not None:
+            raise ArgumentError(refusal)

@@ -1,24 +1,18 @@
 """Analytic derivatives of inverse and forward dynamics, on the tangent space of q, in O(n d) steps.
 
 In one common frame, for joint j with parent λ, a_0 = -g, and sums over the subtree of j: inertia I, Coriolis inertia B
-and force f = Σ I a + v ×* I v. How S_j moves when an ancestor does is
-
-    Ψ̇_j = v_λ × S_j,     Ψ̈_j = a_λ × S_j + v_λ × Ψ̇_j,     Ṡ_j = v_j × S_j
-
-and with i on the way to j, or i = j on the right:
+and force f = Σ I a + v ×* I v; Ψ̇_j, Ψ̈_j and Ṡ_j say how S_j moves, see `moving_columns`. With i on the way to j, or
+i = j on the right:
 
     ∂τ_i/∂q_j = S_iᵀ (2 B_j Ψ̇_j + I_j Ψ̈_j + S_j ×* f_j)            ∂τ_j/∂q_i = S_jᵀ (2 B_j Ψ̇_i + I_j Ψ̈_i)
     ∂τ_i/∂v_j = S_iᵀ (2 B_j S_j + I_j (Ψ̇_j + Ṡ_j))                  ∂τ_j/∂v_i = S_jᵀ (2 B_j S_i + I_j (Ψ̇_i + Ṡ_i))
 
 Singh, Russell and Wensing 2022. With a = FD(q, v, τ), M ∂a/∂x = -∂τ/∂x for x = q and v, and ∂a/∂τ = M⁻¹.
-
-A joint whose S depends on q is a series of simpler ones without mass between them: its columns are taken one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,25 +20,13 @@ from kinetree.algorithms import crba
 from kinetree.algorithms.body_velocities import BodyVelocities
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
+from kinetree.algorithms.moving_columns import MovingColumns, moving_columns
 from kinetree.algorithms.rnea import NO_FORCES, bias_forces
 from kinetree.algorithms.wrenches import Push, external_forces
 from kinetree.linalg import ltdl, ltdl_solve
-from kinetree.model.joints import Joint
-from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, mirrored, zeros
 from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
-
-
-@dataclass(frozen=True)
-class _Step:
-    """One joint, or one column of a joint that is a series: its place in v, and how its columns move."""
-
-    at: slice
-    S: Sequence[Motion]
-    psi1: Sequence[Motion]
-    psi2: Sequence[Motion]
-    rate: Sequence[Motion]
 
 
 class _Sweep:
@@ -54,20 +36,13 @@ class _Sweep:
         self, model: Model, frame: CommonFrame, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES
     ) -> None:
         self.model = model
-        self.steps: dict[int, list[_Step]] = {0: []}
+        self.steps: dict[int, list[MovingColumns]] = {0: []}
         V, A = {0: Motion.zero()}, {0: Motion(-frame.gravity, np.zeros(3))}
         self.I: dict[int, Inertia] = dict(frame.I)
         self.B: dict[int, CoriolisInertia] = {}
         self.f: dict[int, Force] = {}
         for i, p in model.root_to_tips():
-            V[i], A[i], self.steps[i] = V[p], A[p], []
-            for at, S in _series(model.joints[i], frame.S[i]):
-                step = combination(tuple(S), v[at])
-                psi1 = [V[i].cross(s) for s in S]
-                psi2 = [A[i].cross(s) + V[i].cross(psi) for s, psi in zip(S, psi1, strict=True)]
-                V[i] = V[i] + step
-                A[i] = A[i] + combination(tuple(S), a[at]) + V[i].cross(step)
-                self.steps[i].append(_Step(at, S, psi1, psi2, [V[i].cross(s) for s in S]))
+            self.steps[i], V[i], A[i] = moving_columns(model.joints[i], frame.S[i], V[p], A[p], v, a)
             self.B[i] = CoriolisInertia.of(self.I[i], V[i])
             self.f[i] = self.I[i].net_force(V[i], A[i])
             if i in f_ext:
@@ -78,16 +53,10 @@ class _Sweep:
                 self.B[p] += self.B[i]
                 self.f[p] += self.f[i]
 
-    def before(self, body: int, step: _Step) -> list[_Step]:
+    def before(self, body: int, step: MovingColumns) -> list[MovingColumns]:
         """The steps on the way to this one, itself not included."""
         way = [earlier for i in self.model.support(body) for earlier in self.steps[i]]
         return way[: way.index(step)]
-
-
-def _series(joint: Joint, S: tuple[Motion, ...]) -> list[tuple[slice, tuple[Motion, ...]]]:
-    if joint.is_series:
-        return [(slice(joint.iv + k, joint.iv + k + 1), (s,)) for k, s in enumerate(S)]
-    return [(joint.v_slice, S)]
 
 
 def _torque_slopes(sweep: _Sweep, *like: Array) -> tuple[Array, Array]:

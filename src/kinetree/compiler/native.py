@@ -24,6 +24,7 @@ from kinetree.compiler.code import Code
 from kinetree.compiler.emit import entry
 from kinetree.compiler.hold import hold
 from kinetree.compiler.jit import LoadedCode, host, lock
+from kinetree.compiler.memory import LARGE
 from kinetree.compiler.stored import stored_object
 from kinetree.compiler.threads import THREADS
 
@@ -187,6 +188,7 @@ class Door:
             entry.Variant.BATCH: 0 if variant.batch is None else variant.batch.address,
             entry.Variant.BATCH_WORKSPACE: 0 if variant.batch is None else variant.batch.workspace,
             entry.Variant.SMALL: 0 if variant.batch is None else variant.batch.states_for_one_thread(host().lanes),
+            entry.Variant.MOST: (LARGE - 1) // (8 * max(1, sum(counts))),
             entry.Variant.OPTIONS: self._table(options),
             entry.Variant.PLACES: -1 if mapping is None else len(variant.places),
             entry.Variant.NAMES: self._table(names),

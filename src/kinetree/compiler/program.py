@@ -80,7 +80,7 @@ class Program:
     def batch_assembly(self) -> str:
         """The module for a batch."""
         kernel = emit_block(BLOCK, self.parts, self.outputs, self.space)
-        loop = emit_batch(self.space, len(self.parts))
+        loop = emit_batch(self.space, len(self.parts), self.outputs)
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
     def code(self, kind: Kind) -> Code:
@@ -120,7 +120,7 @@ def build(
 
 def simplified(graph: Graph, fuses: bool) -> Graph:
     """The cheaper of the graph and its factored form, fused where the CPU can."""
-    candidates = [check(graph, fused=False), check(factor(graph), fused=False)]
+    candidates = [graph, factor(graph)]
     if fuses:
-        candidates = [check(fuse(candidate), fused=True) for candidate in candidates]
-    return min(candidates, key=Graph.operations)
+        candidates = [fuse(candidate) for candidate in candidates]
+    return check(min(candidates, key=Graph.operations), fused=fuses)

@@ -1,4 +1,4 @@
-"""kt.convert: the same state, force or Jacobian in the coordinates of another library.
+"""kt.convert: the same state, force or Jacobian in the coordinates of another library, or with another base velocity.
 
 Velocities of the two sides are related by v_peer = T(q) v, with T a permutation of the joints, a change of axes for
 some of them, and a row for every mimic joint, to which the peers give coordinates of their own. B is a left inverse of
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.arguments import as_floats, batch_shape, check_quaternions
+from kinetree.convert.base_velocity import BODY, MIXED
 from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine, times
 from kinetree.convert.drake import DRAKE
 from kinetree.convert.followers import check_consistent, full_turns
@@ -31,7 +32,7 @@ from kinetree.spatial.packing import SpatialOrder, reordered
 
 Kind: TypeAlias = Literal["q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench"]
 KINDS: tuple[Kind, ...] = ("q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench")
-PEERS = {peer.name: peer for peer in (PINOCCHIO, MUJOCO, DRAKE)}
+PEERS = {peer.name: peer for peer in (PINOCCHIO, MUJOCO, DRAKE, BODY, MIXED)}
 
 
 def convert(
@@ -45,7 +46,8 @@ def convert(
     v: ArrayLike | None = None,
     joints: Sequence[str] | None = None,
 ) -> Array:
-    """`value` of the given kind, to the conventions of a peer or from them: "pinocchio", "mujoco" or "drake".
+    """`value` of the given kind, to the conventions of a peer or from them: "pinocchio", "mujoco" or "drake"; or "body"
+    or "mixed", for this robot as it is when loaded with that base velocity.
 
     kind    "q", "v", "a", "tau" (…, n), "jacobian" (…, k, n), "mass_matrix" (…, n, n) or "wrench" (…, 6)
     q, v    of the state, in the conventions of `value`; needed only where a joint's velocity has other axes
@@ -85,7 +87,10 @@ class _Sides:
         """To the peer (outward) or from it; q and v are on the side of the value."""
         model = self.model
         nq, nv = (model.nq, model.nv) if outward else (int(self.iq[-1]), int(self.iv[-1]))
-        orders: tuple[SpatialOrder, SpatialOrder] = (model.spatial_order, self.peer.spatial_order)
+        orders: tuple[SpatialOrder, SpatialOrder] = (
+            model.spatial_order,
+            self.peer.spatial_order or model.spatial_order,
+        )
         if not outward:
             orders = orders[::-1]
         x, core = self._value(kind, value, nv, outward)

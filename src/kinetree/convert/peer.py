@@ -20,15 +20,20 @@ class Peer:
 
     name: str
     coordinates: Callable[[Joint], Coordinates]
-    spatial_order: SpatialOrder
-    """Of its 6-vectors and the rows of its Jacobians."""
+    spatial_order: SpatialOrder | None
+    """Of its 6-vectors and the rows of its Jacobians; None for that of the robot."""
     siblings_by_name: bool = False
     """Joints of one link are ordered by name, not as the file has them."""
+    same_joints: bool = False
+    """It has our joints in our order, and no coordinates for mimic joints."""
     free_pose_in_world: bool = False
     """A free joint's position is a pose in the world, wherever in the tree it is."""
 
     def joints(self, model: Model) -> Iterator[Joint]:
         """The joints with coordinates there, in the order it gives them by itself; a floating base first."""
+        if self.same_joints:
+            yield from model.owners
+            return
         base = model.floating_base
         by_name = joints_by_name(model)
         if base is not None:

@@ -168,6 +168,14 @@ class Inertia:
         turning = np.array([P[2, 1] - P[1, 2], P[0, 2] - P[2, 0], P[1, 0] - P[0, 1]])
         return Force(linear * self.mass + W @ self.h, turning + cross(self.h, linear))
 
+    def rate(self, V: Motion) -> Inertia:
+        """V ×* I - I V×, how the inertia changes in coordinates that stand still while the body moves with V: no mass,
+        ḣ = m v + ω × h, and İ = 2(v·h) 1 - v hᵀ - h vᵀ + [ω]× I - I [ω]×."""
+        v, w = V.linear, V.angular
+        vh, turning = np.outer(v, self.h), skew(w) @ self.I
+        rotational = 2.0 * (v @ self.h) * np.eye(3) - vh - vh.T + turning + turning.T
+        return Inertia(0.0, v * self.mass + cross(w, self.h), mirrored(rotational))
+
     def matrix(self, order: SpatialOrder = "linear-first") -> Array:
         """The 6×6 matrix, (6, 6)."""
         units = (Motion.from_vector(e, order) for e in np.eye(6))

@@ -28,6 +28,17 @@ def unpack(six: Array, order: SpatialOrder) -> tuple[Array, Array]:
     return (six[:3], six[3:]) if _linear_first(order) else (six[3:], six[:3])
 
 
+def pack_last(linear: Array, angular: Array, order: SpatialOrder) -> Array:
+    """6-vectors along the last axis, of any number of states, from their parts (…, 3)."""
+    return np.concatenate((linear, angular) if _linear_first(order) else (angular, linear), axis=-1)
+
+
+def unpack_last(sixes: Array, order: SpatialOrder) -> tuple[Array, Array]:
+    """The linear and the angular parts of 6-vectors along the last axis."""
+    first, second = sixes[..., :3], sixes[..., 3:]
+    return (first, second) if _linear_first(order) else (second, first)
+
+
 def reordered(x: Array, axis: int, order: SpatialOrder, wanted: SpatialOrder) -> Array:
     """A copy of x with the 6-vectors along an axis, one or several in a row, in the wanted order."""
     if x.shape[axis] % 6:

@@ -29,8 +29,6 @@ MOST_INPUTS = 48
 MOST_OUTPUTS = 8
 MOST_AXES = 16
 MOST_DESCRIPTOR = 3 * MOST_PARAMETERS + 2 * MOST_OUTPUTS
-MOST_STATES = 2**40
-"""States of a batch; sizes in bytes stay far from overflow."""
 MOST_HELD = 4 * MOST_INPUTS
 """References that a call may hold."""
 
@@ -100,9 +98,10 @@ class Variant(IntEnum):
     BATCH = 10  # the kernel for a batch, or 0
     BATCH_WORKSPACE = 11  # how many bytes it needs
     SMALL = 12  # up to so many states, one thread is enough
+    MOST = 13  # up to so many states, results are small enough to be allocated here
 
 
-VARIANT = 13
+VARIANT = 14
 
 PYTHON = (
     "ndarray",

@@ -212,7 +212,8 @@ found:
   %threads_at = python threads
   %threads = load i64, ptr %threads_at
   %alone = icmp eq i64 %threads, 1
-  %few = icmp sle i64 %states, $MOST_STATES
+  %most = field i64 %variant, Variant_MOST
+  %few = icmp sle i64 %states, %most
   %one_thread = or i1 %is_small, %alone
   %good1 = and i1 %some, %one_thread
   %good = and i1 %good1, %few

@@ -21,6 +21,7 @@ from kinetree.compiler.emit.elementary import (
     sincos_name,
 )
 from kinetree.compiler.emit.ir import ONE, Lines, Width
+from kinetree.compiler.emit.stage import stage_size
 from kinetree.compiler.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.passes.schedule import ANGULAR
 from kinetree.compiler.passes.split import Part
@@ -55,8 +56,13 @@ class BlockSpace:
         return self.packed(len(self.layout.inputs)) + self.width.bytes * sum(self.layout.outputs[:j])
 
     @property
-    def size(self) -> int:
+    def stage(self) -> int:
+        """Where rows of results are put in order."""
         return _aligned(self.result(len(self.layout.outputs)))
+
+    @property
+    def size(self) -> int:
+        return _aligned(self.stage + stage_size(self.width.lanes))
 
 
 def _aligned(offset: int) -> int:
@@ -71,7 +77,7 @@ def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layou
     parameters = ", ".join([*names, "ptr %slots"])
     texts = []
     for k, part in enumerate(parts):
-        body = emitter.part(part, first=k == 0)
+        body = emitter.part(part, inputs=k == 0, constants=k == 0)
         texts.append(f"define internal fastcc void @{name}.part{k}({parameters}) nounwind noinline {{\n{body}\n}}")
     calls = [f"  call fastcc void @{name}.part{k}({parameters})" for k in range(len(parts))]
     arrays = [("in", "inputs", j) for j in range(len(layout.inputs))]
@@ -86,7 +92,8 @@ def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layou
 
 
 def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace) -> str:
-    """void name.partK(workspace) for every part, to be called in turn for a block of states."""
+    """void name.partK(workspace) for every part, to be called in turn for a block of states, and name.constants, to be
+    called once before them."""
     emitter = _Emitter(space.layout, space.width, space.width, outputs)
     prologue = [f"  %slots = getelementptr i8, ptr %work, i64 {space.slot}"]
     for j in range(len(space.layout.inputs)):
@@ -98,25 +105,38 @@ def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space:
         ]
     for j in range(len(space.layout.outputs)):
         prologue.append(f"  %out{j} = getelementptr i8, ptr %work, i64 {space.result(j)}")
+    bodies = {f"part{k}": emitter.part(part, inputs=k == 0) for k, part in enumerate(parts)}
+    bodies["constants"] = emitter.part(Part([]), constants=True)
     texts = []
-    for k, part in enumerate(parts):
-        body = "\n".join([*prologue, emitter.part(part, first=k == 0)])
-        texts.append(f"define internal fastcc void @{name}.part{k}(ptr %work) nounwind noinline {{\n{body}\n}}")
+    for title, body in bodies.items():
+        text = "\n".join([*prologue, body])
+        texts.append(f"define internal fastcc void @{name}.{title}(ptr %work) nounwind noinline {{\n{text}\n}}")
     return "\n\n".join(texts)
 
 
 ZERO = """define internal fastcc void @kinetree.zero(ptr %place, i64 %count) nounwind noinline {
 entry:
+  %rest = and i64 %count, 7
+  %whole = sub i64 %count, %rest
   br label %head
 head:
   %k = phi i64 [0, %entry], [%next, %body]
-  %more = icmp slt i64 %k, %count
-  br i1 %more, label %body, label %end
+  %more = icmp slt i64 %k, %whole
+  br i1 %more, label %body, label %tail
 body:
   %at = getelementptr double, ptr %place, i64 %k
-  store double 0.0, ptr %at, align 8
-  %next = add i64 %k, 1
+  store <8 x double> zeroinitializer, ptr %at, align 8
+  %next = add i64 %k, 8
   br label %head
+tail:
+  %t = phi i64 [%whole, %head], [%after, %one]
+  %left = icmp slt i64 %t, %count
+  br i1 %left, label %one, label %end
+one:
+  %t.at = getelementptr double, ptr %place, i64 %t
+  store double 0.0, ptr %t.at, align 8
+  %after = add i64 %t, 1
+  br label %tail
 end:
   ret void
 }"""
@@ -137,7 +157,8 @@ def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
     return "\n\n".join(texts)
 
 
-def _is_zero(node: Node) -> bool:
+def is_zero(node: Node) -> bool:
+    """Whether this is the constant 0."""
     return node.op == "const" and node.value == 0.0
 
 
@@ -154,14 +175,16 @@ class _Emitter:
                 position += 1
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
 
-    def part(self, part: Part, first: bool) -> str:
-        """The body of one part; the first also writes the outputs that are not computed at all."""
+    def part(self, part: Part, inputs: bool = False, constants: bool = False) -> str:
+        """The body of one part; the first also writes the outputs that are inputs or constants."""
         self.lines = Lines(self.width)
         self.names: dict[Node, str] = {}
         self.pairs: dict[Node, tuple[str, str]] = {}
         self.loads = part.loads
-        if first:
+        if constants:
             self._constant_outputs()
+        if inputs:
+            self._plain_outputs("input")
         for k, node in enumerate(part.nodes):
             if node.op in ANGULAR and node.args[0] not in self.pairs:
                 self._angles(part.nodes[k:])
@@ -173,12 +196,15 @@ class _Emitter:
         return "\n".join(self.lines.text)
 
     def _constant_outputs(self) -> None:
-        """Zeros all at once, for a matrix may have thousands; other constants and plain inputs one by one."""
+        """Zeros all at once, for a matrix may have thousands; other constants one by one."""
         for j, size in enumerate(self.layout.outputs):
-            if any(place[0] == j for node in self.places if _is_zero(node) for place in self.places[node]):
+            if any(place[0] == j for node in self.places if is_zero(node) for place in self.places[node]):
                 self.lines.add(f"call fastcc void @kinetree.zero(ptr %out{j}, i64 {size * self.width.lanes})")
+        self._plain_outputs("const")
+
+    def _plain_outputs(self, op: str) -> None:
         for node in self.places:
-            if not node.args and not _is_zero(node):
+            if node.op == op and not is_zero(node):
                 self._output(node)
 
     def _output(self, node: Node) -> None:

@@ -13,6 +13,9 @@ from kinetree.compiler.passes.schedule import ANGULAR
 
 PART = 1000
 """Operations in one function, at most."""
+VERY_LONG = 20_000
+"""Operations from which on functions are shorter: LLVM is done a third sooner, and little is lost."""
+SHORT_PART = 300
 ANGLES = 200
 """Sines and cosines in one function, at most: all are alive at once, and LLVM takes minutes for thousands."""
 
@@ -26,9 +29,10 @@ class Part:
     stores: dict[Node, int] = field(default_factory=dict)
 
 
-def split(order: list[Node], size: int = PART) -> tuple[list[Part], int]:
+def split(order: list[Node], size: int | None = None) -> tuple[list[Part], int]:
     """The parts and how many slots the workspace needs."""
-    parts = [Part(nodes) for nodes in _cut(order, size)]
+    usual = PART if len(order) < VERY_LONG else SHORT_PART
+    parts = [Part(nodes) for nodes in _cut(order, size or usual)]
     home = {node: k for k, part in enumerate(parts) for node in part.nodes}
     last: dict[Node, int] = {}
     for k, part in enumerate(parts):

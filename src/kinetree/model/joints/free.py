@@ -60,12 +60,16 @@ class Free(Joint):
         p, xyzw = self._pose(q)
         return Transform(matrix_from_quaternion(xyzw).T, p)
 
+    @property
+    def units(self) -> tuple[Motion, ...]:
+        """The columns of S in the axes of v, the body's or its parent's, at the body's origin."""
+        return tuple(Motion.from_vector(e, self.order) for e in np.eye(6))
+
     def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
-        units = tuple(Motion.from_vector(e, self.order) for e in np.eye(6))
         if self.frame == "body":
-            return units
+            return self.units
         R = self.transform(q).R
-        return tuple(unit.rotated(R) for unit in units)
+        return tuple(unit.rotated(R) for unit in self.units)
 
     def motion_subspace_rate(self, q: Array, v: Array) -> tuple[Motion, ...]:
         if self.frame == "body":

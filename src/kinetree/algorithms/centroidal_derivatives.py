@@ -1,0 +1,134 @@
+"""Derivatives of centroidal momentum and of its rate, on the tangent space of q, and the rate of its matrix, in O(n).
+
+For joint j, with sums over its subtree: inertia I and its rate İ = Σ v ×* I - I v×, momentum h and force f = Σ I a +
+v ×* I v; Ψ̇, Ψ̈ and Ṡ as in `moving_columns`, a_0 = 0:
+
+    A_G e_j    = I S                                        Ȧ_G e_j    = İ S + I Ṡ                       - ċ × (I S)
+    ∂h_G/∂q_j  = S ×* h + I Ψ̇ + ċ × (I S)                   ∂ḣ_G/∂v_j  = İ S + S ×* h + I (Ψ̇ + Ṡ)
+    ∂ḣ_G/∂q_j  = S ×* f + İ Ψ̇ + Ψ̇ ×* h + I Ψ̈ + c̈ × (I S)
+
+The terms with a plain × are moments, by the force part of I S: they come from the moments' being about a point, the
+centre of mass, that moves with q and in time. All are computed in body coordinates and then expressed in G. From
+2 B U = İ U + U ×* h, with B of `CoriolisInertia`, they are columns of the slopes of RNEA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.algorithms.composite import Composite
+from kinetree.algorithms.moving_columns import MovingColumns, moving_columns
+from kinetree.model.joints import Free
+from kinetree.model.tree import Model
+from kinetree.ops import Array, cross, zeros
+from kinetree.spatial import Force, Inertia, Motion
+
+
+@dataclass(frozen=True)
+class _Subtree:
+    """One step of a joint with what it carries, in body coordinates, and the way from there to G."""
+
+    columns: MovingColumns
+    I: Inertia
+    rate: Inertia
+    h: Force
+    f: Force
+    momenta: list[Force]
+    """I S, in G already."""
+    to_G: Callable[[Force], Force]
+
+
+class _Sweep:
+    """All bodies moving with v and a, subtrees as one body each."""
+
+    def __init__(self, model: Model, q: Array, v: Array, a: Array) -> None:
+        self.model, self.composite = model, Composite.of(model, q)
+        V, A = {0: Motion.zero()}, {0: Motion.zero()}
+        self.S = {i: model.joints[i].motion_subspace(q) for i, _ in model.root_to_tips()}
+        self.steps: dict[int, list[MovingColumns]] = {}
+        rates, momenta, forces = {}, {}, {}
+        for i, p in model.root_to_tips():
+            up, I = self.composite.up[i], model.inertias[i]
+            self.steps[i], V[i], A[i] = moving_columns(model.joints[i], self.S[i], up * V[p], up * A[p], v, a)
+            if i in model.moving:
+                rates[i], momenta[i], forces[i] = I.rate(V[i]), I * V[i], I.net_force(V[i], A[i])
+        self.rates = self.composite.summed(rates, Inertia.zero())
+        self.momenta = self.composite.summed(momenta, Force.zero())
+        self.forces = self.composite.summed(forces, Force.zero())
+        home = self.composite.home
+        self.h_G, self.f_G = (self.composite.at_center(total[home]) for total in (self.momenta, self.forces))
+        self.velocity, self.acceleration = self.h_G.force / model.mass, self.f_G.force / model.mass  # of G
+        self.v, self.a = v, a
+
+    def subtrees(self) -> Iterator[_Subtree]:
+        composite = self.composite
+        for i, _ in self.model.root_to_tips():
+            X, joint = composite.X[i], self.model.joints[i]
+            I, rate, h, f = composite.Ic[i], self.rates[i], self.momenta[i], self.forces[i]
+            to_G: Callable[[Force], Force] = X.transpose().__mul__
+            steps = self.steps[i]
+            if i == composite.home and isinstance(joint, Free) and joint.frame == "mixed":  # simpler in G itself
+                I, rate, h, f = composite.locked_in_world_axes, X.transpose() * rate, self.h_G, self.f_G
+                S, still = composite.mixed_columns(joint), Motion.zero()
+                steps, _, _ = moving_columns(joint, S, still, still, self.v, self.a)
+                to_G = _as_it_is
+            for columns in steps:
+                first = columns.at.start - joint.iv
+                momenta = composite.momenta(i, self.S[i])[first : first + len(columns.S)]
+                yield _Subtree(columns, I, rate, h, f, momenta, to_G)
+
+    def table(self, columns: Callable[[_Subtree], list[Force]], *like: Array) -> Array:
+        """A matrix from its columns in G, (6, nv); a mimic joint adds to its leader's."""
+        table = zeros((6, self.model.nv), *like)
+        for subtree in self.subtrees():
+            for k, column in enumerate(columns(subtree), start=subtree.columns.at.start):
+                table[:, k] += column.vector(self.model.spatial_order)
+        return table
+
+
+def centroidal_momentum_matrix_rate(model: Model, q: Array, v: Array) -> Array:
+    """Ȧ_G along v, (6, nv)."""
+    sweep = _Sweep(model, q, v, np.zeros(model.nv))
+
+    def columns(at: _Subtree) -> list[Force]:
+        moved = [at.to_G(at.rate * s + at.I * ds) for s, ds in zip(at.columns.S, at.columns.rate, strict=True)]
+        return [x - _moment(sweep.velocity, p) for x, p in zip(moved, at.momenta, strict=True)]
+
+    return sweep.table(columns, q, v)
+
+
+def centroidal_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array, Array]:
+    """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a = A_G, (6, nv) each; ∂h_G/∂v is A_G, too."""
+    sweep = _Sweep(model, q, v, a)
+
+    def momentum_by_q(at: _Subtree) -> list[Force]:
+        moved = [at.to_G(s.cross(at.h) + at.I * psi) for s, psi in zip(at.columns.S, at.columns.psi1, strict=True)]
+        return [x + _moment(sweep.velocity, p) for x, p in zip(moved, at.momenta, strict=True)]
+
+    def rate_by_q(at: _Subtree) -> list[Force]:
+        moved = [
+            at.to_G(s.cross(at.f) + at.rate * psi1 + psi1.cross(at.h) + at.I * psi2)
+            for s, psi1, psi2 in zip(at.columns.S, at.columns.psi1, at.columns.psi2, strict=True)
+        ]
+        return [x + _moment(sweep.acceleration, p) for x, p in zip(moved, at.momenta, strict=True)]
+
+    def rate_by_v(at: _Subtree) -> list[Force]:
+        return [
+            at.to_G(at.rate * s + s.cross(at.h) + at.I * (psi + ds))
+            for s, psi, ds in zip(at.columns.S, at.columns.psi1, at.columns.rate, strict=True)
+        ]
+
+    slopes = [sweep.table(columns, q, v, a) for columns in (momentum_by_q, rate_by_q, rate_by_v)]
+    return slopes[0], slopes[1], slopes[2], sweep.table(lambda at: at.momenta, q, v, a)
+
+
+def _moment(x: Array, momentum: Force) -> Force:
+    """x × f as a moment."""
+    return Force(np.zeros(3), cross(x, momentum.force))
+
+
+def _as_it_is(force: Force) -> Force:
+    return force

@@ -1,0 +1,61 @@
+"""How the columns S of a joint move, as derivatives of recursions need it.
+
+All in coordinates that stand still, with the parent λ moving with v_λ and a_λ, and the body with v:
+
+    Ψ̇ = v_λ × S,     Ψ̈ = a_λ × S + v_λ × Ψ̇,     Ṡ = v × S
+
+Moved by δ along S, what the joint carries changes by δ S ×, but for what does not take part: -δ Ψ̇ of its velocity and,
+beside δ Ψ̇ × v, -δ Ψ̈ of its acceleration (Singh, Russell and Wensing 2022). A joint whose S depends on q is a series of
+simpler ones without mass between them: its columns are taken one by one. A free joint with velocities in its parent's
+axes is a series of three slides and a ball whose columns do not turn with it, so that v and v_λ change places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kinetree.model.joints import Free, Joint
+from kinetree.model.joints.joint import combination
+from kinetree.ops import Array
+from kinetree.spatial import Motion
+
+
+@dataclass(frozen=True)
+class MovingColumns:
+    """Of one joint, or of one step of a joint that is a series: its place in v, S, Ψ̇, Ψ̈ and Ṡ."""
+
+    at: slice
+    S: tuple[Motion, ...]
+    psi1: tuple[Motion, ...]
+    psi2: tuple[Motion, ...]
+    rate: tuple[Motion, ...]
+
+
+def moving_columns(
+    joint: Joint, S: tuple[Motion, ...], V: Motion, A: Motion, v: Array, a: Array
+) -> tuple[list[MovingColumns], Motion, Motion]:
+    """The columns of a joint with V and A those of its parent; and V and A of its body."""
+    steps = []
+    for at, part, turns in _series(joint, S):
+        step = combination(part, v[at])
+        V_next = V + step
+        A_next = A + combination(part, a[at]) + V_next.cross(step)
+        with_parent, with_body = ((V, A), V_next) if turns else ((V_next, A_next), V)
+        psi1 = tuple(with_parent[0].cross(s) for s in part)
+        psi2 = tuple(with_parent[1].cross(s) + with_parent[0].cross(psi) for s, psi in zip(part, psi1, strict=True))
+        steps.append(MovingColumns(at, part, psi1, psi2, tuple(with_body.cross(s) for s in part)))
+        V, A = V_next, A_next
+    return steps, V, A
+
+
+def _series(joint: Joint, S: tuple[Motion, ...]) -> Iterator[tuple[slice, tuple[Motion, ...], bool]]:
+    """Places in v, columns, and whether they turn with the body."""
+    if joint.is_series:
+        yield from ((slice(joint.iv + k, joint.iv + k + 1), (s,), True) for k, s in enumerate(S))
+    elif isinstance(joint, Free) and joint.frame == "mixed":
+        linear, angular = (0, 3) if joint.order == "linear-first" else (3, 0)
+        yield slice(joint.iv + linear, joint.iv + linear + 3), S[linear : linear + 3], True
+        yield slice(joint.iv + angular, joint.iv + angular + 3), S[angular : angular + 3], False
+    else:
+        yield joint.v_slice, S, True

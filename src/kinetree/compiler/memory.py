@@ -1,0 +1,98 @@
+"""Memory of large results, used again when nobody refers to them any more.
+
+The system clears every page of new memory before it hands it out, which takes longer than most kernels take to fill it.
+So large results live in blocks that are kept for a while: a loop that overwrites its result uses two of them in turn.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+import threading
+from math import prod
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, short
+from kinetree.ops import Array
+
+LARGE = 2**24
+"""Bytes from which on a result comes from a block; smaller ones are kept by the allocator itself."""
+SHARE = 32
+"""All blocks together are at most this part of the machine's memory, unless set."""
+
+
+class Blocks:
+    """Blocks of memory, the last used last."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._blocks: list[Array] = []
+        self._lock = threading.Lock()
+
+    def empty(self, shape: tuple[int, ...]) -> Array:
+        """An array of float64 with any content."""
+        size = 8 * prod(shape)
+        if not LARGE <= size <= self.most:
+            return np.empty(shape)
+        with self._lock:
+            block = self._free(size)
+            if block is None:
+                block = np.empty(size, dtype=np.uint8)
+            self._blocks.append(block)
+            self._shrink()
+        return block[:size].view(np.float64).reshape(shape)
+
+    def _free(self, size: int) -> Array | None:
+        """A block that is large enough but not much larger, taken out of the list if nobody else has it."""
+        for k in range(len(self._blocks)):
+            fits = size <= len(self._blocks[k]) <= size + size // 4
+            if fits and sys.getrefcount(self._blocks[k]) == ALONE:
+                return self._blocks.pop(k)
+        return None
+
+    def set_most(self, size: int) -> None:
+        """Keep at most so many bytes from now on."""
+        with self._lock:
+            self.most = size
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """Let go of the oldest blocks, used or not; arrays in them live on."""
+        while sum(map(len, self._blocks)) > self.most:
+            del self._blocks[0]
+
+
+def _count_alone() -> int:
+    blocks = [np.empty(1, dtype=np.uint8)]
+    return sys.getrefcount(blocks[0])
+
+
+ALONE = _count_alone()
+"""What sys.getrefcount says of an array that only a list refers to."""
+
+
+def _physical_memory() -> int:
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return 2**33
+
+
+_blocks = Blocks(_physical_memory() // SHARE)
+empty = _blocks.empty
+
+
+def set_result_memory(size: int) -> None:
+    """Keep at most `size` bytes of large results that you dropped, to be used again; 0 keeps none.
+
+    Unless set, a 32nd part of the machine's memory.
+    """
+    try:
+        wanted = operator.index(size)
+    except TypeError:
+        wanted = -1
+    if wanted < 0 or isinstance(size, bool):
+        raise ArgumentError(f"size is {short(size)}; expected a whole number of bytes from 0 up")
+    _blocks.set_most(wanted)

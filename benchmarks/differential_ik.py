@@ -1,8 +1,8 @@
 """One step of differential inverse kinematics from Python, beside Pink, Mink and PlaCo.
 
 A pose task with limits on UR5; two hands and a posture with limits on the humanoid G1. Targets are near, so that all
-solve the same problem: where errors are large, each has its own definition of them. Four priorities in strict order have
-no peer.
+solve the same problem: where errors are large, each has its own definition of them. Four priorities in strict order
+have no peer.
 
     python benchmarks/differential_ik.py        # needs pin-pink, mink, placo, quadprog, daqp, proxsuite
 """

@@ -4,6 +4,7 @@ from kinetree.ik.differential import DifferentialIK, Step, velocity
 from kinetree.ik.limits import Limits
 from kinetree.ik.tasks import (
     CenterOfMass,
+    CentroidalMomentum,
     JointCoupling,
     LookAt,
     Orientation,
@@ -16,6 +17,7 @@ from kinetree.ik.tasks import (
 
 __all__ = [
     "CenterOfMass",
+    "CentroidalMomentum",
     "DifferentialIK",
     "JointCoupling",
     "Limits",

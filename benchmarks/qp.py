@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 from measure import save
 from peers_qp import SOLVERS, Solve
-from qp_problems import Program, arm_steps, g1, humanoid_steps, infeasible, talos
+from qp_problems import Program, arm_steps, g1, humanoid_steps, infeasible, scaled, talos
 from table import show
 
 from kinetree.solvers import qp
@@ -31,6 +31,7 @@ def sequences() -> dict[str, list[Program]]:
         "IK, G1": list(humanoid_steps(STEPS)),
         "whole body, G1": list(g1().programs(STEPS)),
         "whole body, Talos": list(talos().programs(STEPS)),
+        "units far apart": list(scaled(STEPS)),
     }
 
 

@@ -121,7 +121,7 @@ WRONG = {
     "robot": (lambda _: kt.ik.DifferentialIK("arm6", kt.ik.Pose("tool0")), kt.ArgumentTypeError, "robot is 'arm6'"),
     "step": (lambda robot: kt.ik.DifferentialIK(robot, kt.ik.Pose("tool0"), dt=0.0), kt.ArgumentError, "dt is 0"),
     "accelerations": (
-        lambda robot: kt.ik.DifferentialIK(robot, kt.ik.Pose("tool0"), kt.ik.Limits(acceleration=(1, 2))).velocity,
+        lambda robot: kt.ik.DifferentialIK(robot, kt.ik.Pose("tool0"), kt.ik.Limits(acceleration=(1, 2))),
         kt.ArgumentError,
         "acceleration has 2 numbers",
     ),

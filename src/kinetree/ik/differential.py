@@ -83,6 +83,8 @@ class DifferentialIK:
             if not isinstance(contact, Contact):
                 raise ArgumentTypeError(f"contacts has {short(contact)}; expected kt.Contact")
             robot.frame(contact.frame)
+        if limits is not None:
+            limits.accelerations(robot)
         if not listed:
             raise ArgumentError("tasks is empty; expected at least one task")
         numbers = {"dt": dt, "damping": damping, "levenberg": levenberg, "contact_gain": contact_gain}

@@ -30,6 +30,7 @@ ALLOWED = {
     "centroidal": {"algorithms", "arguments", "binding", "compiler", "spatial", "model", "robot"},  # of robot, the type
     "robot": {
         "centroidal",
+        "ik",
         "frame",
         "simulation",
         "constrained",
@@ -43,7 +44,7 @@ ALLOWED = {
         "equations",
         "backends",
     },
-    "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench"},
+    "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench", "simulation"},
     "equations": {"algorithms", "compiler", "model", "spatial"},
     "backends": {"equations", "compiler", "model"},
     "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},
@@ -55,8 +56,9 @@ ALLOWED = {
         "bound_law",
         "compiler",
         "definition",
+        "linalg",
         "model",
-        "ops",
+        "per_state",
         "robot",
         "solvers",
         "spatial",

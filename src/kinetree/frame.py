@@ -100,6 +100,31 @@ class Frame:
         reference = one_of("reference", reference, REFERENCES)
         return self._call("jacobian_rate", (q, v), out, reference)
 
+    @native
+    def velocity_derivatives(
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned"
+    ) -> tuple[Array, Array]:
+        """∂/∂q and ∂/∂v of the velocity, (…, 6, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        reference = one_of("reference", reference, REFERENCES)
+        slopes: tuple[Array, Array] = self._several("velocity_derivatives", (q, v), reference)
+        return slopes
+
+    @native
+    def acceleration_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        reference: Reference = "world-aligned",
+        kind: AccelerationKind = "classical",
+    ) -> tuple[Array, Array, Array]:
+        """∂/∂q, ∂/∂v and ∂/∂a of the acceleration, (…, 6, nv) each, q moved by `integrate`; the third is the
+        Jacobian."""
+        reference = one_of("reference", reference, REFERENCES)
+        kind = one_of("kind", kind, ACCELERATION_KINDS)
+        slopes: tuple[Array, Array, Array] = self._several("acceleration_derivatives", (q, v, a), reference, kind)
+        return slopes
+
     def pose_parameters(
         self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
     ) -> Array:
@@ -145,7 +170,8 @@ class Frame:
         kind = one_of("kind", kind, ACCELERATION_KINDS)
         parameterization = _parameterization(position, rotation)
         options: dict[str, tuple[str, ...]] = {"pose": ()}
-        options |= dict.fromkeys(("acceleration", "bias_acceleration"), (reference, kind))
+        with_kind = ("acceleration", "bias_acceleration", "acceleration_derivatives")
+        options |= dict.fromkeys(with_kind, (reference, kind))
         for name in quantities:
             if not isinstance(name, str) or name not in (*OF_FRAME, *OF_POSE):
                 raise unknown("quantity", name, (*OF_FRAME, *OF_POSE))
@@ -177,6 +203,9 @@ class Frame:
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
         result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, subject=self.name, options=options)
         return result
+
+    def _several(self, name: str, values: tuple[Any, ...], *options: str) -> Any:
+        return self.robot._engine.evaluate(OF_FRAME[name], values, subject=self.name, options=options)
 
 
 @cache

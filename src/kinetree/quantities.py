@@ -11,9 +11,11 @@ from kinetree.algorithms import (
     aba,
     analytic_jacobian,
     center_of_mass,
+    center_of_mass_derivatives,
     centroidal,
     centroidal_derivatives,
     configuration,
+    constraint_derivatives,
     constraints,
     coriolis,
     crba,
@@ -21,6 +23,7 @@ from kinetree.algorithms import (
     energy,
     factorization,
     jacobian,
+    kinematic_derivatives,
     kinematics,
     locked,
     newton_euler,
@@ -114,6 +117,10 @@ def _six(model: Model) -> tuple[int, ...]:
     return (6,)
 
 
+def _three_rows(model: Model) -> tuple[int, ...]:
+    return (3, model.nv)
+
+
 def _six_rows(model: Model) -> tuple[int, ...]:
     return (6, model.nv)
 
@@ -143,6 +150,7 @@ OF_ROBOT = _table(
     Quantity("inverse_mass_matrix", factorization.inverse_mass_matrix, ("q",), _square, divides_by_mass=True),
     Quantity("bias_forces", rnea.bias_forces, ("q", "v"), _velocities, takes_wrenches=True),
     Quantity("gravity_forces", rnea.gravity_forces, ("q",), _velocities),
+    Quantity("gravity_forces_derivative", derivatives.gravity_forces_derivative, ("q",), _square, is_large=True),
     Quantity("coriolis_matrix", coriolis.coriolis_matrix, ("q", "v"), _square),
     Quantity("mass_matrix_rate", coriolis.mass_matrix_rate, ("q", "v"), _square),
     Quantity(
@@ -216,8 +224,26 @@ OF_ROBOT = _table(
         "center_of_mass_jacobian",
         center_of_mass.center_of_mass_jacobian,
         ("q",),
-        lambda model: (3, model.nv),
+        _three_rows,
         needs_mass=True,
+    ),
+    Quantity(
+        "center_of_mass_velocity_derivatives",
+        center_of_mass_derivatives.center_of_mass_velocity_derivatives,
+        ("q", "v"),
+        _three_rows,
+        results=2,
+        needs_mass=True,
+        is_large=True,
+    ),
+    Quantity(
+        "center_of_mass_acceleration_derivatives",
+        center_of_mass_derivatives.center_of_mass_acceleration_derivatives,
+        ("q", "v", "a"),
+        _three_rows,
+        results=3,
+        needs_mass=True,
+        is_large=True,
     ),
     Quantity("centroidal_momentum", centroidal.centroidal_momentum, ("q", "v"), _six, needs_mass=True),
     Quantity("centroidal_momentum_matrix", centroidal.centroidal_momentum_matrix, ("q",), _six_rows, needs_mass=True),
@@ -252,6 +278,22 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), _six_rows),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), _six_rows),
+    Quantity(
+        "velocity_derivatives",
+        kinematic_derivatives.frame_velocity_derivatives,
+        ("q", "v"),
+        _six_rows,
+        results=2,
+        is_large=True,
+    ),
+    Quantity(
+        "acceleration_derivatives",
+        kinematic_derivatives.frame_acceleration_derivatives,
+        ("q", "v", "a"),
+        _six_rows,
+        results=3,
+        is_large=True,
+    ),
 )
 
 OF_POSE: dict[str, Algorithm] = {
@@ -296,6 +338,17 @@ OF_CONSTRAINTS = _table(
         divides_by_mass=True,
     ),
     Quantity(
+        "forward_dynamics_derivatives",
+        constraint_derivatives.forward_dynamics_derivatives,
+        ("q", "v", "tau"),
+        lambda model, k: ((model.nv, model.nv),) * 3 + ((k, model.nv),) * 3,
+        results=6,
+        takes_wrenches=True,
+        keeps_references=True,
+        divides_by_mass=True,
+        is_large=True,
+    ),
+    Quantity(
         "impact",
         constraints.impact,
         ("q", "v", "restitution"),
@@ -305,6 +358,14 @@ OF_CONSTRAINTS = _table(
     ),
     Quantity(
         "projector", constraints.projector, ("q",), lambda model, k: ((model.nv, model.nv),), divides_by_mass=True
+    ),
+    Quantity(
+        "projected",
+        constraints.projected,
+        ("q", "v"),
+        lambda model, k: ((model.nq,), (model.nv,)),
+        results=2,
+        divides_by_mass=True,
     ),
     Quantity(
         "constraint_inertia", constraints.constraint_inertia, ("q",), lambda model, k: ((k, k),), divides_by_mass=True

@@ -5,6 +5,7 @@ from kinetree.ik.differential import DifferentialIK, Step, velocity
 from kinetree.ik.limits import Limits
 from kinetree.ik.tasks import (
     CenterOfMass,
+    CentroidalMomentum,
     JointCoupling,
     LookAt,
     Orientation,
@@ -17,6 +18,7 @@ from kinetree.ik.tasks import (
 
 __all__ = [
     "CenterOfMass",
+    "CentroidalMomentum",
     "ClosedForm",
     "DifferentialIK",
     "JointCoupling",

@@ -10,8 +10,8 @@ import numpy as np
 from kinetree import ops
 from kinetree.ik.closed_form.lines import Line
 from kinetree.ik.closed_form.reach import NOTHING
-from kinetree.ik.closed_form.subproblems import angle_between, at_angle, on_circle, turned, wrapped
-from kinetree.ops import Array, cross
+from kinetree.ik.closed_form.subproblems import TINY, angle_between, at_angle, on_circle, turned, wrapped
+from kinetree.ops import Array, cross, where
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +39,38 @@ class ParallelAxes:
         for q1 in on_circle(h @ across, -(h @ cross(first.h, r)), height):
             seen = R.T @ turned(first.h, q1, h)
             for q5 in at_angle(h, fifth.h, sixth.h, seen, sixth.h):
-                q6 = angle_between(sixth.h, seen, turned(fifth.h, -q5, h), self.free)
+                q6 = self._last(R, p, q1, q5, seen)
                 origin = self._brought(R, p, q1, q5, q6, self.lines[3].o)
                 tip = self._brought(R, p, q1, q5, q6, self.lines[3].o + beside)
                 whole = angle_between(h, beside, tip - origin)
                 branches += [(q1, *planar, q5, q6) for planar in self._planar(origin, whole)]
         return ops.array(branches)
+
+    def _last(self, R: Array, p: Array, q1: Any, q5: Any, seen: Array) -> Any:
+        """q6. Where axis 6 is parallel to axis 4 it turns that about itself, and can be chosen: `free`, or if axis 4 is
+        then out of reach of joints 2 and 3, the nearest reach."""
+        second, _, fourth, fifth, sixth = self.lines[1:]
+        h = second.h
+        there = turned(fifth.h, -q5, h)
+        q6 = angle_between(sixth.h, seen, there, self.free)
+        across, goal = cross(sixth.h, there), cross(sixth.h, seen)
+        chosen = ops.less(ops.minimum(across @ across, goal @ goal), TINY * TINY)
+        center = self._brought(R, p, q1, q5, 0.0, self.center) - second.o  # q6 turns axis 4 about it
+        center = center - h * (h @ center)
+        ends = [self._brought(R, p, q1, q5, angle, fourth.o) - second.o for angle in (0.0, 0.5 * np.pi)]
+        u, v = (end - h * (h @ end) - center for end in ends)
+        c, s = center @ u, center @ v
+        now = c * ops.cos(self.free) + s * ops.sin(self.free)
+        both, (a, b) = center @ center + u @ u, self.reaches
+        within = ops.clip(now, 0.5 * ((a - b) ** 2 - both), 0.5 * ((a + b) ** 2 - both))
+        nearest = on_circle(c, s, within)[0]
+        return where(ops.logical_and(chosen, ops.logical_not(ops.equal(now, within))), nearest, q6)
+
+    @property
+    def reaches(self) -> tuple[float, float]:
+        """Distances of axis 3 from axis 2, and of axis 4 from axis 3 [m]."""
+        second, third, fourth = self.lines[1:4]
+        return second.distance(third.o), third.distance(fourth.o)
 
     def _brought(self, R: Array, p: Array, q1: Any, q5: Any, q6: Any, x: Array) -> Array:
         """E2 E3 E4 x = E1⁻¹ (R, p) E6⁻¹ E5⁻¹ x."""
@@ -62,8 +88,7 @@ class ParallelAxes:
         inside = abs(height) / np.linalg.norm(np.cross(h, h1)) - np.linalg.norm(np.cross(h1, r))
         if inside > NOTHING:
             return float(inside)
-        third, fourth = self.lines[2:4]
-        a, b = second.distance(third.o), third.distance(fourth.o)
+        fourth, (a, b) = self.lines[3], self.reaches
         gaps = []
         for q1, _, _, _, q5, q6 in self.branches(R, p):
             far = second.distance(self._brought(R, p, q1, q5, q6, fourth.o))

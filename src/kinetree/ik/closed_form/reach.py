@@ -27,7 +27,7 @@ def _nearest(lines: tuple[Line, ...], point: Array, goal: Array, q: Array) -> fl
             break
         further, slope = _moved(lines, point, q + step)
         if np.linalg.norm(goal - further) < np.linalg.norm(gap):
-            q, there, J, damping = q + step, further, slope, 0.2 * damping
+            q, there, J, damping = q + step, further, slope, max(0.2 * damping, 1e-12)
         else:
             damping *= 5.0
     return float(np.linalg.norm(goal - there))

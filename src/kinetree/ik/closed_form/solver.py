@@ -80,8 +80,8 @@ class ClosedForm:
     frame: str
 
     def __post_init__(self) -> None:
+        _ = self._recognised
         check_freedom(self.robot, self._arm)
-        _ = self._family
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ClosedForm, (self.robot, self.frame)

@@ -29,9 +29,9 @@ def root(x: Any) -> Any:
     return sqrt(maximum(x, 0.0))
 
 
-def angle_of(y: Any, x: Any, free: float = 0.0) -> Any:
-    """atan2, and `free` where the point is so near the origin that any angle will do."""
-    nowhere = ops.less(x * x + y * y, TINY * TINY)
+def angle_of(y: Any, x: Any, free: float = 0.0, least: Any = TINY * TINY) -> Any:
+    """atan2, and `free` where x² + y² is less than `least`, so that any angle will do."""
+    nowhere = ops.less(x * x + y * y, least)
     return where(nowhere, free, atan2(where(nowhere, 0.0, y), where(nowhere, 1.0, x)))
 
 
@@ -49,14 +49,14 @@ def turned_by(h: Array, c: Any, s: Any, v: Array) -> Array:
 def angle_between(h: Array, a: Array, b: Array, free: float = 0.0) -> Any:
     """Subproblem 1: the θ for which R(h, θ) a is b, or beside it in the half plane of b that the axis bounds; `free`
     if one of them is on the axis."""
-    across = a - h * (h @ a)
-    return angle_of(h @ cross(across, b), across @ b, free)
+    a, b = a - h * (h @ a), b - h * (h @ b)
+    return angle_of(h @ cross(a, b), a @ b, free, TINY * TINY * maximum(a @ a, b @ b))
 
 
 def on_circle(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
     """Subproblems 3 and 4: both θ with a cos θ + b sin θ = c, or twice the one that comes nearest."""
     size = sqrt(a * a + b * b)
-    middle, aside = angle_of(b, a), atan2(root((size - c) * (size + c)), c)
+    middle, aside = angle_of(b, a, least=1e-300), atan2(root((size - c) * (size + c)), c)
     return wrapped(middle + aside), wrapped(middle - aside)
 
 

@@ -61,7 +61,7 @@ def angles_apart(a, b):
     return np.abs((a - b + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
 
 
-def searched(robot: kt.Robot, frame: str, target, rng, starts: int = 800, steps: int = 60):
+def searched(robot: kt.Robot, frame: str, target, rng, starts: int = 600, steps: int = 50):
     """Different solutions that Levenberg-Marquardt finds from many starts, (k, 6)."""
     hand = robot.frame(frame)
     q, damping = rng.uniform(-np.pi, np.pi, size=(starts, 6)), np.full(starts, 1e-2)

@@ -1,6 +1,7 @@
 """All branches in closed form: forward kinematics, none lost, as many as a search finds; singular poses; limits."""
 
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ REAL = {
 }
 
 
+@cache
 def real(name):
     file, frame = REAL[name]
     return kt.load(file if file in kt.bundled_robots() else urdf(file)), frame
@@ -76,7 +78,7 @@ def test_real_arms(name):
 
 
 def test_all_eight_of_the_puma_are_found_by_a_search_too():
-    robot, rng = kt.load("puma560"), np.random.default_rng(3)
+    (robot, _), rng = real("puma560"), np.random.default_rng(3)
     target = robot.frame("tool0").pose([0.3, -0.6, 0.4, 0.5, 0.7, -0.2])
     found = kt.ik.closed_form(robot, "tool0", target, limits=False)
     expected = searched(robot, "tool0", target, rng)
@@ -109,7 +111,7 @@ def test_axes_that_meet_only_nearly_are_polished_to_the_robot_as_it_is():
 
 
 def test_a_straight_wrist_gives_one_solution_with_its_first_joint_at_zero():
-    robot = kt.load("puma560")
+    robot, _ = real("puma560")
     for q5, rows in ((0.0, 7), (1e-9, 8), (1e-6, 8)):
         q = np.array([0.3, -0.6, 0.4, 0.5, q5, -0.2])
         target = robot.frame("tool0").pose(q)
@@ -135,6 +137,7 @@ def test_a_straight_wrist_of_a_ur_arm_always_has_one_solution_of_its_family():
     assert np.abs(robot.frame(frame).pose(found[straight]) - target[np.nonzero(straight)[0]]).max() < 1e-9
 
 
+@cache
 def plain_arm():
     """Shoulder above the base, upper arm and forearm of 0.5 m, spherical wrist: no offsets at all."""
     z, y, x = np.eye(3)[::-1]
@@ -175,7 +178,7 @@ def test_how_far_a_pose_is_out_of_reach():
         assert kt.ik.out_of_reach(robot, "tool", target) == pytest.approx(max(wrist - 1.0, 0.0), abs=1e-9)
         assert (len(kt.ik.closed_form(robot, "tool", target)) == 0) == (wrist > 1.0)
         assert expected == pytest.approx(max(wrist - 1.0, 0.0), abs=0.11)
-    puma = kt.load("puma560")
+    puma, _ = real("puma560")
     target = puma.frame("tool0").pose(puma.random(rng=1, size=3))
     np.testing.assert_array_equal(kt.ik.out_of_reach(puma, "tool0", target), 0.0)
 
@@ -217,7 +220,7 @@ def test_angles_beyond_limits_are_tried_a_turn_away():
 
 
 def test_one_batch_eager_and_pickled_agree():
-    robot = kt.load("puma560")
+    robot, _ = real("puma560")
     target = robot.frame("tool0").pose(robot.random(rng=3, size=(2, 3)))
     many = kt.ik.closed_form(robot, "tool0", target)
     assert many.shape == (2, 3, 8, 6)
@@ -233,7 +236,7 @@ def test_one_batch_eager_and_pickled_agree():
 
 
 def test_a_rotation_with_few_digits_is_taken_for_the_nearest_one():
-    robot = kt.load("puma560")
+    robot, _ = real("puma560")
     target = robot.frame("tool0").pose([0.3, -0.6, 0.4, 0.5, 0.7, -0.2])
     found = kt.ik.closed_form(robot, "tool0", target.round(7), limits=False)
     assert len(found) == 8
@@ -256,7 +259,7 @@ def test_errors_say_what_does_not_fit():
     flat = arm_about([z, z, z, x, y, x], [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [3, 0, 0], [3, 0, 0]])
     with pytest.raises(kt.ArgumentError, match=r"'joint1', .* move frame 'tool' in fewer than six ways"):
         kt.ik.closed_form(flat, "tool", np.eye(4))
-    puma = kt.load("puma560")
+    puma, _ = real("puma560")
     with pytest.raises(kt.ArgumentError, match=r"target is no pose; .*in state \[1\] of the batch"):
         kt.ik.closed_form(puma, "tool0", [np.eye(4), np.ones((4, 4))])
     with pytest.raises(kt.ArgumentError, match="target is no pose"):

@@ -1,4 +1,4 @@
-"""Inverse kinematics: tasks and limits, and velocities that meet them."""
+"""Inverse kinematics: configurations for poses, tasks and limits, and velocities that meet them."""
 
 from kinetree.ik.closed_form import ClosedForm, closed_form, out_of_reach
 from kinetree.ik.differential import DifferentialIK, Step, velocity

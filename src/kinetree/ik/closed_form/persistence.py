@@ -7,15 +7,14 @@ the joints along the null vector of its Jacobian, except by the square of the st
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from kinetree.ik.closed_form.selection import RESIDUAL
 from kinetree.ops import Array
 
-STEPS = 15
-DAMPING = 1e-3
+STEPS = 20
+DAMPING = 1e-6
 KICKS = (1.5, 5.0)
 """Lengths of steps along a null vector, times the root of how far the frame is off."""
 
@@ -46,12 +45,14 @@ def persistent(
 
 
 def _descended(polish: Polish, x: Array, away: Array, target: Array) -> tuple[Array, Array]:
-    """By Levenberg and Marquardt: a step that leads away is tried again with more damping."""
-    damping: Any = np.full(len(x), DAMPING)
+    """By Levenberg and Marquardt, two steps at a time: along a narrow, bent valley the first leads away from its floor.
+    Steps that lead away are tried again with more damping."""
+    damping = np.full(len(x), DAMPING)
     for _ in range(STEPS):
-        x, closer = polish(x, target, damping)
-        damping = np.where(closer < away, 0.1 * damping, 10.0 * damping)
-        away = closer
+        moved, closer = polish(polish(x, target, damping)[0], target, damping)
+        better = closer < away
+        x, away = np.where(better[:, None], moved, x), np.where(better, closer, away)
+        damping = np.where(better, 0.1 * damping, 10.0 * damping)
         if away.max() < RESIDUAL:
             break
     return x, away

@@ -22,16 +22,13 @@ def placed(robot: Robot, arm: Arm, x: Array) -> Array:
 
 
 def polished(robot: Robot, arm: Arm, x: Array, target: Array, damping: Any, steps: int) -> tuple[Array, Any]:
-    """x after damped Newton steps, each taken if it leads nearer, and how far the frame is then: [m] + [rad]."""
+    """x after damped Newton steps, and how far the frame is then: [m] + [rad]."""
     error, away = _error(robot, arm, x, target)
     for _ in range(steps):
         linear, angular = linear_and_angular(robot, arm.frame, placed(robot, arm, x))
         J = np.concatenate([linear, angular])[:, list(arm.iv)]
-        moved = x + linalg.pseudo_inverse(J, damping) @ error
-        error_there, away_there = _error(robot, arm, moved, target)
-        better = ops.less(away_there, away)
-        x, error = ops.where(better, moved, x), ops.where(better, error_there, error)
-        away = ops.where(better, away_there, away)
+        x = x + linalg.pseudo_inverse(J, damping) @ error
+        error, away = _error(robot, arm, x, target)
     return x, away
 
 

@@ -21,15 +21,16 @@ def placed(robot: Robot, arm: Arm, x: Array) -> Array:
     return q
 
 
-def polished(robot: Robot, arm: Arm, x: Array, target: Array, damping: Any, steps: int) -> tuple[Array, Any]:
-    """x after damped Newton steps, and how far the frame is then: [m] + [rad]."""
+def polished(robot: Robot, arm: Arm, x: Array, target: Array, damping: Any, steps: int) -> tuple[Array, Any, Any]:
+    """x after damped Newton steps, and how far the frame is then and was before: [m] + [rad]."""
     error, away = _error(robot, arm, x, target)
+    before = away
     for _ in range(steps):
         linear, angular = linear_and_angular(robot, arm.frame, placed(robot, arm, x))
         J = np.concatenate([linear, angular])[:, list(arm.iv)]
         x = x + linalg.pseudo_inverse(J, damping) @ error
         error, away = _error(robot, arm, x, target)
-    return x, away
+    return x, away, before
 
 
 def _error(robot: Robot, arm: Arm, x: Array, target: Array) -> tuple[Array, Any]:

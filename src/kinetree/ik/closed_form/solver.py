@@ -88,12 +88,13 @@ class ClosedForm:
 
     def solve(self, target: ArrayLike, limits: bool = True) -> Array:
         """`kt.ik.closed_form`."""
-        x, clean = self._branches(target)
-        x, away = self._polished(x, clean, np.full(x.shape[:-1], DAMPING))
-        near = (away > RESIDUAL) & (away < (NEAR if self._recognised[1] else NEARLY_NEAR))
+        first, goals = self._branches(target)
+        x, away, before = self._polished(first, goals, np.full(first.shape[:-1], DAMPING))
+        near = (away > RESIDUAL) & (np.minimum(away, before) < (NEAR if self._recognised[1] else NEARLY_NEAR))
         if near.any():
+            starts = np.where((before < away)[..., None], first, x)[near]
             number = np.broadcast_to(np.arange(BRANCHES), away.shape)[near]
-            x[near], away[near] = persistent(self._polished, self._slopes, x[near], away[near], clean[near], number)
+            x[near], away[near] = persistent(self._polished, self._slopes, starts, goals[near], number)
         x, found = (self._selected if limits else self._unlimited)(x, away)
         if x.ndim == 2:
             return self._whole(x[found != 0.0])
@@ -158,7 +159,7 @@ class ClosedForm:
     def _polished(self) -> Any:
         steps = 1 if self._recognised[1] else 2
 
-        def of_one(robot: Robot, x: Array, target: Array, damping: Any) -> tuple[Array, Any]:
+        def of_one(robot: Robot, x: Array, target: Array, damping: Any) -> tuple[Array, Any, Any]:
             return polished(robot, self._arm, x, target, damping, steps)
 
         return self._law("polished", of_one, x=(6,), target=(4, 4), damping=())

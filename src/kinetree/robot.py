@@ -18,7 +18,6 @@ from kinetree.algorithms import configuration, regressor
 from kinetree.algorithms.references import REFERENCES
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
-from kinetree.centroidal import CentroidalQuantities
 from kinetree.engine import Engine, Place, Request
 from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, one_of, short, unknown
@@ -28,8 +27,9 @@ from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
 from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.urdf import urdf
+from kinetree.one_body import OneBodyQuantities
 from kinetree.ops import Array
-from kinetree.quantities import OF_ROBOT, Quantity
+from kinetree.quantities import OF_FLOATING_BASE, OF_ROBOT, Quantity
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
+_ASKED_FOR = OF_ROBOT | OF_FLOATING_BASE
 
 
 @final
 @dataclass(frozen=True)
-class Robot(CentroidalQuantities):
+class Robot(OneBodyQuantities):
     """A robot's kinematics and dynamics. Immutable, hashable, picklable.
 
     Each quantity is compiled for this robot when it is first asked for; with `textbook` it is computed by the algorithm
@@ -420,9 +421,9 @@ class Robot(CentroidalQuantities):
         places = tuple(sorted({self._place(item) for item in listed}))
         requests = []
         for name in quantities:
-            quantity = OF_ROBOT.get(name) if isinstance(name, str) else None
+            quantity = _ASKED_FOR.get(name) if isinstance(name, str) else None
             if quantity is None:
-                raise unknown("quantity", name, OF_ROBOT)
+                raise unknown("quantity", name, _ASKED_FOR)
             if places and not quantity.takes_wrenches:
                 raise ArgumentError(f"{name} takes no wrenches")
             self._check_has(quantity)
@@ -441,8 +442,8 @@ class Robot(CentroidalQuantities):
         return self.model.frame(name).name, one_of("reference", reference, REFERENCES)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
-        self._check_has(OF_ROBOT[name])
-        result: Array = self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
+        self._check_has(_ASKED_FOR[name])
+        result: Array = self._engine.evaluate(_ASKED_FOR[name], values, out, wrenches=wrenches)
         return result
 
     def _check_has(self, quantity: Quantity) -> None:

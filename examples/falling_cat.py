@@ -126,6 +126,7 @@ if len(sys.argv) > 1:
     moments = np.linspace(0, len(path.t) - 1, 7).astype(int)
     for k, place in enumerate(moments):
         q = path.q[place].copy()
+        # side by side, and the fall drawn smaller
         q[:3] -= cat.center_of_mass(q) - [0.62 * k, 0.0, -0.5 * 9.81 * 0.06 * path.t[place] ** 2]
         for name, color in (("front", "tab:orange"), ("rear", "tab:brown")):
             joint, end, belly, feet = (

@@ -120,8 +120,8 @@ if len(sys.argv) > 1:
     picture.set(aspect="equal", ylim=(-1.6, 2.0), title="a gymnast drops the right arm (red) and starts to twist")
     picture.set_axis_off()
     left, right = figure.add_subplot(grid[1, 0]), figure.add_subplot(grid[1, 1])
-    left.plot(spin.t, omega / (2.0 * np.pi), label="turns per second, ω̄ / 2π")
-    left.plot(spin.t, L, label="L about the long axis [kg m²]")
+    left.plot(spin.t, omega / (2.0 * np.pi), label="ω̄ / 2π [1/s]")
+    left.plot(spin.t, L, label="L [kg m²]")
     left.set(xlabel="time [s]", title="a dancer pulls the arms in")
     left.legend(loc="center left")
     for name, turns in twists.items():

@@ -1,6 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, edit, identification, linalg
+from kinetree import cache, edit, identification, ik, linalg, positions, rotations
 from kinetree.compiler.memory import set_result_memory
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
@@ -11,10 +11,15 @@ from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
     CacheWarning,
+    InfeasibleError,
     KinetreeError,
     ModelError,
     ModelWarning,
+    NotConvexError,
+    NotFiniteError,
+    QuadraticProgramError,
     SingularMassMatrixError,
+    UnboundedError,
     UnknownNameError,
 )
 from kinetree.frame import Frame
@@ -64,6 +69,7 @@ __all__ = [
     "Force",
     "Frame",
     "Inertia",
+    "InfeasibleError",
     "JointDynamics",
     "KinetreeError",
     "Lagrange",
@@ -75,10 +81,14 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "Motion",
+    "NotConvexError",
+    "NotFiniteError",
+    "QuadraticProgramError",
     "Robot",
     "SingularMassMatrixError",
     "Spring",
     "Transform",
+    "UnboundedError",
     "UnknownNameError",
     "Wrench",
     "absolute",
@@ -98,6 +108,7 @@ __all__ = [
     "gradient",
     "hessian",
     "identification",
+    "ik",
     "jacobian",
     "less",
     "less_equal",
@@ -109,7 +120,9 @@ __all__ = [
     "logical_or",
     "maximum",
     "minimum",
+    "positions",
     "random_model",
+    "rotations",
     "set_num_threads",
     "set_result_memory",
     "sign",

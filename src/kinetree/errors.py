@@ -39,6 +39,28 @@ class SingularMassMatrixError(KinetreeError, ArithmeticError):
     """Forward dynamics was asked of a robot that some joint moves without moving any mass."""
 
 
+class QuadraticProgramError(KinetreeError, ArithmeticError):
+    """A quadratic program that was not solved."""
+
+
+class InfeasibleError(QuadraticProgramError):
+    """No point keeps all bounds and equations of a quadratic program; `rows` contradict each other."""
+
+    rows: tuple[int, ...] = ()
+
+
+class NotConvexError(QuadraticProgramError):
+    """The matrix of a quadratic program is not positive semidefinite."""
+
+
+class UnboundedError(QuadraticProgramError):
+    """A quadratic program can be made as small as one likes."""
+
+
+class NotFiniteError(QuadraticProgramError):
+    """A quadratic program with NaN, or with infinity where only bounds may be infinite."""
+
+
 class ModelWarning(UserWarning):
     """A model that loads, with something in it that its author probably did not mean."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
+from functools import cache
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, final
 
 from numpy.typing import ArrayLike
@@ -14,7 +15,8 @@ from kinetree.binding import native
 from kinetree.engine import Request
 from kinetree.errors import one_of, unknown
 from kinetree.ops import Array
-from kinetree.quantities import OF_FRAME
+from kinetree.quantities import OF_FRAME, OF_POSE, Quantity, of_pose
+from kinetree.spatial.parameterization import POSITIONS, ROTATIONS
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
@@ -98,26 +100,102 @@ class Frame:
         reference = one_of("reference", reference, REFERENCES)
         return self._call("jacobian_rate", (q, v), out, reference)
 
+    @native
+    def velocity_derivatives(
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned"
+    ) -> tuple[Array, Array]:
+        """∂/∂q and ∂/∂v of the velocity, (…, 6, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        reference = one_of("reference", reference, REFERENCES)
+        slopes: tuple[Array, Array] = self._several("velocity_derivatives", (q, v), reference)
+        return slopes
+
+    @native
+    def acceleration_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        reference: Reference = "world-aligned",
+        kind: AccelerationKind = "classical",
+    ) -> tuple[Array, Array, Array]:
+        """∂/∂q, ∂/∂v and ∂/∂a of the acceleration, (…, 6, nv) each, q moved by `integrate`; the third is the
+        Jacobian."""
+        reference = one_of("reference", reference, REFERENCES)
+        kind = one_of("kind", kind, ACCELERATION_KINDS)
+        slopes: tuple[Array, Array, Array] = self._several("acceleration_derivatives", (q, v, a), reference, kind)
+        return slopes
+
+    def pose_parameters(
+        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
+    ) -> Array:
+        """χ, the coordinates of its origin in the world and the parameters of its rotation, (…, 3 + n).
+
+        `position` is 'cartesian', 'cylindrical' or 'spherical'; `rotation` is 'quaternion', 'angle-axis',
+        'rotation-vector', 'matrix' or a sequence of Euler angles, 'ZYX' (intrinsic) or 'xyz' (extrinsic).
+        """
+        return self._of_pose("pose_parameters", position, rotation)(q, out=out)
+
+    def analytic_jacobian(
+        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
+    ) -> Array:
+        """J_A with χ̇ = J_A v of the `pose_parameters` χ, (…, 3 + n, nv): E J_A is the world-aligned Jacobian.
+
+        Refused where χ has no rates, as in gimbal lock.
+        """
+        return self._of_pose("analytic_jacobian", position, rotation)(q, out=out)
+
+    def analytic_jacobian_rate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        position: str = "cartesian",
+        rotation: str = "quaternion",
+        *,
+        out: Array | None = None,
+    ) -> Array:
+        """J̇_A, the time derivative of the analytic Jacobian along v, (…, 3 + n, nv)."""
+        return self._of_pose("analytic_jacobian_rate", position, rotation)(q, v, out=out)
+
     def prepare(
         self,
         *quantities: str,
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
+        position: str = "cartesian",
+        rotation: str = "quaternion",
         batch: bool = False,
     ) -> None:
         """Compile quantities of this frame before they are first asked for."""
         reference = one_of("reference", reference, REFERENCES)
         kind = one_of("kind", kind, ACCELERATION_KINDS)
-        options = {"pose": (), "acceleration": (reference, kind), "bias_acceleration": (reference, kind)}
+        parameterization = _parameterization(position, rotation)
+        options: dict[str, tuple[str, ...]] = {"pose": ()}
+        with_kind = ("acceleration", "bias_acceleration", "acceleration_derivatives")
+        options |= dict.fromkeys(with_kind, (reference, kind))
         for name in quantities:
-            if not isinstance(name, str) or name not in OF_FRAME:
-                raise unknown("quantity", name, OF_FRAME)
+            if not isinstance(name, str) or name not in (*OF_FRAME, *OF_POSE):
+                raise unknown("quantity", name, (*OF_FRAME, *OF_POSE))
         for name in quantities:
-            request = Request(OF_FRAME[name], self.name, options.get(name, (reference,)))
+            request = (
+                Request(of_pose(name, *parameterization), self.name)
+                if name in OF_POSE
+                else Request(OF_FRAME[name], self.name, options.get(name, (reference,)))
+            )
             self.robot._engine.prepare(request, batch)
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         return self.robot._engine.native_call(self, OF_FRAME[method.__name__], self.name, method)
+
+    def _of_pose(self, name: str, position: str, rotation: str) -> Callable[..., Array]:
+        """A quantity of `OF_POSE` as a call, native where there are such, which is kept."""
+        key = f"{name} of {position} and {rotation}"
+        call: Callable[..., Array] | None = self.__dict__.get(key)
+        if call is None:
+            quantity = of_pose(name, *_parameterization(position, rotation))
+            method = _pose_method(quantity)
+            found = self.robot._engine.native_call(self, quantity, self.name, method) or MethodType(method, self)
+            call = self.__dict__.setdefault(key, found)
+        return call
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Frame, (self.robot, self.name)
@@ -125,3 +203,28 @@ class Frame:
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
         result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, subject=self.name, options=options)
         return result
+
+    def _several(self, name: str, values: tuple[Any, ...], *options: str) -> Any:
+        return self.robot._engine.evaluate(OF_FRAME[name], values, subject=self.name, options=options)
+
+
+@cache
+def _pose_method(quantity: Quantity) -> FunctionType:
+    """A method of frames that computes this quantity."""
+
+    def of_q(self: Frame, q: ArrayLike, *, out: Array | None = None) -> Any:
+        return self.robot._engine.evaluate(quantity, (q,), out, subject=self.name)
+
+    def of_q_and_v(self: Frame, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Any:
+        return self.robot._engine.evaluate(quantity, (q, v), out, subject=self.name)
+
+    method: Any = of_q if len(quantity.inputs) == 1 else of_q_and_v
+    return method
+
+
+def _parameterization(position: str, rotation: str) -> tuple[str, str]:
+    """The names of both, if there are such."""
+    for argument, name, known in (("position", position, POSITIONS), ("rotation", rotation, ROTATIONS)):
+        if not isinstance(name, str) or name not in known:
+            raise unknown(argument, name, known)
+    return str(position), str(rotation)

@@ -24,7 +24,7 @@ from kinetree.definition import Definition, found_by_name
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.frame import Frame
 from kinetree.ops import Array
-from kinetree.quantities import OF_FRAME, OF_ROBOT
+from kinetree.quantities import OF_FRAME, OF_POSE, OF_ROBOT
 from kinetree.robot import Robot
 
 
@@ -217,7 +217,7 @@ def law_of(function: Any, shapes: Mapping[str, Any] | None = None) -> Found:
         found = _of_one(owner, name)
     elif name in OF_ROBOT and function is getattr(Robot, name):
         found = Found(quantity_law(name))
-    elif name in OF_FRAME and function is getattr(Frame, name):
+    elif name in (*OF_FRAME, *OF_POSE) and function is getattr(Frame, name):
         raise ArgumentError(f"{name} is a method of frames; give that of one frame, as robot.frame(name).{name}")
     if found is None:
         return Found(Law(Definition(function, shapes or {})))
@@ -228,7 +228,7 @@ def law_of(function: Any, shapes: Mapping[str, Any] | None = None) -> Found:
 
 def _of_one(owner: Robot | Frame, name: str) -> Found:
     robot, frame = (owner, None) if isinstance(owner, Robot) else (owner.robot, owner.name)
-    if name not in (OF_ROBOT if frame is None else OF_FRAME):
+    if name not in (OF_ROBOT if frame is None else (*OF_FRAME, *OF_POSE)):
         kind = "robot" if frame is None else "frame"
         raise ArgumentError(
             f"{name} of a {kind} is no quantity; what can be compiled is a function of the robot that calls it"

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 from kinetree.algorithms import (
     aba,
+    analytic_jacobian,
     center_of_mass,
+    center_of_mass_derivatives,
     centroidal,
     centroidal_coordinates,
     centroidal_derivatives,
     configuration,
+    constraint_derivatives,
     constraints,
     coriolis,
     crba,
@@ -20,6 +24,7 @@ from kinetree.algorithms import (
     energy,
     factorization,
     jacobian,
+    kinematic_derivatives,
     kinematics,
     locked,
     newton_euler,
@@ -55,6 +60,8 @@ class Quantity:
     prefers: Callable[[Model], bool] = lambda model: False
     is_large: bool = False
     """Whether its code is large, and made only for those who ask for it by name."""
+    singularity: str | None = None
+    """Why a state may be refused. The algorithm then also returns whether it is to be."""
 
     needs_mass: bool = False
     """Whether it is of the centre of mass, which a robot without moving mass does not have."""
@@ -117,6 +124,10 @@ def _six(model: Model) -> tuple[int, ...]:
     return (6,)
 
 
+def _three_rows(model: Model) -> tuple[int, ...]:
+    return (3, model.nv)
+
+
 def _six_rows(model: Model) -> tuple[int, ...]:
     return (6, model.nv)
 
@@ -151,6 +162,7 @@ OF_ROBOT = _table(
     Quantity("inverse_mass_matrix", factorization.inverse_mass_matrix, ("q",), _square, divides_by_mass=True),
     Quantity("bias_forces", rnea.bias_forces, ("q", "v"), _velocities, takes_wrenches=True),
     Quantity("gravity_forces", rnea.gravity_forces, ("q",), _velocities),
+    Quantity("gravity_forces_derivative", derivatives.gravity_forces_derivative, ("q",), _square, is_large=True),
     Quantity("coriolis_matrix", coriolis.coriolis_matrix, ("q", "v"), _square),
     Quantity("mass_matrix_rate", coriolis.mass_matrix_rate, ("q", "v"), _square),
     Quantity(
@@ -224,8 +236,26 @@ OF_ROBOT = _table(
         "center_of_mass_jacobian",
         center_of_mass.center_of_mass_jacobian,
         ("q",),
-        lambda model: (3, model.nv),
+        _three_rows,
         needs_mass=True,
+    ),
+    Quantity(
+        "center_of_mass_velocity_derivatives",
+        center_of_mass_derivatives.center_of_mass_velocity_derivatives,
+        ("q", "v"),
+        _three_rows,
+        results=2,
+        needs_mass=True,
+        is_large=True,
+    ),
+    Quantity(
+        "center_of_mass_acceleration_derivatives",
+        center_of_mass_derivatives.center_of_mass_acceleration_derivatives,
+        ("q", "v", "a"),
+        _three_rows,
+        results=3,
+        needs_mass=True,
+        is_large=True,
     ),
     Quantity("centroidal_momentum", centroidal.centroidal_momentum, ("q", "v"), _six, needs_mass=True),
     Quantity("centroidal_momentum_matrix", centroidal.centroidal_momentum_matrix, ("q",), _six_rows, needs_mass=True),
@@ -294,7 +324,50 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), _six_rows),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), _six_rows),
+    Quantity(
+        "velocity_derivatives",
+        kinematic_derivatives.frame_velocity_derivatives,
+        ("q", "v"),
+        _six_rows,
+        results=2,
+        is_large=True,
+    ),
+    Quantity(
+        "acceleration_derivatives",
+        kinematic_derivatives.frame_acceleration_derivatives,
+        ("q", "v", "a"),
+        _six_rows,
+        results=3,
+        is_large=True,
+    ),
 )
+
+OF_POSE: dict[str, Algorithm] = {
+    "pose_parameters": analytic_jacobian.pose_parameters,
+    "analytic_jacobian": analytic_jacobian.analytic_jacobian,
+    "analytic_jacobian_rate": analytic_jacobian.analytic_jacobian_rate,
+}
+"""Algorithms for quantities of frames that are different for each parameterisation of a pose."""
+
+
+@cache
+def of_pose(name: str, position: str, rotation: str) -> Quantity:
+    """The quantity of this name for a parameterisation of the pose, on which its shape depends."""
+    rows = analytic_jacobian.size(position, rotation)
+    has_columns = name != "pose_parameters"
+    refusal = analytic_jacobian.singularity(position, rotation) if has_columns else None
+
+    def compute(model: Model, frame: Any, *state: Any) -> Any:
+        result = OF_POSE[name](model, frame, *state, position, rotation)
+        return result[0] if has_columns and refusal is None else result
+
+    return Quantity(
+        f"{name} ({position}, {rotation})",
+        compute,
+        ("q", "v") if name.endswith("rate") else ("q",),
+        lambda model: (rows, model.nv) if has_columns else (rows,),
+        singularity=refusal,
+    )
 
 
 OF_CONSTRAINTS = _table(
@@ -311,6 +384,17 @@ OF_CONSTRAINTS = _table(
         divides_by_mass=True,
     ),
     Quantity(
+        "forward_dynamics_derivatives",
+        constraint_derivatives.forward_dynamics_derivatives,
+        ("q", "v", "tau"),
+        lambda model, k: ((model.nv, model.nv),) * 3 + ((k, model.nv),) * 3,
+        results=6,
+        takes_wrenches=True,
+        keeps_references=True,
+        divides_by_mass=True,
+        is_large=True,
+    ),
+    Quantity(
         "impact",
         constraints.impact,
         ("q", "v", "restitution"),
@@ -320,6 +404,14 @@ OF_CONSTRAINTS = _table(
     ),
     Quantity(
         "projector", constraints.projector, ("q",), lambda model, k: ((model.nv, model.nv),), divides_by_mass=True
+    ),
+    Quantity(
+        "projected",
+        constraints.projected,
+        ("q", "v"),
+        lambda model, k: ((model.nq,), (model.nv,)),
+        results=2,
+        divides_by_mass=True,
     ),
     Quantity(
         "constraint_inertia", constraints.constraint_inertia, ("q",), lambda model, k: ((k, k),), divides_by_mass=True

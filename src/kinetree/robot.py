@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,7 @@ from kinetree.wrench import Wrench
 if TYPE_CHECKING:
     from kinetree.backends.sympy import Equations
     from kinetree.constrained import Constrained
+    from kinetree.ik.solution import Solution
     from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
@@ -227,6 +228,11 @@ class Robot(OneBodyQuantities):
         return self._call("gravity_forces", (q,), out)
 
     @native
+    def gravity_forces_derivative(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """∂G/∂q of gravity forces, (…, nv, nv), q moved by `integrate`."""
+        return self._call("gravity_forces_derivative", (q,), out)
+
+    @native
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """C(q, v) with C v = bias forces without gravity and Ṁ - 2C skew-symmetric, (…, nv, nv)."""
         return self._call("coriolis_matrix", (q, v), out)
@@ -287,9 +293,7 @@ class Robot(OneBodyQuantities):
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array] = self._engine.evaluate(
-            OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a), wrenches=wrenches
-        )
+        slopes: tuple[Array, Array] = self._several("inverse_dynamics_derivatives", (q, v, a), wrenches)
         return slopes
 
     @native
@@ -300,9 +304,7 @@ class Robot(OneBodyQuantities):
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array, Array] = self._engine.evaluate(
-            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau), wrenches=wrenches
-        )
+        slopes: tuple[Array, Array, Array] = self._several("forward_dynamics_derivatives", (q, v, tau), wrenches)
         return slopes
 
     @native
@@ -344,6 +346,20 @@ class Robot(OneBodyQuantities):
         """J with ċ = J v, (…, 3, nv)."""
         return self._call("center_of_mass_jacobian", (q,), out)
 
+    @native
+    def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        slopes: tuple[Array, Array] = self._several("center_of_mass_velocity_derivatives", (q, v))
+        return slopes
+
+    @native
+    def center_of_mass_acceleration_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array]:
+        """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each, q moved by `integrate`; the third is the Jacobian."""
+        slopes: tuple[Array, Array, Array] = self._several("center_of_mass_acceleration_derivatives", (q, v, a))
+        return slopes
+
     # -- under constraints -------------------------------------------------------------------------------------
 
     def constrained(
@@ -365,6 +381,31 @@ class Robot(OneBodyQuantities):
         from kinetree.constrained import constrained  # noqa: PLC0415 - it knows robots
 
         return constrained(self, constraints, damping, frequency, damping_ratio, actuated)
+
+    # -- where it can be ---------------------------------------------------------------------------------------
+
+    def ik(
+        self,
+        frame: str | Sequence[str],
+        target: ArrayLike,
+        q0: ArrayLike | None = None,
+        *,
+        position_tolerance: float = 1e-6,
+        rotation_tolerance: float = 1e-6,
+        attempts: int = 300,
+    ) -> Solution:
+        """A configuration within limits that brings a frame to a pose, (…, 4, 4), or its origin to a position, (…, 3).
+
+        .q .success .residual .iterations .reason, with the batch axes of target and q0. Several frames at once are a
+        list of names with targets (…, k, 4, 4). The search begins at q0, whose solution is preferred if it leads to
+        one, and goes on from `attempts` starts in all. Joints that do not move the frames stay where they are in q0.
+
+        position_tolerance   [m]
+        rotation_tolerance   [rad]
+        """
+        from kinetree.ik.inverse import ik  # noqa: PLC0415 - it knows laws, which know robots
+
+        return ik(self, frame, target, q0, position_tolerance, rotation_tolerance, attempts)
 
     # -- over time ---------------------------------------------------------------------------------------------
 
@@ -445,6 +486,10 @@ class Robot(OneBodyQuantities):
         self._check_has(_ASKED_FOR[name])
         result: Array = self._engine.evaluate(_ASKED_FOR[name], values, out, wrenches=wrenches)
         return result
+
+    def _several(self, name: str, values: tuple[Any, ...], wrenches: Wrenches | None = None) -> Any:
+        self._check_has(OF_ROBOT[name])
+        return self._engine.evaluate(OF_ROBOT[name], values, wrenches=wrenches)
 
     def _check_has(self, quantity: Quantity) -> None:
         refusal = quantity.refusal(self.model)

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from kinetree.algorithms.composite import Composite
 from kinetree.algorithms.kinematics import world_transforms
 from peers import close
-from states import State, states
+from states import State, rate_along, states
 
 
 @given(states())
@@ -26,3 +26,13 @@ def test_subtrees_and_the_center_of_mass(s: State):
     R = composite.X[composite.home].R
     at_center = sum((composite.X[i].transpose() * model.inertias[i]).I for i in model.moving)
     close(R.T @ composite.locked.I @ R, at_center, 1e-11)
+
+
+@given(states())
+def test_how_subtrees_change_seen_from_their_bodies(s: State):
+    assume(s.robot.mass > 0)
+    model = s.robot.model
+    seen = Composite.of(model, s.q).rates_seen({i: model.joints[i].velocity(s.q, s.v) for i in model.moving})
+    for i in model.moving:
+        slope = rate_along(s, lambda q, v, i=i: Composite.of(model, q).Ic[i].parameters())
+        close(seen[i].parameters(), slope, 1e-7)

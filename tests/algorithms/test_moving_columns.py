@@ -42,6 +42,9 @@ def test_the_body_moves_and_so_do_its_columns(s: State):
             rates = np.empty((joint.nv, 6))
             for step in steps:
                 rates[step.at.start - joint.iv : step.at.stop - joint.iv] = [x.vector() for x in step.rate]
+            for step in steps:
+                for psi1, psi2, seen in zip(step.psi1, step.psi2, step.psi2_seen, strict=True):
+                    close(seen.vector(), (psi2 - V_i.cross(psi1)).vector(), 1e-10)
             close(rates, rate_along(s, lambda q, v, i=i: columns(q, v, i)), 1e-6)
 
 

@@ -19,6 +19,7 @@ from kinetree.quantities import OF_FRAME, OF_ROBOT
 from peers import close, readable_urdfs, urdf, urdf_files
 
 OPTIONS = {"pose": (), "acceleration": ("local", "classical"), "bias_acceleration": ("world", "spatial")}
+OPTIONS["acceleration_derivatives"] = ("world-aligned", "classical")
 GOLDEN = Path(__file__).parent / "operation_counts.json"
 FIVE = {
     "ur5_robot.urdf": "fixed",
@@ -60,6 +61,8 @@ def calls(robot, frame, rng, large=True):
         if quantity.takes_wrenches:
             yield f"{name}, pushed", lambda r, *x, n=name: getattr(r, n)(*x, wrench), inputs(robot, quantity, 11, rng)
     for name, quantity in OF_FRAME.items():
+        if quantity.is_large and not large:
+            continue
         options = OPTIONS.get(name, ("world-aligned",))
         call = lambda r, *x, n=name, o=options: getattr(r.frame(frame), n)(*x, *o)  # noqa: E731
         yield f"frame {name}", call, inputs(robot, quantity, 11, rng)

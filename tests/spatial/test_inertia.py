@@ -244,3 +244,14 @@ def test_in_a_compiled_law():
 def test_wrong_arguments(wrong, sentence):
     with pytest.raises(kt.KinetreeError, match=sentence):
         wrong(kt.Inertia(1.0, np.zeros(3), np.eye(3)))
+
+
+def test_the_rate_of_an_inertia_seen_from_rest():
+    """V ×* I - I V×, by its columns."""
+    rng = np.random.default_rng(7)
+    inertia = random_inertia(rng)
+    V = kt.Motion.from_vector(rng.normal(size=6))
+    for unit in np.eye(6):
+        U = kt.Motion.from_vector(unit)
+        expected = V.cross(inertia * U) - inertia * V.cross(U)
+        assert np.allclose((inertia.rate(V) * U).vector(), expected.vector(), atol=1e-14)

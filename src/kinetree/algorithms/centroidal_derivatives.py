@@ -1,15 +1,20 @@
 """Derivatives of centroidal momentum and of its rate, on the tangent space of q, and the rate of its matrix, in O(n).
 
-For joint j, with sums over its subtree: inertia I and its rate İ = Σ v ×* I - I v×, momentum h and force f = Σ I a +
-v ×* I v; Ψ̇, Ψ̈ and Ṡ as in `moving_columns`, a_0 = 0:
+For joint j, with sums over its subtree: inertia I and its rate İ, momentum h and force f = Σ I a + v ×* I v; Ψ̇, Ψ̈ and Ṡ
+as in `moving_columns`, a_0 = 0:
 
     A_G e_j    = I S                                        Ȧ_G e_j    = İ S + I Ṡ                       - ċ × (I S)
     ∂h_G/∂q_j  = S ×* h + I Ψ̇ + ċ × (I S)                   ∂ḣ_G/∂v_j  = İ S + S ×* h + I (Ψ̇ + Ṡ)
     ∂ḣ_G/∂q_j  = S ×* f + İ Ψ̇ + Ψ̇ ×* h + I Ψ̈ + c̈ × (I S)
 
 The terms with a plain × are moments, by the force part of I S: they come from the moments' being about a point, the
-centre of mass, that moves with q and in time. All are computed in body coordinates and then expressed in G. From
-2 B U = İ U + U ×* h, with B of `CoriolisInertia`, they are columns of the slopes of RNEA.
+centre of mass, that moves with q and in time. From 2 B U = İ U + U ×* h, with B of `CoriolisInertia`, they are columns
+of the slopes of RNEA. All are computed in body coordinates and then expressed in G, with İ = v ×* I - I v× + I° as in
+`Composite.rates_seen`, so that
+
+    İ S + I Ṡ = v ×* I S + I° S + I S°                      İ Ψ̇ + I Ψ̈ = v ×* I Ψ̇ + I° Ψ̇ + I (Ψ̈ - v × Ψ̇)
+
+I° and what it is multiplied by have few entries where joints have one axis.
 """
 
 from __future__ import annotations
@@ -32,13 +37,21 @@ class _Subtree:
     """One step of a joint with what it carries, in body coordinates, and the way from there to G."""
 
     columns: MovingColumns
+    apart: tuple[Motion, ...]
+    """S°, what Ṡ has beside v × S."""
+    V: Motion
     I: Inertia
-    rate: Inertia
+    seen: Inertia
+    """I°."""
     h: Force
     f: Force
     momenta: list[Force]
     """I S, in G already."""
     to_G: Callable[[Force], Force]
+
+    def rate_along(self, motion: Motion, own: Motion) -> Force:
+        """v ×* I U + I° U + I W: the rate of I U, for a motion U that moves by W beside v × U."""
+        return self.V.cross(self.I * motion) + self.seen * motion + self.I * own
 
 
 class _Sweep:
@@ -49,41 +62,45 @@ class _Sweep:
         V, A = {0: Motion.zero()}, {0: Motion.zero()}
         self.S = {i: model.joints[i].motion_subspace(q) for i, _ in model.root_to_tips()}
         self.steps: dict[int, list[MovingColumns]] = {}
-        rates, momenta, forces = {}, {}, {}
+        momenta, forces = {}, {}
         for i, p in model.root_to_tips():
             up, I = self.composite.up[i], model.inertias[i]
             self.steps[i], V[i], A[i] = moving_columns(model.joints[i], self.S[i], up * V[p], up * A[p], v, a)
             if i in model.moving:
-                rates[i], momenta[i], forces[i] = I.rate(V[i]), I * V[i], I.net_force(V[i], A[i])
-        self.rates = self.composite.summed(rates, Inertia.zero())
+                momenta[i], forces[i] = I * V[i], I.net_force(V[i], A[i])
+        self.apart = {i: model.joints[i].motion_subspace_rate(q, v) for i, _ in model.root_to_tips()}
+        self.seen = self.composite.rates_seen({i: model.joints[i].velocity(q, v) for i, _ in model.root_to_tips()})
         self.momenta = self.composite.summed(momenta, Force.zero())
         self.forces = self.composite.summed(forces, Force.zero())
         home = self.composite.home
         self.h_G, self.f_G = (self.composite.at_center(total[home]) for total in (self.momenta, self.forces))
         self.velocity, self.acceleration = self.h_G.force / model.mass, self.f_G.force / model.mass  # of G
-        self.v, self.a = v, a
+        self.V, self.v, self.a = V, v, a
+        self.subtrees = list(self._subtrees())
 
-    def subtrees(self) -> Iterator[_Subtree]:
+    def _subtrees(self) -> Iterator[_Subtree]:
         composite = self.composite
         for i, _ in self.model.root_to_tips():
             X, joint = composite.X[i], self.model.joints[i]
-            I, rate, h, f = composite.Ic[i], self.rates[i], self.momenta[i], self.forces[i]
+            V, I, seen, h, f = self.V[i], composite.Ic[i], self.seen[i], self.momenta[i], self.forces[i]
             to_G: Callable[[Force], Force] = X.transpose().__mul__
-            steps = self.steps[i]
+            steps, apart = self.steps[i], self.apart[i]
             if i == composite.home and isinstance(joint, Free) and joint.frame == "mixed":  # simpler in G itself
-                I, rate, h, f = composite.locked_in_world_axes, X.transpose() * rate, self.h_G, self.f_G
+                I, seen, h, f = composite.locked_in_world_axes, X.transpose() * seen, self.h_G, self.f_G
                 S, still = composite.mixed_columns(joint), Motion.zero()
-                steps, _, _ = moving_columns(joint, S, still, still, self.v, self.a)
+                steps, V, _ = moving_columns(joint, S, still, still, self.v, self.a)
+                apart = tuple(x - V.cross(s) for x, s in zip(_in_order(steps), S, strict=True))
                 to_G = _as_it_is
+            momenta = composite.momenta(i, self.S[i])
             for columns in steps:
                 first = columns.at.start - joint.iv
-                momenta = composite.momenta(i, self.S[i])[first : first + len(columns.S)]
-                yield _Subtree(columns, I, rate, h, f, momenta, to_G)
+                own = slice(first, first + len(columns.S))
+                yield _Subtree(columns, apart[own], V, I, seen, h, f, momenta[own], to_G)
 
     def table(self, columns: Callable[[_Subtree], list[Force]], *like: Array) -> Array:
         """A matrix from its columns in G, (6, nv); a mimic joint adds to its leader's."""
         table = zeros((6, self.model.nv), *like)
-        for subtree in self.subtrees():
+        for subtree in self.subtrees:
             for k, column in enumerate(columns(subtree), start=subtree.columns.at.start):
                 table[:, k] += column.vector(self.model.spatial_order)
         return table
@@ -94,7 +111,7 @@ def centroidal_momentum_matrix_rate(model: Model, q: Array, v: Array) -> Array:
     sweep = _Sweep(model, q, v, np.zeros(model.nv))
 
     def columns(at: _Subtree) -> list[Force]:
-        moved = [at.to_G(at.rate * s + at.I * ds) for s, ds in zip(at.columns.S, at.columns.rate, strict=True)]
+        moved = [at.to_G(at.rate_along(s, own)) for s, own in zip(at.columns.S, at.apart, strict=True)]
         return [x - _moment(sweep.velocity, p) for x, p in zip(moved, at.momenta, strict=True)]
 
     return sweep.table(columns, q, v)
@@ -110,15 +127,15 @@ def centroidal_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) 
 
     def rate_by_q(at: _Subtree) -> list[Force]:
         moved = [
-            at.to_G(s.cross(at.f) + at.rate * psi1 + psi1.cross(at.h) + at.I * psi2)
-            for s, psi1, psi2 in zip(at.columns.S, at.columns.psi1, at.columns.psi2, strict=True)
+            at.to_G(s.cross(at.f) + psi1.cross(at.h) + at.rate_along(psi1, psi2))
+            for s, psi1, psi2 in zip(at.columns.S, at.columns.psi1, at.columns.psi2_seen, strict=True)
         ]
         return [x + _moment(sweep.acceleration, p) for x, p in zip(moved, at.momenta, strict=True)]
 
     def rate_by_v(at: _Subtree) -> list[Force]:
         return [
-            at.to_G(at.rate * s + s.cross(at.h) + at.I * (psi + ds))
-            for s, psi, ds in zip(at.columns.S, at.columns.psi1, at.columns.rate, strict=True)
+            at.to_G(s.cross(at.h) + at.rate_along(s, psi + own))
+            for s, psi, own in zip(at.columns.S, at.columns.psi1, at.apart, strict=True)
         ]
 
     slopes = [sweep.table(columns, q, v, a) for columns in (momentum_by_q, rate_by_q, rate_by_v)]
@@ -128,6 +145,11 @@ def centroidal_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) 
 def _moment(x: Array, momentum: Force) -> Force:
     """x × f as a moment."""
     return Force(np.zeros(3), cross(x, momentum.force))
+
+
+def _in_order(steps: list[MovingColumns]) -> list[Motion]:
+    """Ṡ of all columns of a joint."""
+    return [rate for step in sorted(steps, key=lambda step: step.at.start) for rate in step.rate]
 
 
 def _as_it_is(force: Force) -> Force:

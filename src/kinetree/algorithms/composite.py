@@ -68,6 +68,19 @@ class Composite:
         _sum_up(self.model, self.up, sums, self.home)
         return sums
 
+    def rates_seen(self, vJ: Mapping[int, Motion]) -> dict[int, Inertia]:
+        """I°_i, how I_i^c changes seen from body i, by joint velocities inside its subtree alone, in body coordinates:
+
+            I°_i = Σ_{j ∈ μ(i)} ^iX*_j (I°_j + v_Jj ×* I_j^c - I_j^c v_Jj×) ^jX_i
+
+        In coordinates that stand still, its rate is v_i ×* I_i^c - I_i^c v_i× + I°_i.
+        """
+        seen = dict.fromkeys(range(self.model.n_bodies + 1), Inertia.zero())
+        for i, p in self.model.tips_to_root():
+            if i != self.home and i in self.model.moving:
+                seen[p] += self.up[i].transpose() * (seen[i] + self.Ic[i].rate(vJ[i]))
+        return seen
+
     def momenta(self, body: int, motions: tuple[Motion, ...]) -> list[Force]:
         """In G, the momenta of the subtree of a body as it moves, as one body, along columns of its joint that are
         given in body coordinates."""

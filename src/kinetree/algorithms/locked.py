@@ -20,7 +20,7 @@ from kinetree.algorithms.kinematics import velocities
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, less_equal, where
-from kinetree.spatial import Inertia, Motion
+from kinetree.spatial import Motion
 
 ON_A_LINE = 1e-12
 """A moment of inertia this small, relative to the sum of all three, means that all mass lies on one line."""
@@ -32,12 +32,14 @@ def locked_inertia(model: Model, q: Array) -> Array:
 
 
 def locked_inertia_rate(model: Model, q: Array, v: Array) -> Array:
-    """L̇ along v, (3, 3) [kg m²/s]: the sum of the rates of the bodies' inertias, as if G stood still, since moving the
-    origin away from the centre of mass changes an inertia only by second order."""
-    composite, V = Composite.of(model, q), velocities(model, q, v)
-    rates = {i: model.inertias[i].rate(V[i]) for i in model.moving}
-    total = composite.summed(rates, Inertia.zero())[composite.home]
-    return (composite.X[composite.home].transpose() * total).I
+    """L̇ along v, (3, 3) [kg m²/s]: it turns with the first body, and changes seen from there. As if G stood still, for
+    moving the origin away from the centre of mass changes an inertia only by second order."""
+    composite = Composite.of(model, q)
+    home = composite.home
+    seen = composite.rates_seen({i: model.joints[i].velocity(q, v) for i, _ in model.root_to_tips()})[home]
+    turning = composite.locked.rate(velocities(model, q, v)[home])
+    back = composite.X[home].R.T
+    return (turning + seen.placed(np.eye(3), -composite.center)).placed(back, np.zeros(3)).I
 
 
 def average_velocity(model: Model, q: Array, v: Array) -> Motion:

@@ -29,6 +29,8 @@ class MovingColumns:
     S: tuple[Motion, ...]
     psi1: tuple[Motion, ...]
     psi2: tuple[Motion, ...]
+    psi2_seen: tuple[Motion, ...]
+    """Ψ̈ - v × Ψ̇ = a_λ × S - (v - v_λ) × Ψ̇, with few entries that are not zero."""
     rate: tuple[Motion, ...]
 
 
@@ -36,15 +38,18 @@ def moving_columns(
     joint: Joint, S: tuple[Motion, ...], V: Motion, A: Motion, v: Array, a: Array
 ) -> tuple[list[MovingColumns], Motion, Motion]:
     """The columns of a joint with V and A those of its parent; and V and A of its body."""
+    series = list(_series(joint, S))
+    velocities = [combination(part, v[at]) for at, part, _ in series]
     steps = []
-    for at, part, turns in _series(joint, S):
-        step = combination(part, v[at])
-        V_next = V + step
-        A_next = A + combination(part, a[at]) + V_next.cross(step)
-        with_parent, with_body = ((V, A), V_next) if turns else ((V_next, A_next), V)
-        psi1 = tuple(with_parent[0].cross(s) for s in part)
-        psi2 = tuple(with_parent[1].cross(s) + with_parent[0].cross(psi) for s, psi in zip(part, psi1, strict=True))
-        steps.append(MovingColumns(at, part, psi1, psi2, tuple(with_body.cross(s) for s in part)))
+    for k, (at, part, turns) in enumerate(series):
+        V_next = V + velocities[k]
+        A_next = A + combination(part, a[at]) + V_next.cross(velocities[k])
+        (V_p, A_p), V_b = ((V, A), V_next) if turns else ((V_next, A_next), V)
+        ahead = sum(velocities[k if turns else k + 1 :], Motion.zero())  # v - v_λ
+        psi1 = tuple(V_p.cross(s) for s in part)
+        psi2 = tuple(A_p.cross(s) + V_p.cross(psi) for s, psi in zip(part, psi1, strict=True))
+        seen = tuple(A_p.cross(s) - ahead.cross(psi) for s, psi in zip(part, psi1, strict=True))
+        steps.append(MovingColumns(at, part, psi1, psi2, seen, tuple(V_b.cross(s) for s in part)))
         V, A = V_next, A_next
     return steps, V, A
 

@@ -100,6 +100,20 @@ def compile_object(assembly: str, target: Target) -> bytes:
         return bytes(_machine(target).emit_object(module))
 
 
+def optimized_object(assembly: str, target: Target) -> bytes:
+    """The same of a module with loops, after LLVM's own passes: they inline, unroll and use vector instructions."""
+    with lock:
+        machine = _machine(target)
+        module = llvm.parse_assembly(assembly)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = options.slp_vectorization = True
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return bytes(machine.emit_object(module))
+
+
 def assembly_of(text: str, target: Target) -> str:
     """The same as assembly for people."""
     with lock:

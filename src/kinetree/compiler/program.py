@@ -13,7 +13,8 @@ from typing import Any
 
 from kinetree.compiler.code import SINGLE, Code, Kind, Layout
 from kinetree.compiler.emit.batch import BLOCK, emit_batch, group_size
-from kinetree.compiler.emit.kernel import ONE, BlockSpace, elementary_functions, emit_block, emit_single
+from kinetree.compiler.emit.ir import ONE
+from kinetree.compiler.emit.kernel import BlockSpace, elementary_functions, emit_block, emit_single
 from kinetree.compiler.expr import Node, new_table
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.jit import Target, compile_object

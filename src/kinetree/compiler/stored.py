@@ -42,12 +42,17 @@ class Stored:
         return code
 
 
-def stored_object(name: str, assembly: Callable[[], str], target: Target) -> bytes:
+def stored_object(
+    name: str,
+    assembly: Callable[[], str],
+    target: Target,
+    compiled: Callable[[str, Target], bytes] = compile_object,
+) -> bytes:
     """The object file of a module of the library's own, from the disk if it was compiled before."""
     key = key_of(target, "module", name)
     data = disk.read(key)
     if data is None:
-        data = compile_object(assembly(), target)
+        data = compiled(assembly(), target)
         _keep(key, data)
     return data
 

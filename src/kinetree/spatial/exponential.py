@@ -20,7 +20,7 @@ _COS = (1.0, -1 / 2, 1 / 24, -1 / 720, 1 / 40320, -1 / 3628800, 1 / 479001600, -
 _SIN = (1.0, -1 / 6, 1 / 120, -1 / 5040, 1 / 362880, -1 / 39916800, 1 / 6227020800)
 
 
-def _guarded(x2: Any, series: tuple[float, ...], exact: Callable[[Any], Any]) -> Any:
+def guarded(x2: Any, series: tuple[float, ...], exact: Callable[[Any], Any]) -> Any:
     """`exact`(√x2) away from zero, the power series in x2 near it."""
     small = less(x2, _SERIES_BELOW)
     value = series[-1]
@@ -32,8 +32,8 @@ def _guarded(x2: Any, series: tuple[float, ...], exact: Callable[[Any], Any]) ->
 def exp_quaternion(w: Array) -> Array:
     """exp of a rotation vector w = θ a [rad] as a quaternion (xyzw): (sin(θ/2) a, cos(θ/2))."""
     half2 = 0.25 * (w @ w)
-    s = 0.5 * _guarded(half2, _SIN, lambda h: sin(h) / h)
-    return array([*(w * s), _guarded(half2, _COS, cos)])
+    s = 0.5 * guarded(half2, _SIN, lambda h: sin(h) / h)
+    return array([*(w * s), guarded(half2, _COS, cos)])
 
 
 def log_quaternion(q: Array) -> Array:
@@ -50,9 +50,9 @@ def exp_translation(v: Array, w: Array) -> Array:
     """The position reached by the constant body twist (v, w) in unit time: V(w) v with
     V = 1 + (1 - cos θ)/θ² [w]× + (θ - sin θ)/θ³ [w]×² [m]."""
     x2 = w @ w
-    half = _guarded(0.25 * x2, _SIN, lambda h: sin(h) / h)
+    half = guarded(0.25 * x2, _SIN, lambda h: sin(h) / h)
     b = 0.5 * half * half  # (1 - cos θ)/θ² = ½ (sin(θ/2)/(θ/2))²
-    c = _guarded(x2, _THETA_MINUS_SIN, lambda t: (t - sin(t)) / (t * t * t))
+    c = guarded(x2, _THETA_MINUS_SIN, lambda t: (t - sin(t)) / (t * t * t))
     wv = cross(w, v)
     return v + wv * b + cross(w, wv) * c
 
@@ -86,9 +86,9 @@ def _log_coefficient_slope(w: Array) -> Any:
         cot_rate = (0.5 * c / s - 0.25 * t / (s * s)) / (2.0 * t)  # of θ/2 cot θ/2
         return -(cot_rate + (1.0 - 0.5 * t * c / s) / (t * t)) / (t * t)
 
-    return _guarded(w @ w, series, exact)
+    return guarded(w @ w, series, exact)
 
 
 def _log_coefficient(w: Array) -> Any:
     """(1 - θ/2 cot θ/2)/θ² of a rotation vector."""
-    return _guarded(w @ w, _LOG_COEFFICIENT, lambda t: (1.0 - 0.5 * t * cos(0.5 * t) / sin(0.5 * t)) / (t * t))
+    return guarded(w @ w, _LOG_COEFFICIENT, lambda t: (1.0 - 0.5 * t * cos(0.5 * t) / sin(0.5 * t)) / (t * t))

@@ -39,6 +39,10 @@ class Width:
         return str(value) if self.lanes == 1 else f"splat (i64 {value})"
 
 
+ONE = Width(1)
+"""One state."""
+
+
 class Lines:
     """The body of one function as it grows."""
 

@@ -20,13 +20,11 @@ from kinetree.compiler.emit.elementary import (
     sincos,
     sincos_name,
 )
-from kinetree.compiler.emit.ir import Lines, Width
+from kinetree.compiler.emit.ir import ONE, Lines, Width
 from kinetree.compiler.emit.stage import stage_size
 from kinetree.compiler.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.passes.schedule import ANGULAR
 from kinetree.compiler.passes.split import Part
-
-ONE = Width(1)
 
 PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTRINSIC = {"sqrt": "sqrt", "absolute": "fabs", "minimum": "minimum", "maximum": "maximum"}

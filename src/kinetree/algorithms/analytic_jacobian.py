@@ -1,0 +1,68 @@
+"""Analytic Jacobians: rates of the parameters χ of a frame's pose, χ̇ = J_A(q) v.
+
+With E(χ) = diag(E_P, E_R) from the rates of χ to the velocity of the frame, J_0 = E J_A for the world-aligned geometric
+Jacobian J_0, so that J_A = E⁻¹ J_0 and J̇_A = E⁻¹ J̇_0 + d/dt(E⁻¹) J_0. χ has the position first, whatever the order of
+6-vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree.algorithms.jacobian import frame_jacobian, frame_jacobian_rate
+from kinetree.algorithms.kinematics import frame_transform
+from kinetree.model.tree import FramePlacement, Model
+from kinetree.ops import Array, logical_or
+from kinetree.spatial import unpack
+from kinetree.spatial.parameterization import POSITIONS, ROTATIONS, SINGULAR
+
+
+def size(position: str, rotation: str) -> int:
+    """How many parameters a pose has."""
+    return POSITIONS[position].size + ROTATIONS[rotation].size
+
+
+def pose_parameters(model: Model, frame: FramePlacement, q: Array, position: str, rotation: str) -> Array:
+    """χ = (χ_P, χ_R)."""
+    return np.concatenate(_parameters(model, frame, q, position, rotation))
+
+
+def analytic_jacobian(model: Model, frame: FramePlacement, q: Array, position: str, rotation: str) -> tuple[Array, Any]:
+    """J_A, (3 + n, nv), and whether there is none."""
+    chi_P, chi_R = _parameters(model, frame, q, position, rotation)
+    P, R = POSITIONS[position], ROTATIONS[rotation]
+    linear, angular = unpack(frame_jacobian(model, frame, q, "world-aligned"), model.spatial_order)
+    J_A = np.concatenate([P.inverse(chi_P) @ linear, R.inverse(chi_R) @ angular])
+    return J_A, logical_or(P.is_singular(chi_P), R.is_singular(chi_R))
+
+
+def analytic_jacobian_rate(
+    model: Model, frame: FramePlacement, q: Array, v: Array, position: str, rotation: str
+) -> tuple[Array, Any]:
+    """J̇_A along v, (3 + n, nv), and whether there is none."""
+    chis = _parameters(model, frame, q, position, rotation)
+    J = unpack(frame_jacobian(model, frame, q, "world-aligned"), model.spatial_order)
+    dJ = unpack(frame_jacobian_rate(model, frame, q, v, "world-aligned"), model.spatial_order)
+    halves, is_singular = [], False
+    for by, chi, J_half, dJ_half in zip((POSITIONS[position], ROTATIONS[rotation]), chis, J, dJ, strict=True):
+        inverse = by.inverse(chi)
+        rates = inverse @ (J_half @ v)
+        halves.append(inverse @ dJ_half + by.E_inverse_rate(chi, rates) @ J_half)
+        is_singular = logical_or(is_singular, by.is_singular(chi))
+    return np.concatenate(halves), is_singular
+
+
+def singularity(position: str, rotation: str) -> str | None:
+    """Why there may be no J_A; None if there always is one."""
+    named = ((position, POSITIONS[position]), (rotation, ROTATIONS[rotation]))
+    reasons = [f"{name}: {by.singularity}" for name, by in named if by.singularity]
+    if not reasons:
+        return None
+    return f"its parameters have no rates there ({'; '.join(reasons)}; within {SINGULAR:g})"
+
+
+def _parameters(model: Model, frame: FramePlacement, q: Array, position: str, rotation: str) -> tuple[Array, Array]:
+    X = frame_transform(model, frame, q)
+    return POSITIONS[position].parameters(X.p), ROTATIONS[rotation].parameters(X.R.T)

@@ -1,0 +1,305 @@
+"""Velocities that meet tasks within limits: formulas in one kernel, then a solver, all in one native call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from types import FunctionType
+from typing import Any, NoReturn, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.arguments import as_floats, as_number, batch_shape
+from kinetree.binding import native as native_method
+from kinetree.bound_law import BoundLaw
+from kinetree.compiler import native
+from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
+from kinetree.compiler.code import Layout
+from kinetree.definition import Definition, bound_arguments
+from kinetree.errors import ArgumentError, ArgumentTypeError, InfeasibleError, short
+from kinetree.ik.limits import Limits
+from kinetree.ik.problem import Problem
+from kinetree.ik.tasks import Task
+from kinetree.model.constraints import Contact
+from kinetree.ops import Array
+from kinetree.robot import Robot
+from kinetree.solvers import levels, qp
+from kinetree.solvers.stages import PROGRAM
+
+_INFO = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A velocity v, (nv,), the residual J v - rate of every task, and which limits hold it: -1 lower, 1 upper."""
+
+    v: Array
+    residuals: tuple[Array, ...]
+    at_limit: Array
+
+
+@final
+class DifferentialIK:
+    """Velocities of a robot that do what tasks ask for, as well as limits and contacts allow.
+
+    Tasks of one priority share by weight: v is the least of Σ ‖w (J v - gain · error)‖² + λ² ‖v‖². With several
+    priorities the order is strict: what comes later never changes the residuals of what came before. Contacts are kept
+    exactly, or, with several priorities, before everything else.
+
+    dt             the length of a step [s], for limits
+    damping        λ: velocities stay bounded where the robot is singular
+    levenberg      adds that times Σ ‖w error‖² to λ²: more damping far from the targets
+    contact_gain   with which contacts that have a place (`kt.Contact(…, at=…)`) return to it [1/s]
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        tasks: Task | Iterable[Task],
+        limits: Limits | None = Limits(),  # noqa: B008 - it is immutable
+        *,
+        dt: float = 0.01,
+        contacts: Contact | Iterable[Contact] = (),
+        damping: float = 1e-3,
+        levenberg: float = 0.0,
+        contact_gain: float = 10.0,
+    ) -> None:
+        listed = (tasks,) if isinstance(tasks, Task) else tuple(tasks)
+        held = (contacts,) if isinstance(contacts, Contact) else tuple(contacts)
+        if not isinstance(robot, Robot):
+            raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+        for task in listed:
+            if not isinstance(task, Task):
+                raise ArgumentTypeError(f"tasks has {short(task)}; expected tasks, such as kt.ik.Pose('tool0')")
+            for name in ("frame", "seen_from"):
+                if hasattr(task, name):
+                    robot.frame(getattr(task, name))
+            task.check(robot)
+        for contact in held:
+            if not isinstance(contact, Contact):
+                raise ArgumentTypeError(f"contacts has {short(contact)}; expected kt.Contact")
+            robot.frame(contact.frame)
+        if limits is not None:
+            limits.accelerations(robot)
+        if not listed:
+            raise ArgumentError("tasks is empty; expected at least one task")
+        numbers = {"dt": dt, "damping": damping, "levenberg": levenberg, "contact_gain": contact_gain}
+        read = {name: as_number(name, number) for name, number in numbers.items()}
+        for name, number in read.items():
+            if not 0.0 <= number < np.inf or (name == "dt" and number == 0.0):
+                raise ArgumentError(f"{name} is {number:g}; expected a positive number{' or zero' * (name != 'dt')}")
+        self.problem = Problem(robot, listed, held, limits, **read)
+        self.robot, self.tasks, self.limits, self.contacts = robot, listed, limits, held
+        self._door: native.Door | None = None
+
+    def __repr__(self) -> str:
+        return f"<DifferentialIK of {self.robot.name!r}: {', '.join(type(task).__name__ for task in self.tasks)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        p = self.problem
+        return _again, (p.robot, p.tasks, p.limits, p.dt, p.contacts, p.damping, p.levenberg, p.contact_gain)
+
+    def __call__(self, *given: ArrayLike) -> Array:
+        """`velocity`."""
+        return self.velocity(*given)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What `velocity` takes: q, then what each task needs, then the last v if accelerations are limited."""
+        return tuple(self.problem.arguments)
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether there are several priorities."""
+        return len(self.problem.priorities) > 1
+
+    @native_method
+    def velocity(self, *given: ArrayLike, out: Array | None = None, **named: ArrayLike) -> Array:
+        """v, (…, nv), for the `arguments`, whose leading axes are batch axes."""
+        arguments = self._read(given, named)
+        batch = batch_shape(arguments)
+        count = prod(batch)
+        result, status = np.empty((count, self.robot.nv)), np.zeros((count, 1))
+        rows = [_rows(array, batch, core) for array, core in arguments.values()]
+        if self._formula.eager:
+            for k in range(count):
+                result[k] = self._by_textbook(self._state(rows, k))
+        else:
+            self._chain.states(rows, [result, status])
+        for k in np.flatnonzero(status).tolist():
+            self._refuse(int(status[k, 0]), self._state(rows, k))
+        result = result.reshape(*batch, self.robot.nv)
+        if out is not None:
+            out[...] = result
+            return out
+        return result
+
+    def step(self, *given: ArrayLike, **named: ArrayLike) -> Step:
+        """The velocity for one state with what became of the tasks and limits: for looking at, not for speed."""
+        arguments = self._read(given, named)
+        state = {name: array for name, (array, _) in arguments.items()}
+        v = self.velocity(*state.values())
+        eager = self.robot.eager
+        rows = self.problem.rows(eager, state)
+        lower, upper = self.problem._bounds(eager, state)
+        at = [np.where(np.abs(v - bound) < 1e-9, side, 0.0) for bound, side in ((lower, -1.0), (upper, 1.0))]
+        return Step(v, tuple(J @ v - rate for _, rate, J in rows), at[0] + at[1])
+
+    # -- compiled ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _formula(self) -> BoundLaw:
+        """What the solver is given, as a law."""
+        problem = self.problem
+        method = problem.levels if self.is_strict else problem.program
+
+        def formula(robot: Robot, *values: Any) -> Any:
+            return method(robot, *values)
+
+        formula.__signature__ = problem.signature  # type: ignore[attr-defined]
+        formula.__name__ = formula.__qualname__ = "formula"
+        shapes = {name: shape for name, shape in problem.arguments.items() if name not in ("q", "v")}
+        return BoundLaw(Definition(formula, shapes), {"robot": self.robot}, {})
+
+    @cached_property
+    def _chain(self) -> Chain:
+        """The formula, then the solver; gives v alone."""
+        p, n, held = self.problem, self.robot.nv, self.problem.held
+        traced = self._formula.traced
+        names = ("J", "e", "damping", "lower", "upper") if self.is_strict else ("H", "g", "C", "lower", "upper")
+        sizes = [prod(shape) for shape in traced.shapes]
+        between = {name: Buffer(name, size) for name, size in zip(names, sizes, strict=True)}
+        arguments = tuple(Argument(k) for k in range(len(p.arguments)))
+        code = traced.kernel.load("single")
+        first = Stage(code, code.workspace, arguments, tuple(between.values()))
+        info: tuple[Place, ...] = (Result(0), Buffer("info", _INFO))
+        if self.is_strict:
+            between["D"] = Buffer("D", 0)
+            inputs = tuple(between[name] for name in ("J", "e", "damping", "D", "lower", "upper"))
+            second = levels.stage(n, p.level_sizes, 0, inputs, info)
+        else:
+            places: tuple[Place, ...] = (*between.values(), Numbers((0.0,) * (n + held)))
+            outputs = (info[0], Buffer("multipliers", n + held), Buffer("active", n + held), info[1])
+            second = PROGRAM.stage(n, held, places, outputs, own=True)
+        return Chain([first, second], Layout(tuple(map(prod, p.arguments.values())), (n, 1)))
+
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        if self._formula.eager or not native.available() or len(self.problem.arguments) > native.MOST_ARRAYS:
+            return None
+        parameters = ", ".join(["$self", *self.problem.arguments, "*", "out=None"])
+        interface = native.Interface(
+            name="velocity",
+            text=f"velocity({parameters})\n--\n\n{inspect.getdoc(method)}",
+            arrays=tuple(self.problem.arguments.items()),
+            options=(),
+            defaults=(),
+            mapping=None,
+            results=((self.robot.nv,),),
+            bare=True,
+            fallback=method,
+            home=__name__,
+        )
+        self._door = native.Door(interface)
+        self._door.lead_to([native.Variant(self._chain.load(), has_status=True)])
+        return self._door.bind(self)
+
+    def _read(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        signature = inspect.Signature([inspect.Parameter(name, kind) for name in self.problem.arguments])
+        values = bound_arguments("velocity", signature, given, named)
+        cores = self.problem.arguments
+        return {name: (as_floats(name, value, cores[name]), cores[name]) for name, value in values.items()}
+
+    def _state(self, rows: list[Array], k: int) -> list[Array]:
+        """The arguments of one state of a batch."""
+        shapes = self.problem.arguments.values()
+        chosen = (array if array.ndim == 1 else array[k] for array in rows)
+        return [array.reshape(shape) for array, shape in zip(chosen, shapes, strict=True)]
+
+    def _by_textbook(self, state: list[Array]) -> Array:
+        results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
+        if self.is_strict:
+            J, e, damping, lower, upper = results
+            return levels.run(self.robot.nv, self.problem.level_sizes, 0, [J, e, damping, J[:0], lower, upper])
+        return self._solved(results)
+
+    def _refuse(self, status: int, state: list[Array]) -> NoReturn:
+        """Say why a step has no velocity: the formula refuses the state, or the solver refuses the formula."""
+        results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
+        try:
+            if self.is_strict:
+                J, e, damping, lower, upper = results
+                levels.refuse(status, [J, e, damping, J[:0], lower, upper])
+            self._solved(results)
+        except InfeasibleError as error:
+            clear = InfeasibleError(f"no velocity keeps all contacts within limits: {self._named(error.rows)}")
+            clear.rows = error.rows
+            raise clear from error
+        raise ArgumentError(f"no velocity was found; the solver ended with status {status}")
+
+    def _solved(self, results: list[Array]) -> Array:
+        """v of the quadratic program that the formula gives."""
+        H, g, C, lower, upper = results
+        return qp.program(self.robot.nv, self.problem.held).run(H, g, C, lower, upper, np.zeros(len(lower)))[0]
+
+    def _named(self, rows: tuple[int, ...]) -> str:
+        joints: dict[int, str] = {}
+        for joint in self.robot.model.owners:
+            joints |= dict.fromkeys(range(joint.iv, joint.iv + joint.nv), f"limits of {joint.name!r}")
+        end = self.robot.nv
+        for contact in self.contacts:
+            joints |= dict.fromkeys(range(end, end + contact.size), f"contact of {contact.frame!r}")
+            end += contact.size
+        return ", ".join(dict.fromkeys(joints[row] for row in rows)) + " contradict each other"
+
+
+def _rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
+    """(N, size), or (size,) for an array that is the same in all states."""
+    if array.shape == core:
+        return np.ascontiguousarray(array).reshape(-1)
+    return np.ascontiguousarray(np.broadcast_to(array, batch + core)).reshape(prod(batch), prod(core))
+
+
+def _again(
+    robot: Robot,
+    tasks: tuple[Task, ...],
+    limits: Limits | None,
+    dt: float,
+    contacts: tuple[Contact, ...],
+    damping: float,
+    levenberg: float,
+    contact_gain: float,
+) -> DifferentialIK:
+    """From a pickle."""
+    return DifferentialIK(
+        robot,
+        tasks,
+        limits,
+        dt=dt,
+        contacts=contacts,
+        damping=damping,
+        levenberg=levenberg,
+        contact_gain=contact_gain,
+    )
+
+
+def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[Task, Any]], **options: Any) -> Array:
+    """v, (nv,), for pairs of a task and its target, or of a task with feed-forward and (target, velocity).
+
+    Options are those of DifferentialIK, which is made once for the same tasks and options.
+    """
+    pairs = list(tasks)
+    key = ("differential ik", tuple(task for task, _ in pairs), *sorted(options.items(), key=lambda option: option[0]))
+    known = robot._laws.get(key)
+    if known is None:
+        known = robot._laws[key] = DifferentialIK(robot, [task for task, _ in pairs], **options)
+    values: list[Any] = []
+    for task, target in pairs:
+        given = target if task.feedforward else (target,)
+        values += [value for value in given if value is not None]
+    result: Array = known.velocity(q, *values)
+    return result

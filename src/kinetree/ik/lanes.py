@@ -1,0 +1,164 @@
+"""The native loop of a search: a step of all lanes, then `search.tend`, until no lane is under way."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.call import Kernel, Loaded, address_of
+from kinetree.compiler.emit.elementary import BIND
+from kinetree.compiler.jit import LoadedCode, host, optimized_object
+from kinetree.compiler.loops import call_text, loops_assembly
+from kinetree.compiler.stored import stored_object
+from kinetree.compiler.threads import get_num_threads, run_ranges
+from kinetree.ik.search import BEST, LANE, OFFSET, ONWARD, PROBLEM, REPORT, SETTINGS, tend
+from kinetree.ops import Array
+
+_SEARCH = "kinetree_search"
+_SIZES = ("lanes", "count", "nq", "nt", "seed_count")
+_VECTORS = ("settings", "free")
+_MATRICES = ("Q", "N", "E", "L", "T", "targets", "starts", "seeds", "report", "solutions")
+TOGETHER = 256
+"""Problems that one run of the lanes takes on; always the same, so that results do not depend on threads."""
+
+
+def _assembly() -> str:
+    lines = []
+    for k, name in enumerate((*_SIZES, *(f"stride.{name}" for name in _MATRICES))):
+        lines += [f"%{name}.at = getelementptr i64, ptr %sizes, i64 {k}", f"%{name} = load i64, ptr %{name}.at"]
+    for k, name in enumerate((*_VECTORS, *_MATRICES)):
+        lines += [f"%{name}.at = getelementptr ptr, ptr %places, i64 {k}", f"%{name} = load ptr, ptr %{name}.at"]
+    given = {name: f"%{name}" for name in (*_SIZES, *_VECTORS)}
+    given |= {name: f"%{name}, %stride.{name}" for name in _MATRICES}
+    (call,) = call_text(tend, given)
+    body = "\n  ".join(lines)
+    return f"""{loops_assembly(tend)}
+
+define void @{BIND}(ptr %table) nounwind {{
+  ret void
+}}
+
+define void @{_SEARCH}(ptr %kernel, ptr %descriptor, ptr %work, ptr %sizes, ptr %places) nounwind {{
+entry:
+  {body}
+  br label %look
+step:
+  call void %kernel(i64 0, i64 %lanes, ptr %descriptor, ptr %work)
+  br label %look
+look:
+  %more = {call}
+  br i1 %more, label %step, label %end
+end:
+  ret void
+}}
+"""
+
+
+_FRESH = np.zeros(REPORT)
+_FRESH[BEST] = np.inf
+
+
+@cache
+def _driver() -> tuple[LoadedCode, Any]:
+    code = LoadedCode(stored_object("search", _assembly, host(), optimized_object), host(), library=False)
+    return code, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5)(code.address(_SEARCH))
+
+
+class _Room:
+    """What the lanes of one thread work in."""
+
+    def __init__(self, lanes: int, nq: int, nt: int, code: Loaded, free: Array, seeds: Array) -> None:
+        self.matrices = {
+            "Q": np.zeros((lanes, nq)),
+            "N": np.zeros((lanes, nq)),
+            "E": np.zeros((lanes, 2)),
+            "L": np.zeros((lanes, LANE)),
+            "T": np.zeros((lanes, nt)),
+        }
+        self.settings, self.flags = np.zeros(SETTINGS), np.zeros(lanes)
+        self.work = np.empty(code.workspace + 64, dtype=np.uint8)
+        work = -(-address_of(self.work) // 64) * 64
+        Q, N, E, L, T = (address_of(matrix) for matrix in self.matrices.values())
+        words = [Q, nq, 1, T, nt, 1, N, nq, E, 2, address_of(self.flags), 1]
+        self.descriptor = (ctypes.c_int64 * len(words))(*words)
+        self.sizes = (ctypes.c_int64 * (len(_SIZES) + len(_MATRICES)))()
+        self.places = (ctypes.c_int64 * (len(_VECTORS) + len(_MATRICES)))()
+        self.sizes[0], self.sizes[2], self.sizes[3] = lanes, nq, nt
+        self.sizes[len(_SIZES) :] = [nq, nq, 2, LANE, nt, nt, nq, nq, REPORT, nq]
+        self.places[:7] = [address_of(self.settings), address_of(free), Q, N, E, L, T]
+        self.fixed = tuple(map(ctypes.addressof, (self.descriptor, self.sizes, self.places)))
+        self.arguments = (code.address, self.fixed[0], work, self.fixed[1], self.fixed[2])
+        self.lone = (np.zeros((1, nt)), np.zeros((1, nq)), np.zeros((1, REPORT)), np.zeros((1, nq)))
+        self.code, self.drive = _driver()  # the function does not keep its code
+        self.sizes[4] = len(seeds)
+        self.matrices["L"][:, PROBLEM] = -1.0
+
+    def take(self, first: int, count: int, settings: tuple[float, ...], arrays: Sequence[Array]) -> None:
+        """Search for `count` problems of these targets, starts, seeds, reports and solutions; afterwards all lanes are
+        without one."""
+        self.settings[: len(settings)] = settings
+        self.settings[OFFSET], self.settings[ONWARD] = first, 0.0
+        self.sizes[1] = count
+        self.places[7:] = [address_of(array) for array in arrays]
+        self.drive(*self.arguments)
+
+    def alone(
+        self, target: Array, start: Array, settings: tuple[float, ...], seeds: Array
+    ) -> tuple[Array, list[float]]:
+        """The solution and the report of one problem."""
+        targets, starts, report, found = self.lone
+        targets[0], starts[0] = target, start
+        report[...] = _FRESH
+        self.take(0, 1, settings, (targets, starts, seeds, report, found))
+        return found[0].copy(), report[0].tolist()
+
+
+class Lanes:
+    """A step's kernel, and the loop around it."""
+
+    def __init__(self, kernel: Kernel, seeds: Array, free: Array) -> None:
+        """Attempts begin at seeds (n, nq), in coordinates that are `free` (nq,); the others stay at their start."""
+        self.kernel, self.seeds = kernel, np.ascontiguousarray(seeds)
+        self.free = np.array(free, dtype=float)
+        self.nq, self.nt = kernel.source.layout.inputs
+        self._local = threading.local()
+
+    def run(self, targets: Array, starts: Array, settings: tuple[float, ...]) -> tuple[Array, Array]:
+        """Solutions (N, nq) and reports (N, REPORT) for targets (N, nt) and starts (N, nq)."""
+        count = len(targets)
+        given = ((targets, self.nt), (starts, self.nq))
+        if any(a.shape != (count, n) or not a.flags.c_contiguous or a.dtype.char != "d" for a, n in given):
+            raise RuntimeError("arrays do not fit the compiled code")
+        solutions, report = np.empty((count, self.nq)), np.tile(_FRESH, (count, 1))
+        code = self.kernel.load("batch")
+
+        def work(start: int, stop: int) -> None:
+            room = self._room(code)
+            for first in range(start, stop, TOGETHER):
+                arrays = (targets[first:], starts[first:], self.seeds, report[first:], solutions[first:])
+                room.take(first, min(TOGETHER, stop - first), settings, arrays)
+
+        runs = -(-count // TOGETHER)
+        if runs < 2 or get_num_threads() == 1:
+            work(0, count)
+        else:
+            run_ranges(work, count, TOGETHER, runs)
+        return solutions, report
+
+    def one(self, target: Array, start: Array, settings: tuple[float, ...]) -> tuple[Array, list[float]]:
+        """The same for one target, (nt,), and start, (nq,), with nothing new but the solution."""
+        room = getattr(self._local, "room", None) or self._room(self.kernel.load("batch"))
+        return room.alone(target, start, settings, self.seeds)
+
+    def _room(self, code: Loaded) -> _Room:
+        room = getattr(self._local, "room", None)
+        if room is None:
+            room = self._local.room = _Room(
+                self.kernel.source.target.lanes, self.nq, self.nt, code, self.free, self.seeds
+            )
+        return room

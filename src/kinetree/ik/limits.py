@@ -1,0 +1,95 @@
+"""Which velocities a robot's joints may have in the next step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.arguments import as_number, as_numbers
+from kinetree.errors import ArgumentError
+from kinetree.ops import Array, clip, maximum, minimum, sqrt, zeros
+from kinetree.robot import Robot
+
+
+@final
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of v over a step of dt: that positions, velocities and accelerations stay within theirs.
+
+    position       whether joints of one coordinate stop at the robot's position limits; beyond one, they come back as
+                   fast as the others allow
+    velocity       whether the robot's velocity limits hold; `slower` scales them
+    acceleration   the most [rad/s² or m/s²], a number or one for every velocity: v then changes by no more than that,
+                   and joints brake in time for their position limits; the last v becomes an argument
+    """
+
+    position: bool = True
+    velocity: bool = True
+    acceleration: float | tuple[float, ...] | None = None
+    slower: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slower", as_number("slower", self.slower))
+        if not 0.0 < self.slower < np.inf:
+            raise ArgumentError(f"slower is {self.slower:g}; expected a positive factor")
+        if self.acceleration is not None:
+            most = as_numbers("acceleration", self.acceleration)
+            object.__setattr__(self, "acceleration", most)
+            if not np.all(np.asarray(most) > 0.0):
+                raise ArgumentError(f"acceleration is {most}; expected positive numbers")
+
+    def bounds(self, robot: Robot, q: Array, v: Array | None, dt: float) -> tuple[Array, Array]:
+        """Lower and upper bounds of the next v, (nv,) each; v is the last one, if accelerations are limited.
+
+        Position limits at distance d allow d / dt, or what can be braked within d: v dt + v² / 2a ≤ d. Velocity limits
+        cut that, and acceleration limits have the last word, so that lower ≤ upper always.
+        """
+        model, most = robot.model, self.accelerations(robot)
+        lower, upper = (zeros(robot.nv, q) + bound for bound in (-np.inf, np.inf))
+        for joint in model.owners:
+            if self.position and joint.nq == joint.nv == 1:
+                low, high = model.limits.lower[joint.iq], model.limits.upper[joint.iq]
+                a = None if most is None else most[joint.iv]
+                if np.isfinite(low):
+                    lower[joint.iv] = -_approach(q[joint.iq] - low, a, dt)
+                if np.isfinite(high):
+                    upper[joint.iv] = _approach(high - q[joint.iq], a, dt)
+        if self.velocity:
+            fastest = self.slower * model.limits.velocity
+            for k in np.flatnonzero(np.isfinite(fastest)):
+                lower[k], upper[k] = (_clipped(bound[k], -fastest[k], fastest[k]) for bound in (lower, upper))
+        if most is not None and v is not None:
+            for k in np.flatnonzero(np.isfinite(most)):
+                slow, fast = v[k] - most[k] * dt, v[k] + most[k] * dt
+                lower[k], upper[k] = (_clipped(bound[k], slow, fast) for bound in (lower, upper))
+        return lower, upper
+
+    def accelerations(self, robot: Robot) -> Array | None:
+        """The most of every velocity, (nv,), if there are limits; raises where their number does not fit."""
+        if self.acceleration is None:
+            return None
+        if isinstance(self.acceleration, tuple) and len(self.acceleration) != robot.nv:
+            raise ArgumentError(
+                f"acceleration has {len(self.acceleration)} numbers; expected one, or {robot.nv} for the velocities of "
+                f"{robot.name!r}"
+            )
+        return np.broadcast_to(np.asarray(self.acceleration, dtype=float), (robot.nv,))
+
+
+def _approach(distance: Any, a: float | None, dt: float) -> Any:
+    """The fastest velocity towards a limit at this distance; beyond it, the negative one that leads back at once."""
+    direct = distance / dt
+    if a is None or not np.isfinite(a):
+        return direct
+    far = maximum(distance, 0.0)
+    braking = sqrt(far * (2.0 * a) + (a * dt) ** 2) - a * dt
+    return minimum(direct, braking)
+
+
+def _clipped(bound: Any, low: Any, high: Any) -> Any:
+    """A bound brought between two others; infinite ones are known before anything is computed."""
+    if isinstance(bound, float) and np.isinf(bound):
+        return low if bound < 0.0 else high
+    return clip(bound, low, high)

@@ -1,0 +1,152 @@
+"""Tasks, contacts and limits of a robot as one formula: what the solver of a step is given."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.ik.limits import Limits
+from kinetree.ik.tasks import Task
+from kinetree.ik.tasks.task import linear_and_angular, rotation_error
+from kinetree.model.constraints import Contact
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """All of a step but its state. Contacts are equations J v = gain · (where the frame is held - where it is)."""
+
+    robot: Robot
+    tasks: tuple[Task, ...]
+    contacts: tuple[Contact, ...]
+    limits: Limits | None
+    dt: float
+    damping: float
+    levenberg: float
+    contact_gain: float
+
+    @cached_property
+    def arguments(self) -> dict[str, Shape]:
+        """Names and shapes of what a step takes: q, targets, velocities of targets, and the last v if need be."""
+        shapes: dict[str, Shape] = {"q": (self.robot.nq,)}
+        for k, task in enumerate(self.tasks):
+            name, shape = f"{_snake(type(task).__name__)}_{k}", task.target_shape(self.robot)
+            if shape is not None:
+                shapes[name] = shape
+            if task.feedforward:
+                shapes[f"{name}_velocity"] = (task.size(self.robot),)
+        if self.limits is not None and self.limits.acceleration is not None:
+            shapes["v"] = (self.robot.nv,)
+        return shapes
+
+    @cached_property
+    def priorities(self) -> list[int]:
+        """Of all tasks, the first first."""
+        return sorted({task.priority for task in self.tasks})
+
+    @cached_property
+    def level_sizes(self) -> tuple[int, ...]:
+        """Rows of every level: contacts, if there are any, then tasks by priority."""
+        sizes = [self.held] if self.contacts else []
+        for priority in self.priorities:
+            sizes.append(sum(task.size(self.robot) for task in self.tasks if task.priority == priority))
+        return tuple(sizes)
+
+    @property
+    def held(self) -> int:
+        """Equations of all contacts."""
+        return sum(contact.size for contact in self.contacts)
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """Of the formula."""
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([inspect.Parameter(name, kind) for name in ("robot", *self.arguments)])
+
+    # -- formulas ----------------------------------------------------------------------------------------------
+
+    def rows(self, robot: Robot, given: dict[str, Any]) -> list[tuple[Array, Array, Array]]:
+        """Error, desired rate gain · error + feed-forward, and J of every task."""
+        values, q = iter(list(given.values())[1:]), given["q"]
+        rows = []
+        for task in self.tasks:
+            target = next(values) if task.target_shape(robot) is not None else None
+            error, J = task.evaluate(robot, q, target)
+            rate = error * task.gain
+            rows.append((error, rate + next(values) if task.feedforward else rate, J))
+        return rows
+
+    def program(self, robot: Robot, *values: Any) -> tuple[Array, ...]:
+        """H, g, C, lower and upper of the weighted step: Σ ‖w (J v - rate)‖² + λ² ‖v‖² within limits, contacts held."""
+        given = dict(zip(self.arguments, values, strict=True))
+        n, q = robot.nv, given["q"]
+        rows = self.rows(robot, given)
+        H, g = ops.zeros((n, n), q), ops.zeros(n, q)
+        for task, (_, rate, J) in zip(self.tasks, rows, strict=True):
+            scaled = (task.weights(robot) ** 2)[:, None] * J
+            for i in range(n):
+                H[i, i:] = H[i, i:] + scaled[:, i] @ J[:, i:]
+            g = g - scaled.T @ rate
+        damping = self._damping(robot, rows)
+        for i in range(n):
+            H[i, i] = H[i, i] + damping
+        C, held = self._held(robot, q)
+        lower, upper = self._bounds(robot, given)
+        return H, g, C, np.concatenate([lower, held]), np.concatenate([upper, held])
+
+    def levels(self, robot: Robot, *values: Any) -> tuple[Array, ...]:
+        """J, e, λ² of every level, lower and upper of a step in strict order, contacts first and not damped."""
+        given = dict(zip(self.arguments, values, strict=True))
+        rows = self.rows(robot, given)
+        C, held = self._held(robot, given["q"])
+        J, e = [C], [held]
+        for priority in self.priorities:
+            for task, (_, rate, J_task) in zip(self.tasks, rows, strict=True):
+                if task.priority == priority:
+                    w = task.weights(robot)
+                    J.append(w[:, None] * J_task)
+                    e.append(w * rate)
+        lower, upper = self._bounds(robot, given)
+        damping = [self._damping(robot, rows)] * len(self.priorities)
+        if self.contacts:
+            damping.insert(0, 0.0)
+        return np.concatenate(J), np.concatenate(e), ops.array(damping), lower, upper
+
+    def _damping(self, robot: Robot, rows: list[tuple[Array, Array, Array]]) -> Any:
+        """λ² + levenberg Σ ‖w error‖²."""
+        total: Any = self.damping**2
+        if self.levenberg > 0.0:
+            for task, (error, _, _) in zip(self.tasks, rows, strict=True):
+                weighted = task.weights(robot) * error
+                total = total + self.levenberg * (weighted @ weighted)
+        return total
+
+    def _bounds(self, robot: Robot, given: dict[str, Any]) -> tuple[Array, Array]:
+        if self.limits is None:
+            return np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
+        return self.limits.bounds(robot, given["q"], given.get("v"), self.dt)
+
+    def _held(self, robot: Robot, q: Array) -> tuple[Array, Array]:
+        """J and the rate of all contacts."""
+        rows, rates = [ops.zeros((0, robot.nv), q)], [np.zeros(0)]
+        for contact in self.contacts:
+            J = linear_and_angular(robot, contact.frame, q)
+            rows += J[: contact.size // 3]
+            rates.append(np.zeros(contact.size))
+            if contact.target is not None:
+                at, T = contact.target, robot.frame(contact.frame).pose(q)
+                error = [at.p - T[:3, 3], rotation_error(at.R.T, T[:3, :3])][: contact.size // 3]
+                rates[-1] = np.concatenate(error) * self.contact_gain
+        return np.concatenate(rows), np.concatenate(rates)
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")

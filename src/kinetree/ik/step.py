@@ -1,0 +1,117 @@
+"""One step of the search for a pose: Levenberg-Marquardt within joint limits, as a formula.
+
+With the stacked error e of all frames, its Jacobian J and λ = ½ ‖e‖² (Chan and Lawrence 1988), the step is
+
+    Δq = Jᵀ (J Jᵀ + λ I)⁻¹ e = (Jᵀ J + λ I)⁻¹ Jᵀ e,
+
+whichever is smaller to solve: long steps far away are damped, and near the target it becomes Newton's. Joints that are
+at a limit and would go beyond are held (their columns of J vanish), and what still goes beyond is cut off (Bertsekas
+1982).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinetree import linalg, ops
+from kinetree.ik.tasks.task import linear_and_angular
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+DAMPING = 0.02
+"""λ of ‖e‖²."""
+SMALLEST = 1e-12
+"""Of λ, so that singular poses stay solvable."""
+LONGEST = 1.0
+"""The most that a coordinate moves in one step [rad or m]."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step for frames of a robot; `turns` says whether their axes count too, not only where their origins are."""
+
+    robot: Robot
+    frames: tuple[str, ...]
+    turns: bool
+
+    @property
+    def target_size(self) -> int:
+        """Numbers of all targets: rows of [R p], or p alone."""
+        return len(self.frames) * (12 if self.turns else 3)
+
+    def __call__(self, robot: Robot, q: Array, target: Array) -> tuple[Array, Array]:
+        """q after the step, and the greatest squared errors of position and rotation before it."""
+        e, J, squares = self.error(robot, q, target)
+        J = self._hold(robot, q, J.T @ e, J)
+        rows, columns = J.shape
+        damping = ops.maximum(DAMPING * (e @ e), SMALLEST)
+        if rows <= columns:
+            dq = J.T @ linalg.solve(J @ J.T + damping * np.eye(rows), e, positive_definite=True)
+        else:
+            dq = linalg.solve(J.T @ J + damping * np.eye(columns), J.T @ e, positive_definite=True)
+        longest: Any = LONGEST
+        for number in dq:
+            longest = ops.maximum(longest, ops.absolute(number))
+        moved = robot.integrate(q, dq * (LONGEST / longest))
+        return self.cut(robot, moved), squares
+
+    def error(self, robot: Robot, q: Array, target: Array) -> tuple[Array, Array, Array]:
+        """e and J of all frames, and the greatest squared errors of position and of rotation among them."""
+        errors, rows = [], []
+        farthest: Any = 0.0
+        widest: Any = 0.0
+        size = self.target_size // len(self.frames)
+        for k, name in enumerate(self.frames):
+            T, wanted = robot.frame(name).pose(q), target[k * size : (k + 1) * size]
+            linear, angular = linear_and_angular(robot, name, q)
+            wanted = wanted.reshape(3, 4) if self.turns else wanted.reshape(3, 1)
+            gap = wanted[:, -1] - T[:3, 3]
+            errors.append(gap)
+            rows.append(linear)
+            farthest = ops.maximum(farthest, gap @ gap)
+            if self.turns:
+                turn = chord(wanted[:, :3], T[:3, :3])
+                errors.append(turn)
+                rows.append(angular)
+                widest = ops.maximum(widest, turn @ turn)
+        return np.concatenate(errors), np.concatenate(rows), ops.array([farthest, widest])
+
+    def _hold(self, robot: Robot, q: Array, slope: Array, J: Array) -> Array:
+        J = J.copy()
+        for iq, iv, low, high in limited(robot):
+            below = ops.logical_and(ops.less_equal(q[iq], low), ops.less(slope[iv], 0.0))
+            above = ops.logical_and(ops.less_equal(high, q[iq]), ops.less(0.0, slope[iv]))
+            held = ops.logical_or(below, above)
+            for row in range(len(J)):
+                J[row, iv] = ops.where(held, 0.0, J[row, iv])
+        return J
+
+    def cut(self, robot: Robot, q: Array) -> Array:
+        """q within limits."""
+        q = q.copy()
+        for iq, _, low, high in limited(robot):
+            q[iq] = ops.clip(q[iq], low, high)
+        return q
+
+
+def limited(robot: Robot) -> list[tuple[int, int, float, float]]:
+    """Coordinates that have limits: where they are in q and in v, and from where to where they go."""
+    limits, found = robot.model.limits, []
+    for joint in robot.model.owners:
+        if joint.nq == joint.nv:
+            for k in range(joint.nq):
+                low, high = float(limits.lower[joint.iq + k]), float(limits.upper[joint.iq + k])
+                if np.isfinite(low) or np.isfinite(high):
+                    found.append((joint.iq + k, joint.iv + k, low, high))
+    return found
+
+
+def chord(R_target: Array, R: Array) -> Array:
+    """2 sin(θ/2) times the axis of the rotation that takes R to the target, in world axes: θ where it is small, no
+    function but one root, and, unlike sin θ, growing all the way to half a turn."""
+    D = R_target @ R.T
+    twice_sine = ops.array([D[2, 1] - D[1, 2], D[0, 2] - D[2, 0], D[1, 0] - D[0, 1]])
+    return twice_sine / ops.sqrt(ops.maximum(1.0 + D[0, 0] + D[1, 1] + D[2, 2], 1e-12))

@@ -1,0 +1,25 @@
+"""The centre of mass at a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from kinetree.ik.tasks.task import Task
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+
+@final
+@dataclass(frozen=True)
+class CenterOfMass(Task):
+    """The robot's centre of mass at a point of the world, (3,) [m]; a weight of zero leaves a direction free."""
+
+    def size(self, robot: Robot) -> int:
+        return 3
+
+    def target_shape(self, robot: Robot) -> tuple[int, ...]:
+        return (3,)
+
+    def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
+        return target - robot.center_of_mass(q), robot.center_of_mass_jacobian(q)

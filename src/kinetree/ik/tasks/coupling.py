@@ -1,0 +1,53 @@
+"""Joints that move together: a sum of joint positions that stays what it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.arguments import as_number
+from kinetree.errors import ArgumentError, unknown
+from kinetree.ik.tasks.task import Task
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+
+@final
+@dataclass(frozen=True)
+class JointCoupling(Task):
+    """Σ c q = offset of joints with one coordinate, by pairs or a dict, {"left": 1, "right": -1}: one row."""
+
+    terms: tuple[tuple[str, float], ...]
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        terms = self.terms.items() if isinstance(self.terms, dict) else self.terms
+        object.__setattr__(self, "terms", tuple((name, as_number("a factor of terms", c)) for name, c in terms))
+
+    def check(self, robot: Robot) -> None:
+        super().check(robot)
+        owners = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
+        for name, _ in self.terms:
+            if name not in owners:
+                raise unknown("joint", name, owners)
+            if owners[name].nq != 1:
+                raise ArgumentError(f"joint {name!r} has {owners[name].nq} positions; expected joints that have one")
+
+    def size(self, robot: Robot) -> int:
+        return 1
+
+    def target_shape(self, robot: Robot) -> None:
+        return None
+
+    def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
+        owners = {joint.name: joint for joint in robot.model.owners}
+        J = np.zeros((1, robot.nv))
+        total: Any = 0.0
+        for name, c in self.terms:
+            joint = owners[name]
+            total = total + c * q[joint.iq]
+            J[0, joint.iv] += c
+        return np.array([self.offset - total]), J

@@ -1,0 +1,28 @@
+"""The axes of a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from kinetree.ik.tasks.task import Task, linear_and_angular, rotation_error
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+
+@final
+@dataclass(frozen=True)
+class Orientation(Task):
+    """A frame's axes as a rotation matrix has them, (3, 3); rows are about the world's axes [rad]."""
+
+    frame: str
+
+    def size(self, robot: Robot) -> int:
+        return 3
+
+    def target_shape(self, robot: Robot) -> tuple[int, ...]:
+        return (3, 3)
+
+    def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
+        _, J = linear_and_angular(robot, self.frame, q)
+        return rotation_error(target, robot.frame(self.frame).pose(q)[:3, :3]), J

@@ -1,0 +1,159 @@
+"""Solvers written in loops as stages of a chain: machine code for given sizes, or one code for all.
+
+A stage reads its two sizes, n and m, its inputs, writes its outputs and a status, and works in scratch matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from kinetree.compiler.call import Loaded
+from kinetree.compiler.chain import Numbers, Place, Stage
+from kinetree.compiler.code import SINGLE, Code
+from kinetree.compiler.emit.elementary import BIND
+from kinetree.compiler.jit import host, optimized_object
+from kinetree.compiler.loops import call_text, loops_assembly
+from kinetree.compiler.stored import stored_object
+from kinetree.solvers import active_set, hierarchy
+
+FEW = 12
+"""Variables up to which code of its own pays for a solver that is called often: loops of a few turns are unrolled."""
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A solver: what it reads and writes, in this order, and the matrices it works in.
+
+    Matrices have a distance of rows, scratch also a number of rows: a number or one of the names in `_sizes`.
+    """
+
+    function: Callable[..., Any]
+    inputs: Mapping[str, str | None]
+    outputs: tuple[str, ...]
+    """The first entry of the last one is the status."""
+    scratch: Mapping[str, tuple[int | str, str]]
+
+    def workspace(self, n: int, m: int) -> dict[str, tuple[int, int]]:
+        """Rows of every scratch matrix and their distance."""
+        sizes = _sizes(n, m)
+        return {
+            name: (rows if isinstance(rows, int) else sizes[rows], sizes[stride])
+            for name, (rows, stride) in self.scratch.items()
+        }
+
+    def stage(self, n: int, m: int, inputs: tuple[Place, ...], outputs: tuple[Place, ...], own: bool = False) -> Stage:
+        """For these sizes; with code of its `own`, faster for a few variables, or with that for all sizes."""
+        size = 8 * sum(rows * stride for rows, stride in self.workspace(n, m).values())
+        code = _code(self, n, m) if own and n <= FEW else _code(self, 0, 0)
+        return Stage(code, size, (Numbers((float(n), float(m))), *inputs), outputs)
+
+
+_ACTIVE_SET: dict[str, tuple[int | str, str]] = {
+    "U": ("n", "along"),
+    "Q": ("n + 1", "along"),
+    "K": ("n + 1", "across"),
+    "S": (active_set.SET_ROWS, "across"),
+}
+
+PROGRAM = Method(
+    active_set.minimise,
+    {"H": "n", "g": None, "C": "n", "lower": None, "upper": None, "guess": None},
+    ("x", "multipliers", "active", "info"),
+    {**_ACTIVE_SET, "Z": (active_set.POINT_ROWS, "along")},
+)
+"""A quadratic program of n variables and m rows."""
+
+HIERARCHY = Method(
+    hierarchy.descend,
+    {"levels": None, "J": "n", "e": None, "damping": None, "D": "n", "lower": None, "upper": None},
+    ("x", "info"),
+    {
+        "Z": ("n", "along"),
+        "B": ("m", "along"),
+        "G": ("n", "along"),
+        "C": ("m", "along"),
+        "T": (5, "wide"),
+        "bounds": (5, "wide"),
+        **_ACTIVE_SET,
+        "Y": (active_set.POINT_ROWS, "along"),
+    },
+)
+"""Levels of tasks with n variables; m is the most rows that a level has, and no less than those with bounds."""
+
+
+def _up(size: int) -> int:
+    """To full lines of the cache."""
+    return -(-size // 8) * 8
+
+
+def _sizes(n: int, m: int) -> dict[str, int]:
+    return {
+        "n": n, "m": m, "n + 1": n + 1, "along": _up(n), "across": _up(n + 1), "wide": _up(n + m),
+    }  # fmt: skip
+
+
+@cache
+def _code(method: Method, n: int, m: int) -> Loaded:
+    """Machine code for these sizes; for (0, 0) it reads them."""
+    name = f"{method.function.__qualname__} {n} {m}"
+    text = stored_object(name, lambda: _assembly(method, n, m), host(), optimized_object)
+    return Loaded("single", Code(text, 40 * max(n, 20) ** 2, 0), host())
+
+
+def _assembly(method: Method, n: int, m: int) -> str:
+    lines = []
+    for table, names in (("in", ("sizes", *method.inputs)), ("out", (*method.outputs, "status"))):
+        for k, name in enumerate(names):
+            lines += [f"%at.{name} = getelementptr ptr, ptr %{table}, i64 {k}", f"%{name} = load ptr, ptr %at.{name}"]
+    if n:
+        size_of = {name: str(size) for name, size in _sizes(n, m).items()}
+    else:
+        size_of = {name: f"%size.{name.replace(' + ', '')}" for name in _sizes(0, 0)}
+        lines += _read_sizes(size_of)
+    strides = {name: stride for name, stride in method.inputs.items() if stride is not None}
+    start = "%work"
+    for name, (rows, stride) in method.scratch.items():
+        count = rows if isinstance(rows, int) else size_of[rows]
+        lines += [
+            f"%{name} = getelementptr double, ptr {start}, i64 0",
+            f"%extent.{name} = mul i64 {count}, {size_of[stride]}",
+            f"%end.{name} = getelementptr double, ptr {start}, i64 %extent.{name}",
+        ]
+        start, strides[name] = f"%end.{name}", stride
+    arguments = {name: f"%{name}" for name in (*method.inputs, *method.outputs)} | {
+        "n": size_of["n"],
+        "m": size_of["m"],
+    }
+    arguments |= {name: f"%{name}, {size_of[stride]}" for name, stride in strides.items()}
+    lines += [
+        *call_text(method.function, arguments),
+        f"%ended = load double, ptr %{method.outputs[-1]}",
+        "store double %ended, ptr %status",
+    ]
+    body = "\n  ".join(lines)
+    return "\n\n".join(
+        [
+            loops_assembly(method.function),
+            f"define void @{BIND}(ptr %table) nounwind {{\n  ret void\n}}",
+            f"define void @{SINGLE}(ptr %in, ptr %out, ptr %work) nounwind {{\n  {body}\n  ret void\n}}\n",
+        ]
+    )
+
+
+def _read_sizes(names: Mapping[str, str]) -> list[str]:
+    """Sizes from the numbers that a stage is given."""
+    lines = []
+    for k, name in enumerate("nm"):
+        lines += [
+            f"%at.size.{name} = getelementptr double, ptr %sizes, i64 {k}",
+            f"%real.{name} = load double, ptr %at.size.{name}",
+            f"{names[name]} = fptosi double %real.{name} to i64",
+        ]
+    n, m = names["n"], names["m"]
+    lines += [f"{names['n + 1']} = add i64 {n}, 1", f"%sum = add i64 {n}, {m}"]
+    for name, of in (("along", n), ("across", names["n + 1"]), ("wide", "%sum")):
+        lines += [f"%up.{name} = add i64 {of}, 7", f"{names[name]} = and i64 %up.{name}, -8"]
+    return lines

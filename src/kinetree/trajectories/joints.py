@@ -1,0 +1,38 @@
+"""From one configuration of a robot to another, floating bases and other joints with quaternions included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from kinetree.arguments import as_constant
+from kinetree.errors import ArgumentTypeError, short
+from kinetree.robot import Robot
+from kinetree.trajectories.profiles import Profile, as_profile
+from kinetree.trajectories.trajectory import PointState, Trajectory, as_duration, timed, times
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointMove(Trajectory):
+    """q = start ⊕ s (end ⊖ start): every joint by its own shortest way; position (…, nq), rates (…, nv)."""
+
+    robot: Robot
+    start: Any
+    end: Any
+    duration: float
+    profile: Profile | str = "quintic"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.robot, Robot):
+            raise ArgumentTypeError(f"robot is {short(self.robot)}; expected a kinetree.Robot")
+        for name in ("start", "end"):
+            object.__setattr__(self, name, as_constant(name, getattr(self, name), (self.robot.nq,)))
+        object.__setattr__(self, "duration", as_duration(self.duration))
+        object.__setattr__(self, "profile", as_profile(self.profile))
+
+    def at(self, t: Any) -> PointState:
+        """The velocity is ṡ (end ⊖ start), since ⊕ is what a constant velocity does."""
+        s, rate, second = timed(as_profile(self.profile), t, self.duration)
+        way = self.robot.difference(self.start, self.end)
+        return PointState(self.robot.integrate(self.start, times(s, way)), times(rate, way), times(second, way))

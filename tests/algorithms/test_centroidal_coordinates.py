@@ -1,13 +1,14 @@
 """Centroidal and diagonalized coordinates: what the new equation of motion looks like, and that it is the old one."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.model.random import EVERY_JOINT
-from peers import close
+from peers import close, pin_from_urdf, urdf
 from states import State, linear_first, rate_along, state_of, states
 
 KINDS = ["centroidal_coordinates", "diagonalized_coordinates"]
@@ -143,6 +144,38 @@ def test_all_base_velocities_lead_to_the_same(seed):
     for k, others in enumerate(found):
         for mine, first in zip(others, found[k % 2], strict=True):
             close(mine, first, 1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", ["anymal_c_simple_description/anymal.urdf", "g1_29dof_rev_1_0.urdf", "talos_full_v2.urdf"]
+)
+def test_from_what_pinocchio_computes(name):
+    """T from its A_G and centroidal inertia, Ṫ by differences of these, M and C from its own: all in its hands."""
+    path = urdf(name)
+    robot = kt.load(path, "floating").eager
+    peer = pin_from_urdf(robot, path, floating=True)
+    s = state_of(robot, np.random.default_rng(0))
+    model, G, v = peer.model, peer.G, peer.G @ s.v
+
+    def T_at(q):
+        data = peer.data()
+        pin.ccrba(model, data, q, v)
+        rows = np.vstack([data.Ag[:3] / data.Ig.mass, np.linalg.solve(data.Ig.inertia, data.Ag[3:])])
+        return np.vstack([rows @ G, np.eye(robot.nv)[6:]]), data.Ig
+
+    q, data, h = peer.q(s.q), peer.data(), 1e-6
+    T, Ig = T_at(q)
+    T_rate = (T_at(pin.integrate(model, q, h * v))[0] - T_at(pin.integrate(model, q, -h * v))[0]) / (2 * h)
+    M = pin.crba(model, data, q)
+    M = G.T @ (np.triu(M) + np.triu(M, 1).T) @ G
+    C = G.T @ pin.computeCoriolisMatrix(model, data, q, v) @ G
+    back = np.linalg.inv(T)
+    x = robot.diagonalized_coordinates(s.q, s.v)
+    close(x.T, T, 1e-9)
+    close(x.M, back.T @ M @ back, 1e-9)
+    close(x.M[3:6, 3:6], Ig.inertia, 1e-9)
+    close(x.T_rate, T_rate, 1e-6)
+    close(x.C, back.T @ (C - M @ back @ T_rate) @ back, 1e-6)
 
 
 def test_a_single_body_has_its_own():

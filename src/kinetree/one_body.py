@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms.centroidal_coordinates import Equation
 from kinetree.algorithms.one_body import OneBodyMotion
 from kinetree.algorithms.single_rigid_body import SingleRigidBody
 from kinetree.algorithms.velocity_coordinates import VelocityCoordinates
@@ -31,17 +32,28 @@ class OneBodyQuantities(CentroidalQuantities):
     def centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> VelocityCoordinates:
         """The equation of motion in ν = ^G T_B v = [ċ, ω_b, v_j], world axes: .T .T_inverse .T_rate .M .C .G, and maps
         of velocities, accelerations, forces and Jacobians. M is diag(m 1, M̄), G constant."""
-        return self._coordinates("centroidal_coordinates", q, v)
+        return self._coordinates(self._centroidal_coordinates(q, v), v)
 
     def diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> VelocityCoordinates:
         """The same in ν = ^Ḡ T_B v = [ċ, ω̄, v_j], with the average angular velocity: M is diag(m 1, L, M̄_j). Where all
         mass lies on one line it is NaN."""
-        return self._coordinates("diagonalized_coordinates", q, v)
+        return self._coordinates(self._diagonalized_coordinates(q, v), v)
 
-    def _coordinates(self, name: str, q: ArrayLike, v: ArrayLike) -> VelocityCoordinates:
-        T, T_inverse, T_rate, M, C, G = self._call(name, (q, v), None)
+    @native
+    def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
+        """T, T⁻¹, Ṫ, M, C and G as they are computed."""
+        equation: Equation = self._call("centroidal_coordinates", (q, v), None)
+        return equation
+
+    @native
+    def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
+        """T, T⁻¹, Ṫ, M, C and G as they are computed."""
+        equation: Equation = self._call("diagonalized_coordinates", (q, v), None)
+        return equation
+
+    def _coordinates(self, equation: Equation, v: ArrayLike) -> VelocityCoordinates:
         own = np.asarray(v) if is_traced(v) else as_floats("v", v, (self.model.nv,)).copy()
-        return VelocityCoordinates(T, T_inverse, T_rate, M, C, G, own, self.model.spatial_order)
+        return VelocityCoordinates(*equation, own, self.model.spatial_order)
 
     # -- Newton and Euler --------------------------------------------------------------------------------------
 
@@ -102,8 +114,8 @@ class OneBodyQuantities(CentroidalQuantities):
             spatial_order=self.model.spatial_order,
         )
 
-    def average_rotation_by_joints(self, q: ArrayLike) -> Array:
+    @native
+    def average_rotation_by_joints(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """L⁻¹ A_kj with ω̄ - ω_b = L⁻¹ A_kj v_j, (…, 3, nv - 6): what is lost where the angular velocity of the base is
         taken for that of the whole."""
-        rows: Array = self._call("average_rotation_by_joints", (q,), None)
-        return rows
+        return self._call("average_rotation_by_joints", (q,), out)

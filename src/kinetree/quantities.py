@@ -310,7 +310,7 @@ OF_FLOATING_BASE = _table(
         "average_rotation_by_joints",
         one_body.average_rotation_by_joints,
         ("q",),
-        lambda model: (3, model.nv - 6),
+        lambda model: (3, max(0, model.nv - 6)),
         needs_mass=True,
         needs_floating_base=True,
     ),

@@ -472,7 +472,8 @@ class Robot(OneBodyQuantities):
         return requests
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        return self._engine.native_call(self, OF_ROBOT[method.__name__], None, method)
+        name = method.__name__.removeprefix("_")  # a private one has the arrays of which another makes a result
+        return self._engine.native_call(self, _ASKED_FOR[name], None, method)
 
     def _place(self, item: str | Place) -> Place:
         if isinstance(item, str):

@@ -122,6 +122,18 @@ def test_rows_of_the_base_are_newton_and_euler(kind, s: State):
     close(x.force(tau), tau, 0.0)  # what motors do is the same in all of these
 
 
+def test_rotors_springs_and_friction_stay_with_the_joints():
+    """Rotors are part of M, the rest is subtracted from the torques, in all of these coordinates."""
+    robot = kt.Robot(kt.random_model(4, 6, base="floating", joint_dynamics=True)).eager
+    s = state_of(robot, np.random.default_rng(4))
+    passive = robot.inverse_dynamics(s.q, s.v, 0.0 * s.a) - robot.bias_forces(s.q, s.v)
+    assert np.abs(passive).max() > 0.1 and np.abs(robot.model.armature).max() > 0.1
+    for kind in KINDS:
+        x = getattr(robot, kind)(s.q, s.v)
+        tau = robot.inverse_dynamics(s.q, s.v, s.a)
+        close(x.M @ x.acceleration(s.a) + x.h + passive, x.force(tau), 1e-9)
+
+
 @settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_all_base_velocities_lead_to_the_same(seed):

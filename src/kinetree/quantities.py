@@ -324,6 +324,7 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), _six_rows),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), _six_rows),
+    Quantity("body_regressor", regressor.frame_body_regressor, ("q", "v", "a"), lambda model: (6, 10)),
     Quantity(
         "velocity_derivatives",
         kinematic_derivatives.frame_velocity_derivatives,

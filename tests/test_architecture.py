@@ -28,8 +28,9 @@ ALLOWED = {
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "frame": {"algorithms", "binding", "engine", "quantities", "robot", "spatial"},  # of robot, the type
     "centroidal": {"algorithms", "arguments", "binding", "compiler", "spatial", "model", "robot"},  # of robot, the type
+    "one_body": {"algorithms", "arguments", "binding", "centroidal", "compiler", "spatial", "wrench"},
     "robot": {
-        "centroidal",
+        "one_body",
         "ik",
         "frame",
         "simulation",

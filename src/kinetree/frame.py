@@ -125,6 +125,12 @@ class Frame:
         slopes: tuple[Array, Array, Array] = self._several("acceleration_derivatives", (q, v, a), reference, kind)
         return slopes
 
+    @native
+    def body_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+        """Y_F, (…, 6, 10): Y_F φ is the force and moment that move a body fixed to this frame, its weight included, in
+        the frame's axes at its origin; φ are the body's ten parameters about it."""
+        return self._call("body_regressor", (q, v, a), out)
+
     def pose_parameters(
         self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
     ) -> Array:
@@ -169,7 +175,7 @@ class Frame:
         reference = one_of("reference", reference, REFERENCES)
         kind = one_of("kind", kind, ACCELERATION_KINDS)
         parameterization = _parameterization(position, rotation)
-        options: dict[str, tuple[str, ...]] = {"pose": ()}
+        options: dict[str, tuple[str, ...]] = {"pose": (), "body_regressor": ()}
         with_kind = ("acceleration", "bias_acceleration", "acceleration_derivatives")
         options |= dict.fromkeys(with_kind, (reference, kind))
         for name in quantities:

@@ -13,6 +13,7 @@ from kinetree.algorithms import (
     center_of_mass,
     center_of_mass_derivatives,
     centroidal,
+    centroidal_coordinates,
     centroidal_derivatives,
     configuration,
     constraint_derivatives,
@@ -27,10 +28,12 @@ from kinetree.algorithms import (
     kinematics,
     locked,
     newton_euler,
+    one_body,
     regressor,
     rnea,
 )
 from kinetree.model.constraints import ConstraintSet
+from kinetree.model.joints import Free
 from kinetree.model.tree import Model
 
 Algorithm: TypeAlias = Callable[..., Any]
@@ -44,7 +47,7 @@ class Quantity:
     compute: Algorithm
     inputs: tuple[str, ...]
     shape: Callable[..., Any]
-    """Of the result for one state, or of each of several; of constraints also their number, or a shape for each."""
+    """Of the result for one state, of each of several, or a shape for each; of constraints also by their number."""
     results: int = 1
     """How many results there are; more than one come as a tuple."""
     takes_wrenches: bool = False
@@ -62,11 +65,14 @@ class Quantity:
 
     needs_mass: bool = False
     """Whether it is of the centre of mass, which a robot without moving mass does not have."""
+    needs_floating_base: bool = False
 
     def refusal(self, model: Model) -> str | None:
         """Why this model does not have the quantity, if it does not."""
         if self.needs_mass and model.mass == 0.0:
             return f"{model.name!r} has no moving mass, so it has no centre of mass"
+        if self.needs_floating_base and not isinstance(model.floating_base, Free):
+            return f"{model.name!r} has a fixed base, so it has no {self.name.replace('_', ' ')}"
         return None
 
     def algorithm(self, model: Model) -> Algorithm:
@@ -78,7 +84,8 @@ class Quantity:
         if isinstance(subject, ConstraintSet):
             shapes: tuple[tuple[int, ...], ...] = self.shape(model, subject.size)
             return shapes
-        return (self.shape(model),) * self.results
+        shape = self.shape(model)
+        return shape if shape and isinstance(shape[0], tuple) else (shape,) * self.results
 
     @staticmethod
     def size(name: str, model: Model) -> int:
@@ -123,6 +130,11 @@ def _three_rows(model: Model) -> tuple[int, ...]:
 
 def _six_rows(model: Model) -> tuple[int, ...]:
     return (6, model.nv)
+
+
+def _equation(model: Model) -> tuple[tuple[int, ...], ...]:
+    """Five matrices and a vector."""
+    return (*[(model.nv, model.nv)] * 5, (model.nv,))
 
 
 def _table(*quantities: Quantity) -> dict[str, Quantity]:
@@ -269,7 +281,41 @@ OF_ROBOT = _table(
     Quantity("locked_inertia_rate", locked.locked_inertia_rate, ("q", "v"), _three_by_three, needs_mass=True),
     Quantity("average_velocity", locked.average_velocity, ("q", "v"), _six, needs_mass=True),
     Quantity("gesticulation", locked.gesticulation, ("q", "v"), _point, needs_mass=True),
+    Quantity("average_acceleration", locked.average_acceleration, ("q", "v", "a"), _six, needs_mass=True),
+    Quantity("centroidal_wrench", one_body.centroidal_wrench, ("q",), _six, takes_wrenches=True, needs_mass=True),
 )
+
+OF_FLOATING_BASE = _table(
+    Quantity(
+        "centroidal_coordinates",
+        centroidal_coordinates.centroidal_coordinates,
+        ("q", "v"),
+        _equation,
+        results=6,
+        needs_mass=True,
+        needs_floating_base=True,
+        is_large=True,
+    ),
+    Quantity(
+        "diagonalized_coordinates",
+        centroidal_coordinates.diagonalized_coordinates,
+        ("q", "v"),
+        _equation,
+        results=6,
+        needs_mass=True,
+        needs_floating_base=True,
+        is_large=True,
+    ),
+    Quantity(
+        "average_rotation_by_joints",
+        one_body.average_rotation_by_joints,
+        ("q",),
+        lambda model: (3, max(0, model.nv - 6)),
+        needs_mass=True,
+        needs_floating_base=True,
+    ),
+)
+"""What only robots with a floating base have; the calls that ask for it make more of it than arrays."""
 
 OF_FRAME = _table(
     Quantity("pose", kinematics.frame_pose, ("q",), lambda model: (4, 4)),
@@ -278,6 +324,7 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), _six_rows),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), _six_rows),
+    Quantity("body_regressor", regressor.frame_body_regressor, ("q", "v", "a"), lambda model: (6, 10)),
     Quantity(
         "velocity_derivatives",
         kinematic_derivatives.frame_velocity_derivatives,

@@ -18,7 +18,6 @@ from kinetree.algorithms import configuration, regressor
 from kinetree.algorithms.references import REFERENCES
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
-from kinetree.centroidal import CentroidalQuantities
 from kinetree.engine import Engine, Place, Request
 from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, one_of, short, unknown
@@ -28,8 +27,9 @@ from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
 from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.urdf import urdf
+from kinetree.one_body import OneBodyQuantities
 from kinetree.ops import Array
-from kinetree.quantities import OF_ROBOT, Quantity
+from kinetree.quantities import OF_FLOATING_BASE, OF_ROBOT, Quantity
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
@@ -39,11 +39,12 @@ if TYPE_CHECKING:
     from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
+_ASKED_FOR = OF_ROBOT | OF_FLOATING_BASE
 
 
 @final
 @dataclass(frozen=True)
-class Robot(CentroidalQuantities):
+class Robot(OneBodyQuantities):
     """A robot's kinematics and dynamics. Immutable, hashable, picklable.
 
     Each quantity is compiled for this robot when it is first asked for; with `textbook` it is computed by the algorithm
@@ -461,9 +462,9 @@ class Robot(CentroidalQuantities):
         places = tuple(sorted({self._place(item) for item in listed}))
         requests = []
         for name in quantities:
-            quantity = OF_ROBOT.get(name) if isinstance(name, str) else None
+            quantity = _ASKED_FOR.get(name) if isinstance(name, str) else None
             if quantity is None:
-                raise unknown("quantity", name, OF_ROBOT)
+                raise unknown("quantity", name, _ASKED_FOR)
             if places and not quantity.takes_wrenches:
                 raise ArgumentError(f"{name} takes no wrenches")
             self._check_has(quantity)
@@ -471,7 +472,8 @@ class Robot(CentroidalQuantities):
         return requests
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        return self._engine.native_call(self, OF_ROBOT[method.__name__], None, method)
+        name = method.__name__.removeprefix("_")  # a private one has the arrays of which another makes a result
+        return self._engine.native_call(self, _ASKED_FOR[name], None, method)
 
     def _place(self, item: str | Place) -> Place:
         if isinstance(item, str):
@@ -482,8 +484,8 @@ class Robot(CentroidalQuantities):
         return self.model.frame(name).name, one_of("reference", reference, REFERENCES)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
-        self._check_has(OF_ROBOT[name])
-        result: Array = self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
+        self._check_has(_ASKED_FOR[name])
+        result: Array = self._engine.evaluate(_ASKED_FOR[name], values, out, wrenches=wrenches)
         return result
 
     def _several(self, name: str, values: tuple[Any, ...], wrenches: Wrenches | None = None) -> Any:

@@ -2,7 +2,8 @@
 
 Pinocchio has no batch functions for these, so a batch is compared with its time for one state. Its Ȧ_G v is the product
 of the matrix that `dccrba` computes, or the rate of momentum at a = 0 by `computeCentroidalMomentumTimeVariation`,
-which is faster and taken here.
+which is faster and taken here. Diagonalized coordinates it does not have: they are made of its matrices with NumPy, the
+rate of the locked inertia left out.
 """
 
 from __future__ import annotations
@@ -17,6 +18,19 @@ from table import show
 
 import kinetree as kt
 
+
+def diagonalized(model: pin.Model, data: pin.Data, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """M and C in [ċ, ω̄, v_j]."""
+    pin.dccrba(model, data, q, v)
+    M, C = pin.crba(model, data, q), pin.computeCoriolisMatrix(model, data, q, v)
+    L, mass = data.Ig.inertia, data.Ig.mass
+    T, T_rate = np.eye(model.nv), np.zeros((model.nv, model.nv))
+    T[:3], T[3:6] = data.Ag[:3] / mass, np.linalg.solve(L, data.Ag[3:])
+    T_rate[:3], T_rate[3:6] = data.dAg[:3] / mass, np.linalg.solve(L, data.dAg[3:])
+    back = np.linalg.inv(T)
+    return back.T @ M @ back, back.T @ (C - M @ back @ T_rate) @ back
+
+
 STATES = 4096
 SINGLE, BATCH = 2.0, 15.0
 LEGGED = ("ANYmal", "iCub", "G1")
@@ -26,6 +40,7 @@ QUANTITIES: dict[str, tuple[str, Callable[..., object], str]] = {
     "rate of momentum": ("centroidal_momentum_rate", pin.computeCentroidalMomentumTimeVariation, "qva"),
     "bias": ("centroidal_momentum_bias", pin.computeCentroidalMomentumTimeVariation, "qva"),
     "rate of A_G": ("centroidal_momentum_matrix_rate", pin.dccrba, "qv"),
+    "diagonalized coordinates": ("diagonalized_coordinates", diagonalized, "qv"),
     "derivatives": ("centroidal_dynamics_derivatives", pin.computeCentroidalDynamicsDerivatives, "qva"),
 }
 OURS = {"A_G": "q", "bias": "qv"}

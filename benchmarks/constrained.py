@@ -1,4 +1,4 @@
-"""Constrained forward dynamics of a standing quadruped, one state from Python, beside Pinocchio.
+"""Constrained forward dynamics of a standing quadruped and its derivatives, one state from Python, beside Pinocchio.
 
 Both solve for accelerations and forces of point contacts at four feet; Pinocchio by `constraintDynamics` with its
 default settings of the proximal solver, its forces left in its own memory.
@@ -17,8 +17,8 @@ import kinetree as kt
 FEET = ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")
 
 
-def calls(contender: Contender, kind: str) -> dict[str, Call]:
-    """The same statement for both, and for kinetree without constraints."""
+def calls(contender: Contender, kind: str, derivatives: bool) -> dict[str, Call]:
+    """The same statement for both: accelerations, or their derivatives by q."""
     robot, model, data = contender.robot, contender.model, contender.model.createData()
     system = robot.constrained([kt.Contact(foot, kind) for foot in FEET])  # type: ignore[arg-type]
     q, v, tau = (x[0] for x in contender.states(1))
@@ -33,9 +33,28 @@ def calls(contender: Contender, kind: str) -> dict[str, Call]:
     datas.extend([constraint.createData() for constraint in models])
     pin.initConstraintDynamics(model, data, models, datas)
     settings = pin.ProximalSettings(1e-12, 1e-8 if kind == "surface" else 0.0, 4 if kind == "surface" else 1)
-    ours = {"dynamics": system.forward_dynamics, "q": q, "v": v, "tau": tau}
+    ours = {
+        "slopes": system.forward_dynamics_derivatives,
+        "dynamics": system.forward_dynamics,
+        "q": q,
+        "v": v,
+        "tau": tau,
+    }
     theirs = {"dynamics": pin.constraintDynamics, "model": model, "data": data, "models": models, "datas": datas}
-    theirs |= {"q": q_pin, "v": v_pin, "tau": tau_pin, "settings": settings}
+    theirs |= {
+        "slopes": pin.computeConstraintDynamicsDerivatives,
+        "q": q_pin,
+        "v": v_pin,
+        "tau": tau_pin,
+        "settings": settings,
+    }
+    if derivatives:
+        both = "dynamics(model, data, q, v, tau, models, datas, settings); slopes(model, data, models, datas, settings)"
+        order = kt.convert(robot, "v", np.eye(robot.nv), to="pinocchio")
+        return {
+            "kinetree": Call("slopes(q, v, tau)", ours, lambda slopes: slopes[0]),
+            "pin": Call(both, theirs, lambda slopes: order @ slopes[0] @ order.T),
+        }
     return {
         "kinetree": Call("dynamics(q, v, tau)", ours, lambda pair: pair[0]),
         "pin": Call(
@@ -46,15 +65,16 @@ def calls(contender: Contender, kind: str) -> dict[str, Call]:
     }
 
 
-def row(contender: Contender, kind: str) -> dict[str, object]:
+def row(contender: Contender, kind: str, derivatives: bool) -> dict[str, object]:
     """Times of both, after a look at their results."""
-    both = calls(contender, kind)
+    both = calls(contender, kind, derivatives)
     ours, theirs = both["kinetree"].result(), both["pin"].result()
     assert np.abs(ours - theirs).max() <= 1e-6 * max(1.0, np.abs(theirs).max())
     best = best_loops({name: call.seconds for name, call in both.items()})
     return {
         "robot": contender.name,
         "contacts": f"4 × {kind}",
+        "quantity": "derivatives" if derivatives else "accelerations and forces",
         "kinetree [µs]": 1e6 * best["kinetree"],
         "pin [µs]": 1e6 * best["pin"],
         "ratio": best["pin"] / best["kinetree"],
@@ -64,7 +84,9 @@ def row(contender: Contender, kind: str) -> dict[str, object]:
 def main() -> None:
     """Measure and print."""
     contender = load("ANYmal")
-    show("Constrained forward dynamics, one state from Python", [row(contender, kind) for kind in ("point", "surface")])
+    rows = [row(contender, kind, derivatives=False) for kind in ("point", "surface")]
+    rows.append(row(contender, "point", derivatives=True))
+    show("Constrained forward dynamics, one state from Python", rows)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """One step of differential inverse kinematics from Python, beside Pink, Mink and PlaCo.
 
 A pose task with limits on UR5; two hands and a posture with limits on the humanoid G1. Targets are near, so that all
-solve the same problem: where errors are large, each has its own definition of them. PlaCo keeps the targets' weights in
-another way, so that only its pose task on UR5 is compared. Four priorities in strict order have no peer.
+solve the same problem: where errors are large, each has its own definition of them. Four priorities in strict order
+have no peer.
 
     python benchmarks/differential_ik.py        # needs pin-pink, mink, placo, quadprog, daqp, proxsuite
 """
@@ -59,6 +59,7 @@ def rows(title: str, setup: Setup, calls: dict[str, Call]) -> list[dict[str, obj
     table: list[dict[str, object]] = []
     for name, call in calls.items():
         apart = np.abs(call.result() - ours).max() / np.abs(ours).max()
+        assert apart < 1e-3, f"{name} disagrees on {title}"
         table.append(
             {
                 "problem": title,

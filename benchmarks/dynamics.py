@@ -19,25 +19,57 @@ import kinetree as kt
 STATES = 4096
 SINGLE = {"arm": 2.0, "legged": 1.3}
 BATCH = 10.0
+
+
+def _frame_velocity(model: pin.Model, data: pin.Data, q: np.ndarray, v: np.ndarray, frame: int) -> object:
+    pin.computeForwardKinematicsDerivatives(model, data, q, v, v)
+    return pin.getFrameVelocityDerivatives(model, data, frame, pin.LOCAL)
+
+
+def _frame_acceleration(
+    model: pin.Model, data: pin.Data, q: np.ndarray, v: np.ndarray, a: np.ndarray, frame: int
+) -> object:
+    pin.computeForwardKinematicsDerivatives(model, data, q, v, a)
+    return pin.getFrameAccelerationDerivatives(model, data, frame, pin.LOCAL)
+
+
+def _center_of_mass_velocity(model: pin.Model, data: pin.Data, q: np.ndarray, v: np.ndarray) -> object:
+    pin.centerOfMass(model, data, q, v)
+    return pin.getCenterOfMassVelocityDerivatives(model, data)
+
+
 QUANTITIES: dict[str, tuple[str, Callable[..., object], str]] = {
     "Coriolis matrix": ("coriolis_matrix", pin.computeCoriolisMatrix, "qv"),
     "inverse mass matrix": ("inverse_mass_matrix", pin.computeMinverse, "q"),
     "regressor": ("regressor", pin.computeJointTorqueRegressor, "qva"),
+    "derivative of gravity forces": ("gravity_forces_derivative", pin.computeGeneralizedGravityDerivatives, "q"),
     "derivatives of inverse dynamics": ("inverse_dynamics_derivatives", pin.computeRNEADerivatives, "qva"),
     "derivatives of forward dynamics": ("forward_dynamics_derivatives", pin.computeABADerivatives, "qva"),
+    "derivatives of a frame's velocity": ("velocity_derivatives", _frame_velocity, "qv"),
+    "derivatives of a frame's acceleration": ("acceleration_derivatives", _frame_acceleration, "qva"),
+    "derivatives of the centre of mass": (
+        "center_of_mass_velocity_derivatives",
+        _center_of_mass_velocity,
+        "qv",
+    ),
 }
+OF_FRAME = {"velocity_derivatives": ("local",), "acceleration_derivatives": ("local", "spatial")}
+"""Quantities of the robot's frame, and in which form both compute them."""
 
 
 def measured(contender: Contender, title: str) -> dict[str, object]:
     """One row of the table."""
     name, theirs, letters = QUANTITIES[title]
-    ours, model, data = getattr(contender.robot, name), contender.model, contender.model.createData()
+    model, data, options = contender.model, contender.model.createData(), OF_FRAME.get(name, ())
+    ours = getattr(contender.robot.frame(contender.frame) if options else contender.robot, name)
     batch = dict(zip("qva", contender.states(STATES), strict=True))
     state = [batch[letter][0] for letter in letters]
     columns = contender.to_pinocchio(*(batch[letter][:1] for letter in "qva"))
-    arguments = [np.ascontiguousarray(columns["qva".index(letter)][:, 0]) for letter in letters]
+    arguments: list[object] = [np.ascontiguousarray(columns["qva".index(letter)][:, 0]) for letter in letters]
+    if options:
+        arguments.append(model.getFrameId(contender.frame, pin.FrameType.BODY))
     start = time.perf_counter()
-    ours(*state)
+    ours(*state, *options)
     first = time.perf_counter() - start
 
     def loop(call: Callable[[], object]) -> Callable[[int], float]:
@@ -49,9 +81,11 @@ def measured(contender: Contender, title: str) -> dict[str, object]:
 
         return run
 
-    times = best_loops({"kinetree": loop(lambda: ours(*state)), "pin": loop(lambda: theirs(model, data, *arguments))})
+    times = best_loops(
+        {"kinetree": loop(lambda: ours(*state, *options)), "pin": loop(lambda: theirs(model, data, *arguments))}
+    )
     rows = [batch[letter] for letter in letters]
-    per_state = best_times({"batch": lambda: ours(*rows)}, repeats=5)["batch"] / STATES
+    per_state = best_times({"batch": lambda: ours(*rows, *options)}, repeats=5)["batch"] / STATES
     return {
         "robot": contender.name,
         "quantity": title,

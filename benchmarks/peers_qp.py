@@ -42,18 +42,17 @@ def of_kinetree(first: Program, warm: bool) -> Solve:
 
 
 def of_daqp(first: Program, warm: bool) -> Solve:
-    """A dual active-set method in C, warm by the active set; its model object keeps the factors of the Hessian."""
+    """A dual active-set method in C, warm by the signs of multipliers."""
     n = len(first.g)
     sense = np.where(first.lower == first.upper, 5, 0).astype(np.int32)
-    state = [sense]
+    state: list[np.ndarray | None] = [None]
 
     def solve(p: Program) -> np.ndarray | None:
-        x, _, flag, info = daqp.solve(p.H, p.g, p.C, p.upper, p.lower, state[0])
+        x, _, flag, info = daqp.solve(p.H, p.g, p.C, p.upper, p.lower, sense, dual_start=state[0])
         if flag < 1:
             return None
         if warm:
-            active = (np.abs(info["lam"]) > 0).astype(np.int32)
-            state[0] = np.where(sense == 5, 5, active).astype(np.int32)
+            state[0] = info["lam"]
         return x[:n]
 
     return solve
@@ -85,6 +84,7 @@ def of_proxqp(first: Program, warm: bool) -> Solve:
     dense = proxsuite.proxqp.dense
     solver = dense.QP(n, k, len(first.C) - k, True)
     solver.settings.eps_abs, solver.settings.eps_rel = 1e-8, 0.0
+    solver.settings.max_iter = 200
     guess = proxsuite.proxqp.InitialGuess
     solver.settings.initial_guess = (
         guess.WARM_START_WITH_PREVIOUS_RESULT if warm else guess.EQUALITY_CONSTRAINED_INITIAL_GUESS

@@ -199,6 +199,20 @@ def talos() -> Walker:
     return Walker(robot, ("left_sole_link", "right_sole_link"), 0.0, corners=True)
 
 
+def scaled(count: int = 60) -> Iterator[Program]:
+    """Random programs whose variables are measured in units up to 1e5 apart, as if metres met micrometres."""
+    rng = np.random.default_rng(3)
+    n, equations, inequalities = 12, 4, 10
+    for _ in range(count):
+        root, inside = rng.normal(size=(n, n)), rng.normal(size=n)
+        units = 10.0 ** rng.uniform(-2.5, 2.5, size=n)
+        C = rng.normal(size=(equations + inequalities, n))
+        room = np.concatenate([rng.random(n), np.zeros(equations), rng.random(inequalities)])
+        rows = np.concatenate([inside, C @ inside])
+        H = units[:, None] * (root @ root.T / n + 1e-3 * np.eye(n)) * units
+        yield Program(H, 3.0 * units * rng.normal(size=n), C, rows - room, rows + room)
+
+
 def infeasible(programs: list[Program], seed: int = 0) -> list[Program]:
     """The same with two bounds that contradict each other through the rows of C, not at once."""
     rng = np.random.default_rng(seed)

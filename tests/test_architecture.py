@@ -28,8 +28,9 @@ ALLOWED = {
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "frame": {"algorithms", "binding", "engine", "quantities", "robot", "spatial"},  # of robot, the type
     "centroidal": {"algorithms", "arguments", "binding", "compiler", "spatial", "model", "robot"},  # of robot, the type
+    "one_body": {"algorithms", "arguments", "binding", "centroidal", "compiler", "spatial", "wrench"},
     "robot": {
-        "centroidal",
+        "one_body",
         "ik",
         "frame",
         "simulation",
@@ -44,7 +45,7 @@ ALLOWED = {
         "equations",
         "backends",
     },
-    "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench"},
+    "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench", "simulation"},
     "equations": {"algorithms", "compiler", "model", "spatial"},
     "backends": {"equations", "compiler", "model"},
     "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},
@@ -56,8 +57,9 @@ ALLOWED = {
         "bound_law",
         "compiler",
         "definition",
+        "linalg",
         "model",
-        "ops",
+        "per_state",
         "robot",
         "solvers",
         "spatial",

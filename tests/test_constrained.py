@@ -44,6 +44,7 @@ def calls(frame):
         "inverse_dynamics, pushed": lambda s, q, v, x: s.inverse_dynamics(q, v, possible(s, q, v, x, wrench), wrench),
         "impact": lambda s, q, v, x: s.impact(q, x, 0.3),
         "projector": lambda s, q, v, x: s.projector(q),
+        "projected": lambda s, q, v, x: s.projected(q, x),
         "constraint_inertia": lambda s, q, v, x: s.constraint_inertia(q),
     }
 

@@ -15,6 +15,7 @@ from kinetree.compiler.expr import is_traced
 from kinetree.errors import ArgumentError, one_of
 from kinetree.model.joints import Free
 from kinetree.ops import Array
+from kinetree.spatial.last_axes import cross_last
 from kinetree.spatial.packing import pack_last, unpack_last
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class CentroidalQuantities(ABC):
         return cast("Robot", self)  # the one class that has these quantities
 
     @abstractmethod
-    def _call(self, name: str, values: tuple[Any, ...], out: Array | None) -> Any: ...
+    def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Any = None) -> Any: ...
 
     @native
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
@@ -107,7 +108,7 @@ class CentroidalQuantities(ABC):
         joint, order = self._floating_base("locked velocity"), self.model.spatial_order
         linear, angular = unpack_last(self.average_velocity(q, v), order)
         pose = self._robot.frame(self.model.frames[0].name).pose(q)
-        linear = linear + _cross(angular, pose[..., :3, 3] - self._robot.center_of_mass(q))
+        linear = linear + cross_last(angular, pose[..., :3, 3] - self._robot.center_of_mass(q))
         if joint.frame == "body":
             linear, angular = ((x[..., None, :] @ pose[..., :3, :3])[..., 0, :] for x in (linear, angular))
         return pack_last(linear, angular, order)
@@ -151,7 +152,7 @@ class CentroidalQuantities(ABC):
             r = r - (about if is_traced(about) else as_floats("about", about, (3,)))
         elif about == "base":
             r = r - self._robot.frame(self.model.frames[0].name).pose(q)[..., :3, 3]
-        return _cross(r, linear)
+        return cross_last(r, linear)
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
@@ -164,10 +165,3 @@ class CentroidalQuantities(ABC):
             axes = robot.frame(self.model.frames[0].name).pose(q)[..., :3, :3]
         M, h = robot.mass_matrix(q), robot.bias_forces(q, v)
         return FloatingBaseBlocks(M, h, axes, self.model.gravity, self.model.spatial_order)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """a × b along the last axis, of numbers and of nodes."""
-    a0, a1, a2 = (a[..., k] for k in range(3))
-    b0, b1, b2 = (b[..., k] for k in range(3))
-    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)

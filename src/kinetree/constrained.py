@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import FunctionType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,9 @@ from kinetree.ops import Array
 from kinetree.quantities import OF_CONSTRAINTS
 from kinetree.robot import Robot
 from kinetree.wrench import Wrench
+
+if TYPE_CHECKING:
+    from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
 
@@ -141,6 +144,20 @@ class Constrained:
         return self._pair("forward_dynamics", (q, v, tau), wrenches)
 
     @native
+    def forward_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+    ) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """∂a/∂q, ∂a/∂v, ∂a/∂τ, (…, nv, nv) each, then ∂f/∂q, ∂f/∂v, ∂f/∂τ, (…, k, nv) each, q moved by `integrate`.
+
+        Wrenches are held constant in their reference. Where constraints repeat each other, ∂f is one of those with the
+        same effect.
+        """
+        slopes: tuple[Array, Array, Array, Array, Array, Array] = self.robot._engine.evaluate(
+            OF_CONSTRAINTS["forward_dynamics_derivatives"], (q, v, tau), wrenches=wrenches, subject=self.equations
+        )
+        return slopes
+
+    @native
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
@@ -175,10 +192,39 @@ class Constrained:
         return self._call("projector", (q,), out)
 
     @native
+    def projected(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """A configuration nearer to where the constraints hold, (…, nq), and the part N v of a velocity that they
+        allow, (…, nv). One step of Newton's method, r + J dq = 0 with the least dqᵀ M dq: what is nearly closed is then
+        closed, and a few steps close what is not."""
+        return self._pair("projected", (q, v))
+
+    @native
     def constraint_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt in the constraints. Where they repeat each other there is no
         inverse, and Λ is one of the symmetric matrices with A Λ A = A of A = J M⁻¹ Jᵀ."""
         return self._call("constraint_inertia", (q,), out)
+
+    # -- over time ---------------------------------------------------------------------------------------------
+
+    def rollout(
+        self,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        law_or_controls: Any,
+        dt: float,
+        steps: int,
+        integrator: str = "semi-implicit-euler",
+    ) -> Trajectory:
+        """The motion from q0, v0 under the constraints, as `Robot.rollout` gives it: .t, .q, .v.
+
+        With `frequency` errors decay as they do in forward dynamics; without, every step ends with `projected`, so that
+        loops, and contacts that know where, stay closed however long it takes.
+        """
+        from kinetree.simulation.rollout import Dynamics, rollout  # noqa: PLC0415 - it knows laws, which know robots
+
+        settled = None if self.equations.frequency else self.projected
+        dynamics = Dynamics(lambda q, v, tau: self.forward_dynamics(q, v, tau)[0], settled, (self.equations,))
+        return rollout(self.robot, q0, v0, law_or_controls, dt, steps, integrator, dynamics)
 
     # -- ahead of time -----------------------------------------------------------------------------------------
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.algorithms import configuration, crba
+from kinetree.algorithms import constraints, crba
+from kinetree.algorithms.factorization import SINGULAR_PIVOT, pivots_of, some_configurations
 from kinetree.algorithms.references import Reference
 from kinetree.algorithms.wrenches import external_forces
 from kinetree.arguments import UNIT_TOLERANCE, as_floats, as_output, batch_shape, check_quaternions, map_rows
@@ -26,7 +26,6 @@ from kinetree.compiler.jit import host, lock
 from kinetree.compiler.memory import empty
 from kinetree.compiler.stored import Stored
 from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrixError, short
-from kinetree.linalg import ltdl
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
 from kinetree.ops import Array
@@ -35,8 +34,6 @@ from kinetree.wrench import Wrench
 
 EAGER = "KINETREE_EAGER"
 """Environment variable: set to 1, every quantity is computed by the textbook path."""
-SINGULAR_PIVOT = 1e-10
-"""A pivot of the mass matrix this small, relative to its diagonal, means that the matrix is singular."""
 SUSPICIOUS_PIVOT = 4e-10
 """Relative to the largest diagonal seen at a few configurations: small enough to look closer."""
 
@@ -70,6 +67,7 @@ class Engine:
         self._opened: frozenset[tuple[Request, Kind]] = frozenset()
         self._doubtful: frozenset[Request] = frozenset()
         self._doors: dict[tuple[Quantity, Subject], native.Door] = {}
+        self._scales: dict[ConstraintSet | None, Array] = {}
 
     # -- calls -------------------------------------------------------------------------------------------------
 
@@ -247,7 +245,7 @@ class Engine:
             status: Any = False
             if quantity.divides_by_mass:
                 result, pivots = result
-                status = self._suspicious(pivots)
+                status = self._suspicious(pivots, request.subject)
             elif quantity.singularity is not None:
                 result, status = result
             for name, array in zip(quantity.inputs, state, strict=True):
@@ -270,7 +268,7 @@ class Engine:
         if request.quantity.divides_by_mass:
             batch = batch_shape(arguments)
             flags = np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch)
-            self._refuse_singular(arguments, batch, flags)
+            self._refuse_singular(arguments, batch, flags, request.subject)
         elif request.quantity.singularity is not None:
             _refuse(request, np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch_shape(arguments)))
         for target, result in zip(targets, results, strict=True):
@@ -337,7 +335,7 @@ class Engine:
         if flags is not None and flags.any():
             self._check_quaternions(arguments)
             if quantity.divides_by_mass:
-                self._refuse_singular(arguments, batch, flags != 0.0)
+                self._refuse_singular(arguments, batch, flags != 0.0, request.subject)
                 self._leave_to_python(request)
             _refuse(request, flags != 0.0)
         if not direct:
@@ -356,40 +354,49 @@ class Engine:
 
     # -- singular mass matrices --------------------------------------------------------------------------------
 
-    @cached_property
-    def _diagonal_scale(self) -> Array:
-        """The largest diagonal of the mass matrix at a few configurations, (nv,)."""
-        rng = np.random.default_rng(0)
-        states = [configuration.neutral(self.model), *configuration.random(self.model, rng, 3)]
-        return np.max([np.abs(crba.mass_matrix(self.model, q).diagonal()) for q in states], axis=0)
+    def _inertia(self, subject: Subject, q: Array) -> Array:
+        """What is divided by: the mass matrix, and what constraints add to one that is singular everywhere."""
+        if isinstance(subject, ConstraintSet):
+            return constraints.inertia(self.model, subject, q)
+        return crba.mass_matrix(self.model, q)
 
-    def _suspicious(self, pivots: Array) -> Any:
+    def _diagonal_scale(self, subject: Subject) -> Array:
+        """Its largest diagonal at a few configurations, (nv,)."""
+        kept = subject if isinstance(subject, ConstraintSet) else None
+        scale = self._scales.get(kept)
+        if scale is None:
+            diagonals = [self._inertia(kept, q).diagonal() for q in some_configurations(self.model)]
+            scale = self._scales[kept] = np.abs(diagonals).max(axis=0)
+        return scale
+
+    def _suspicious(self, pivots: Array, subject: Subject) -> Any:
         """Whether any pivot of the mass matrix is small enough to look closer."""
         found: Any = False
-        for pivot, scale in zip(pivots, self._diagonal_scale, strict=True):
+        for pivot, scale in zip(pivots, self._diagonal_scale(subject), strict=True):
             found = ops.logical_or(found, ops.less_equal(pivot, SUSPICIOUS_PIVOT * float(scale)))
         return found
 
     def refuse_singular(self, q: Array, pivots: Array) -> None:
         """Raises for a state whose mass matrix, factored into these pivots, cannot be divided by; of a traced state a
         compiled function reports it."""
-        found = self._suspicious(pivots)
+        found = self._suspicious(pivots, None)
         if is_traced(found):
             doubt(found)
         elif found:
-            self._refuse_singular_state(q, ())
+            self._refuse_singular_state(q, (), None)
 
-    def _refuse_singular(self, arguments: Arguments, batch: tuple[int, ...], flags: Array) -> None:
+    def _refuse_singular(self, arguments: Arguments, batch: tuple[int, ...], flags: Array, subject: Subject) -> None:
         """Raises for the first state, of those flagged, whose mass matrix really cannot be divided by."""
         q, core = arguments["q"]
         states = np.broadcast_to(q, batch + core)
         for index in np.argwhere(flags):
-            self._refuse_singular_state(states[tuple(index)], tuple(map(int, index)))
+            self._refuse_singular_state(states[tuple(index)], tuple(map(int, index)), subject)
 
-    def _refuse_singular_state(self, q: Array, index: tuple[int, ...]) -> None:
+    def _refuse_singular_state(self, q: Array, index: tuple[int, ...], subject: Subject) -> None:
         model = self.model
-        M = self.evaluate(OF_ROBOT["mass_matrix"], (q,))
-        pivots = _pivots(M)
+        held = isinstance(subject, ConstraintSet) and constraints.held_inertia(model) > 0.0
+        M = self._inertia(subject, q) if held else self.evaluate(OF_ROBOT["mass_matrix"], (q,))
+        pivots = pivots_of(M)
         small = np.flatnonzero(pivots <= SINGULAR_PIVOT * np.abs(M.diagonal()))
         if not len(small):
             return
@@ -400,6 +407,7 @@ class Engine:
             reason = f"not positive definite at {where}: joint {joint.name!r} has negative inertia; see robot.check()"
         else:
             reason = f"singular at {where}: joint {joint.name!r} can move without moving any mass"
+            reason += ", and the constraints do not determine how" if held else ""
         raise SingularMassMatrixError(f"the mass matrix of {model.name!r} is {reason}")
 
 
@@ -424,15 +432,6 @@ def one_state(name: str, value: object, core: tuple[int, ...]) -> Array:
     if array.shape != core:
         raise ArgumentError(f"{name} has shape {array.shape}; expected {core}, since compiled functions see one state")
     return array
-
-
-def _pivots(M: Array) -> Array:
-    """The diagonal of D in M = Lᵀ D L; that of a Cholesky factor from the other end, squared, where M has one."""
-    try:
-        return np.linalg.cholesky(M[::-1, ::-1]).diagonal()[::-1] ** 2
-    except np.linalg.LinAlgError:
-        with np.errstate(all="ignore"):
-            return ltdl(M)[1]
 
 
 def _packed(result: Any, model: Model) -> Any:

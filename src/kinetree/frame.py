@@ -142,6 +142,37 @@ class Frame:
         reference = one_of("reference", reference, REFERENCES)
         return self._call("null_space_projector", (q,), out, reference)
 
+    @native
+    def velocity_derivatives(
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned"
+    ) -> tuple[Array, Array]:
+        """∂/∂q and ∂/∂v of the velocity, (…, 6, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        reference = one_of("reference", reference, REFERENCES)
+        slopes: tuple[Array, Array] = self._several("velocity_derivatives", (q, v), reference)
+        return slopes
+
+    @native
+    def acceleration_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        reference: Reference = "world-aligned",
+        kind: AccelerationKind = "classical",
+    ) -> tuple[Array, Array, Array]:
+        """∂/∂q, ∂/∂v and ∂/∂a of the acceleration, (…, 6, nv) each, q moved by `integrate`; the third is the
+        Jacobian."""
+        reference = one_of("reference", reference, REFERENCES)
+        kind = one_of("kind", kind, ACCELERATION_KINDS)
+        slopes: tuple[Array, Array, Array] = self._several("acceleration_derivatives", (q, v, a), reference, kind)
+        return slopes
+
+    @native
+    def body_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+        """Y_F, (…, 6, 10): Y_F φ is the force and moment that move a body fixed to this frame, its weight included, in
+        the frame's axes at its origin; φ are the body's ten parameters about it."""
+        return self._call("body_regressor", (q, v, a), out)
+
     def pose_parameters(
         self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
     ) -> Array:
@@ -186,8 +217,9 @@ class Frame:
         reference = one_of("reference", reference, REFERENCES)
         kind = one_of("kind", kind, ACCELERATION_KINDS)
         parameterization = _parameterization(position, rotation)
-        options: dict[str, tuple[str, ...]] = {"pose": ()}
-        options |= dict.fromkeys(("acceleration", "bias_acceleration"), (reference, kind))
+        options: dict[str, tuple[str, ...]] = {"pose": (), "body_regressor": ()}
+        with_kind = ("acceleration", "bias_acceleration", "acceleration_derivatives")
+        options |= dict.fromkeys(with_kind, (reference, kind))
         for name in quantities:
             if not isinstance(name, str) or name not in (*OF_FRAME, *OF_POSE):
                 raise unknown("quantity", name, (*OF_FRAME, *OF_POSE))
@@ -219,6 +251,9 @@ class Frame:
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, *options: str) -> Array:
         result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, subject=self.name, options=options)
         return result
+
+    def _several(self, name: str, values: tuple[Any, ...], *options: str) -> Any:
+        return self.robot._engine.evaluate(OF_FRAME[name], values, subject=self.name, options=options)
 
 
 @cache

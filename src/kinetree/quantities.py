@@ -11,9 +11,12 @@ from kinetree.algorithms import (
     aba,
     analytic_jacobian,
     center_of_mass,
+    center_of_mass_derivatives,
     centroidal,
+    centroidal_coordinates,
     centroidal_derivatives,
     configuration,
+    constraint_derivatives,
     constraints,
     coriolis,
     crba,
@@ -21,14 +24,17 @@ from kinetree.algorithms import (
     energy,
     factorization,
     jacobian,
+    kinematic_derivatives,
     kinematics,
     locked,
     newton_euler,
+    one_body,
     operational_space,
     regressor,
     rnea,
 )
 from kinetree.model.constraints import ConstraintSet
+from kinetree.model.joints import Free
 from kinetree.model.tree import Model
 
 Algorithm: TypeAlias = Callable[..., Any]
@@ -42,7 +48,7 @@ class Quantity:
     compute: Algorithm
     inputs: tuple[str, ...]
     shape: Callable[..., Any]
-    """Of the result for one state, or of each of several; of constraints also their number, or a shape for each."""
+    """Of the result for one state, of each of several, or a shape for each; of constraints also by their number."""
     results: int = 1
     """How many results there are; more than one come as a tuple."""
     takes_wrenches: bool = False
@@ -60,11 +66,14 @@ class Quantity:
 
     needs_mass: bool = False
     """Whether it is of the centre of mass, which a robot without moving mass does not have."""
+    needs_floating_base: bool = False
 
     def refusal(self, model: Model) -> str | None:
         """Why this model does not have the quantity, if it does not."""
         if self.needs_mass and model.mass == 0.0:
             return f"{model.name!r} has no moving mass, so it has no centre of mass"
+        if self.needs_floating_base and not isinstance(model.floating_base, Free):
+            return f"{model.name!r} has a fixed base, so it has no {self.name.replace('_', ' ')}"
         return None
 
     def algorithm(self, model: Model) -> Algorithm:
@@ -76,7 +85,8 @@ class Quantity:
         if isinstance(subject, ConstraintSet):
             shapes: tuple[tuple[int, ...], ...] = self.shape(model, subject.size)
             return shapes
-        return (self.shape(model),) * self.results
+        shape = self.shape(model)
+        return shape if shape and isinstance(shape[0], tuple) else (shape,) * self.results
 
     @staticmethod
     def size(name: str, model: Model) -> int:
@@ -115,6 +125,10 @@ def _six(model: Model) -> tuple[int, ...]:
     return (6,)
 
 
+def _three_rows(model: Model) -> tuple[int, ...]:
+    return (3, model.nv)
+
+
 def _six_by_six(model: Model) -> tuple[int, ...]:
     return (6, 6)
 
@@ -125,6 +139,11 @@ def _six_columns(model: Model) -> tuple[int, ...]:
 
 def _six_rows(model: Model) -> tuple[int, ...]:
     return (6, model.nv)
+
+
+def _equation(model: Model) -> tuple[tuple[int, ...], ...]:
+    """Five matrices and a vector."""
+    return (*[(model.nv, model.nv)] * 5, (model.nv,))
 
 
 def _table(*quantities: Quantity) -> dict[str, Quantity]:
@@ -152,6 +171,7 @@ OF_ROBOT = _table(
     Quantity("inverse_mass_matrix", factorization.inverse_mass_matrix, ("q",), _square, divides_by_mass=True),
     Quantity("bias_forces", rnea.bias_forces, ("q", "v"), _velocities, takes_wrenches=True),
     Quantity("gravity_forces", rnea.gravity_forces, ("q",), _velocities),
+    Quantity("gravity_forces_derivative", derivatives.gravity_forces_derivative, ("q",), _square, is_large=True),
     Quantity("coriolis_matrix", coriolis.coriolis_matrix, ("q", "v"), _square),
     Quantity("mass_matrix_rate", coriolis.mass_matrix_rate, ("q", "v"), _square),
     Quantity(
@@ -225,8 +245,26 @@ OF_ROBOT = _table(
         "center_of_mass_jacobian",
         center_of_mass.center_of_mass_jacobian,
         ("q",),
-        lambda model: (3, model.nv),
+        _three_rows,
         needs_mass=True,
+    ),
+    Quantity(
+        "center_of_mass_velocity_derivatives",
+        center_of_mass_derivatives.center_of_mass_velocity_derivatives,
+        ("q", "v"),
+        _three_rows,
+        results=2,
+        needs_mass=True,
+        is_large=True,
+    ),
+    Quantity(
+        "center_of_mass_acceleration_derivatives",
+        center_of_mass_derivatives.center_of_mass_acceleration_derivatives,
+        ("q", "v", "a"),
+        _three_rows,
+        results=3,
+        needs_mass=True,
+        is_large=True,
     ),
     Quantity("centroidal_momentum", centroidal.centroidal_momentum, ("q", "v"), _six, needs_mass=True),
     Quantity("centroidal_momentum_matrix", centroidal.centroidal_momentum_matrix, ("q",), _six_rows, needs_mass=True),
@@ -252,7 +290,41 @@ OF_ROBOT = _table(
     Quantity("locked_inertia_rate", locked.locked_inertia_rate, ("q", "v"), _three_by_three, needs_mass=True),
     Quantity("average_velocity", locked.average_velocity, ("q", "v"), _six, needs_mass=True),
     Quantity("gesticulation", locked.gesticulation, ("q", "v"), _point, needs_mass=True),
+    Quantity("average_acceleration", locked.average_acceleration, ("q", "v", "a"), _six, needs_mass=True),
+    Quantity("centroidal_wrench", one_body.centroidal_wrench, ("q",), _six, takes_wrenches=True, needs_mass=True),
 )
+
+OF_FLOATING_BASE = _table(
+    Quantity(
+        "centroidal_coordinates",
+        centroidal_coordinates.centroidal_coordinates,
+        ("q", "v"),
+        _equation,
+        results=6,
+        needs_mass=True,
+        needs_floating_base=True,
+        is_large=True,
+    ),
+    Quantity(
+        "diagonalized_coordinates",
+        centroidal_coordinates.diagonalized_coordinates,
+        ("q", "v"),
+        _equation,
+        results=6,
+        needs_mass=True,
+        needs_floating_base=True,
+        is_large=True,
+    ),
+    Quantity(
+        "average_rotation_by_joints",
+        one_body.average_rotation_by_joints,
+        ("q",),
+        lambda model: (3, max(0, model.nv - 6)),
+        needs_mass=True,
+        needs_floating_base=True,
+    ),
+)
+"""What only robots with a floating base have; the calls that ask for it make more of it than arrays."""
 
 OF_FRAME = _table(
     Quantity("pose", kinematics.frame_pose, ("q",), lambda model: (4, 4)),
@@ -266,6 +338,23 @@ OF_FRAME = _table(
     Quantity("operational_space_gravity", operational_space.gravity, ("q",), _six, divides_by_mass=True),
     Quantity("consistent_inverse", operational_space.consistent_inverse, ("q",), _six_columns, divides_by_mass=True),
     Quantity("null_space_projector", operational_space.null_space, ("q",), _square, divides_by_mass=True),
+    Quantity("body_regressor", regressor.frame_body_regressor, ("q", "v", "a"), lambda model: (6, 10)),
+    Quantity(
+        "velocity_derivatives",
+        kinematic_derivatives.frame_velocity_derivatives,
+        ("q", "v"),
+        _six_rows,
+        results=2,
+        is_large=True,
+    ),
+    Quantity(
+        "acceleration_derivatives",
+        kinematic_derivatives.frame_acceleration_derivatives,
+        ("q", "v", "a"),
+        _six_rows,
+        results=3,
+        is_large=True,
+    ),
 )
 
 OF_POSE: dict[str, Algorithm] = {
@@ -310,6 +399,17 @@ OF_CONSTRAINTS = _table(
         divides_by_mass=True,
     ),
     Quantity(
+        "forward_dynamics_derivatives",
+        constraint_derivatives.forward_dynamics_derivatives,
+        ("q", "v", "tau"),
+        lambda model, k: ((model.nv, model.nv),) * 3 + ((k, model.nv),) * 3,
+        results=6,
+        takes_wrenches=True,
+        keeps_references=True,
+        divides_by_mass=True,
+        is_large=True,
+    ),
+    Quantity(
         "impact",
         constraints.impact,
         ("q", "v", "restitution"),
@@ -321,20 +421,28 @@ OF_CONSTRAINTS = _table(
         "projector", constraints.projector, ("q",), lambda model, k: ((model.nv, model.nv),), divides_by_mass=True
     ),
     Quantity(
-        "constraint_inertia", constraints.constraint_inertia, ("q",), lambda model, k: ((k, k),), divides_by_mass=True
+        "projected",
+        constraints.projected,
+        ("q", "v"),
+        lambda model, k: ((model.nq,), (model.nv,)),
+        results=2,
+        divides_by_mass=True,
     ),
     Quantity(
-        "inverse_dynamics",
-        constraints.inverse_dynamics,
-        ("q", "v", "a"),
-        lambda model, k: ((model.nv,), (k,)),
-        results=2,
-        takes_wrenches=True,
+        "constraint_inertia", constraints.constraint_inertia, ("q",), lambda model, k: ((k, k),), divides_by_mass=True
     ),
     Quantity(
         "nearest_torques",
         constraints.nearest_torques,
         ("q", "v", "a", "tau"),
+        lambda model, k: ((model.nv,), (k,)),
+        results=2,
+        takes_wrenches=True,
+    ),
+    Quantity(
+        "inverse_dynamics",
+        constraints.inverse_dynamics,
+        ("q", "v", "a"),
         lambda model, k: ((model.nv,), (k,)),
         results=2,
         takes_wrenches=True,

@@ -18,7 +18,6 @@ from kinetree.algorithms import configuration, regressor
 from kinetree.algorithms.references import REFERENCES
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
-from kinetree.centroidal import CentroidalQuantities
 from kinetree.engine import Engine, Place, Request
 from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, one_of, short, unknown
@@ -28,8 +27,9 @@ from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
 from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.urdf import urdf
+from kinetree.one_body import OneBodyQuantities
 from kinetree.ops import Array
-from kinetree.quantities import OF_ROBOT, Quantity
+from kinetree.quantities import OF_FLOATING_BASE, OF_ROBOT, Quantity
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
@@ -39,11 +39,12 @@ if TYPE_CHECKING:
     from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
+_ASKED_FOR = OF_ROBOT | OF_FLOATING_BASE
 
 
 @final
 @dataclass(frozen=True)
-class Robot(CentroidalQuantities):
+class Robot(OneBodyQuantities):
     """A robot's kinematics and dynamics. Immutable, hashable, picklable.
 
     Each quantity is compiled for this robot when it is first asked for; with `textbook` it is computed by the algorithm
@@ -227,6 +228,11 @@ class Robot(CentroidalQuantities):
         return self._call("gravity_forces", (q,), out)
 
     @native
+    def gravity_forces_derivative(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """∂G/∂q of gravity forces, (…, nv, nv), q moved by `integrate`."""
+        return self._call("gravity_forces_derivative", (q,), out)
+
+    @native
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """C(q, v) with C v = bias forces without gravity and Ṁ - 2C skew-symmetric, (…, nv, nv)."""
         return self._call("coriolis_matrix", (q, v), out)
@@ -287,9 +293,7 @@ class Robot(CentroidalQuantities):
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array] = self._engine.evaluate(
-            OF_ROBOT["inverse_dynamics_derivatives"], (q, v, a), wrenches=wrenches
-        )
+        slopes: tuple[Array, Array] = self._several("inverse_dynamics_derivatives", (q, v, a), wrenches)
         return slopes
 
     @native
@@ -300,9 +304,7 @@ class Robot(CentroidalQuantities):
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array, Array] = self._engine.evaluate(
-            OF_ROBOT["forward_dynamics_derivatives"], (q, v, tau), wrenches=wrenches
-        )
+        slopes: tuple[Array, Array, Array] = self._several("forward_dynamics_derivatives", (q, v, tau), wrenches)
         return slopes
 
     @native
@@ -344,6 +346,20 @@ class Robot(CentroidalQuantities):
         """J with ċ = J v, (…, 3, nv)."""
         return self._call("center_of_mass_jacobian", (q,), out)
 
+    @native
+    def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        slopes: tuple[Array, Array] = self._several("center_of_mass_velocity_derivatives", (q, v))
+        return slopes
+
+    @native
+    def center_of_mass_acceleration_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array]:
+        """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each, q moved by `integrate`; the third is the Jacobian."""
+        slopes: tuple[Array, Array, Array] = self._several("center_of_mass_acceleration_derivatives", (q, v, a))
+        return slopes
+
     # -- under constraints -------------------------------------------------------------------------------------
 
     def constrained(
@@ -376,7 +392,7 @@ class Robot(CentroidalQuantities):
         *,
         position_tolerance: float = 1e-6,
         rotation_tolerance: float = 1e-6,
-        attempts: int = 100,
+        attempts: int = 300,
     ) -> Solution:
         """A configuration within limits that brings a frame to a pose, (…, 4, 4), or its origin to a position, (…, 3).
 
@@ -446,9 +462,9 @@ class Robot(CentroidalQuantities):
         places = tuple(sorted({self._place(item) for item in listed}))
         requests = []
         for name in quantities:
-            quantity = OF_ROBOT.get(name) if isinstance(name, str) else None
+            quantity = _ASKED_FOR.get(name) if isinstance(name, str) else None
             if quantity is None:
-                raise unknown("quantity", name, OF_ROBOT)
+                raise unknown("quantity", name, _ASKED_FOR)
             if places and not quantity.takes_wrenches:
                 raise ArgumentError(f"{name} takes no wrenches")
             self._check_has(quantity)
@@ -456,7 +472,8 @@ class Robot(CentroidalQuantities):
         return requests
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        return self._engine.native_call(self, OF_ROBOT[method.__name__], None, method)
+        name = method.__name__.removeprefix("_")  # a private one has the arrays of which another makes a result
+        return self._engine.native_call(self, _ASKED_FOR[name], None, method)
 
     def _place(self, item: str | Place) -> Place:
         if isinstance(item, str):
@@ -467,9 +484,13 @@ class Robot(CentroidalQuantities):
         return self.model.frame(name).name, one_of("reference", reference, REFERENCES)
 
     def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
-        self._check_has(OF_ROBOT[name])
-        result: Array = self._engine.evaluate(OF_ROBOT[name], values, out, wrenches=wrenches)
+        self._check_has(_ASKED_FOR[name])
+        result: Array = self._engine.evaluate(_ASKED_FOR[name], values, out, wrenches=wrenches)
         return result
+
+    def _several(self, name: str, values: tuple[Any, ...], wrenches: Wrenches | None = None) -> Any:
+        self._check_has(OF_ROBOT[name])
+        return self._engine.evaluate(OF_ROBOT[name], values, wrenches=wrenches)
 
     def _check_has(self, quantity: Quantity) -> None:
         refusal = quantity.refusal(self.model)

@@ -7,8 +7,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import kinetree as kt
+from constraint_cases import holding_hands, in_pinocchio, is_clear, movable_frames, solvable_contact, some_constraints
+from linkages import (
+    CRANK,
+    MASSES,
+    ROD,
+    along,
+    four_bar,
+    four_bar_at,
+    slider_crank,
+    slider_crank_at,
+    slope_of,
+    slope_of_slope,
+)
 from peers import close, pin_from_tree, pin_from_urdf, urdf
-from states import State, linear_first, rate_along, states
+from states import State, states
 
 LEGGED = {
     "anymal_b_simple_description/anymal.urdf": ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"),
@@ -19,21 +32,6 @@ LEGGED = {
 
 
 # -- against Pinocchio -----------------------------------------------------------------------------------------
-
-
-def in_pinocchio(peer, constraints):
-    """The same constraints, and their data."""
-    models = pin.StdVec_RigidConstraintModel()
-    for constraint in constraints:
-        dimension = pin.ContactType.CONTACT_3D if constraint.size == 3 else pin.ContactType.CONTACT_6D
-        ends = []
-        for name in constraint.frames:
-            frame = peer.model.frames[peer.frame_id(name)]
-            ends += [frame.parentJoint, frame.placement]
-        models.append(pin.RigidConstraintModel(dimension, peer.model, *ends, pin.LOCAL))
-    datas = pin.StdVec_RigidConstraintData()
-    datas.extend([model.createData() for model in models])
-    return models, datas
 
 
 def pinocchio_dynamics(peer, constraints, q, v, tau, mu=0.0, iterations=1):
@@ -95,43 +93,36 @@ def test_random_trees_beside_pinocchio(s: State, kind):
 @pytest.mark.parametrize("kind", ["point", "rigid"])
 def test_a_humanoid_holds_its_own_hand(kind):
     """A loop through the whole upper body, closed at the configuration at hand."""
-    name, left, right = "g1_29dof_rev_1_0.urdf", "left_rubber_hand", "right_rubber_hand"
-    robot = kt.load(urdf(name), "floating")
-    rng = np.random.default_rng(3)
-    q, tau = robot.random(rng), rng.normal(size=robot.nv)
-    grip = np.linalg.inv(robot.frame(left).pose(q)) @ robot.frame(right).pose(q)
-    builder = kt.ModelBuilder.of(robot.model.description)
-    builder.frame("grip", left, xyz=grip[:3, 3], rotation=grip[:3, :3])
-    robot = kt.Robot(builder.build("floating"))
-    system = robot.constrained([kt.Loop(right, "grip", kind), kt.Contact("left_ankle_roll_link", "surface")])
+    system, peer, q, rng = holding_hands(kind)
     close(system.position_error(q), np.zeros(system.size))
-    v = system.projector(q) @ rng.normal(size=robot.nv)
-    peer = pin_from_urdf(robot, urdf(name), True)
-    hand = peer.model.frames[peer.frame_id(left)]
-    placement = hand.placement * pin.SE3(grip[:3, :3], grip[:3, 3])
-    peer.model.addFrame(pin.Frame("grip", hand.parentJoint, placement, pin.FrameType.BODY))
+    v, tau = system.projector(q) @ rng.normal(size=system.robot.nv), rng.normal(size=system.robot.nv)
     expected, _ = pinocchio_dynamics(peer, system.constraints, q, v, tau)
     close(system.forward_dynamics(q, v, tau)[0], expected, 1e-7)
 
 
+def test_real_robots_beside_pinocchio(case):
+    """One contact of every robot: accelerations, forces, and the velocities after an impact."""
+    system = solvable_contact(case)
+    if system is None:
+        return
+    q, peer, G = case.q, case.peer, case.peer.G
+    v = system.projector(q) @ case.v
+    (frame,), tau = system.constraints[0].frames, case.a
+    a, f = system.forward_dynamics(q, v, tau)
+    expected, (force,) = pinocchio_dynamics(peer, system.constraints, q, v, tau)
+    close(a, expected, 1e-7)  # divided by M and by J M⁻¹ Jᵀ, both of which may be ill-conditioned
+    close(f, case.robot.frame(frame).pose(q)[:3, :3] @ force[:3], 1e-7)
+    index = peer.frame_id(frame)
+    J = pin.computeFrameJacobian(peer.model, peer.data(), peer.q(q), index, pin.LOCAL_WORLD_ALIGNED)[:3] @ G
+    M = G.T @ pin.crba(peer.model, peer.data(), peer.q(q)) @ G
+    close(system.jacobian(q), J)
+    zero = np.zeros((3, 3))
+    after = np.linalg.solve(np.block([[M, -J.T], [J, zero]]), np.concatenate([M @ case.v, -0.5 * J @ case.v]))
+    close(np.concatenate(system.impact(q, case.v, 0.5)), after, 1e-7)
+    close(system.projector(q), np.linalg.solve(np.block([[M, -J.T], [J, zero]]), np.vstack([M, 0 * J]))[: len(M)], 1e-7)
+
+
 # -- against dense equations -----------------------------------------------------------------------------------
-
-
-def movable_frames(s: State) -> list[str]:
-    frames = [frame.name for frame in s.robot.model.frames if frame.body and s.robot.nv]
-    assume(frames)
-    return frames
-
-
-def is_clear(system, q, full_rank=False) -> bool:
-    """Whether the rank of the constraints can be told."""
-    J, M = system.jacobian(q), system.robot.mass_matrix(q)
-    L = np.linalg.cholesky(M)
-    values = np.linalg.svd(np.linalg.solve(L, J.T), compute_uv=False)
-    relative = values / values[0] if values[0] else values
-    if full_rank:
-        return len(values) == len(J) and bool(relative.min() > 1e-3)
-    return not np.any((relative > 1e-9) & (relative < 1e-3))
 
 
 def dense(system, q, v, tau, wrenches=None):
@@ -142,36 +133,6 @@ def dense(system, q, v, tau, wrenches=None):
     L = np.linalg.cholesky(M)
     scaled = np.linalg.solve(L, J.T).T
     return free - np.linalg.solve(L.T, np.linalg.pinv(scaled, rcond=1e-7) @ (J @ free + system.bias(q, v)))
-
-
-def some_constraints(s: State) -> list[kt.Contact | kt.Loop]:
-    """One to three, of all kinds, also several of the same frame."""
-    frames, model, found = movable_frames(s), s.robot.model, []
-    for _ in range(s.rng.integers(1, 4)):
-        a, b = (str(name) for name in s.rng.choice(np.array(frames), 2))
-        kind = int(s.rng.integers(2))
-        if s.rng.integers(3) == 0 and model.frame(a).body != model.frame(b).body:
-            found.append(kt.Loop(a, b, ("point", "rigid")[kind]))
-        else:
-            found.append(kt.Contact(a, ("point", "surface")[kind]))
-    return found
-
-
-@given(states())
-def test_rows_are_those_of_the_frames(s: State):
-    """In every convention, beside the Jacobians and accelerations of the frames."""
-    system = s.robot.constrained(some_constraints(s))
-    J, bias, order = system.jacobian(s.q), system.bias(s.q, s.v), s.robot.model.spatial_order
-    for rows, constraint in zip(system.rows, system.constraints, strict=True):
-        frames = [s.robot.frame(name) for name in constraint.frames]
-        expected = [frame.jacobian(s.q) for frame in frames]
-        drift = [frame.bias_acceleration(s.q, s.v) for frame in frames]
-        if len(frames) == 2:
-            expected, drift = [expected[0] - expected[1]], [drift[0] - drift[1]]
-        which = slice(None) if constraint.size == 6 else slice(3, 6) if order == "angular-first" else slice(0, 3)
-        close(J[rows], expected[0][which])
-        close(bias[rows], drift[0][which])
-    close(system.bias(s.q, s.v) + J @ s.a, rate_along(s, lambda q, v: system.jacobian(q) @ v), 1e-6)
 
 
 @given(states())
@@ -262,20 +223,6 @@ def test_support_consistent_torques_of_the_lecture_notes():
     expected = np.linalg.pinv(N.T @ S.T, rcond=1e-9) @ N.T @ w
     tau, _ = system.inverse_dynamics(q, v, a)
     close(tau, np.concatenate([np.zeros(6), expected]), 1e-7)
-
-
-@given(states())
-def test_position_error_moves_as_the_jacobian_says(s: State):
-    """Of contacts and loops that are closed: dr/dt = J v where r = 0."""
-    system = s.robot.constrained(kt.Contact(movable_frames(s)[-1], "surface")).pinned(s.q)
-    close(system.position_error(s.q), np.zeros(6))
-    close(rate_along(s, lambda q, v: system.position_error(q)), system.jacobian(s.q) @ s.v, 1e-7)
-    away = s.robot.integrate(s.q, 0.3 * s.v)
-    frame = s.robot.frame(movable_frames(s)[-1])
-    here, there = frame.pose(s.q), frame.pose(away)
-    error = linear_first(system.position_error(away), s.robot.model.spatial_order)
-    close(error[:3], there[:3, 3] - here[:3, 3])
-    close(pin.exp3(error[3:]), there[:3, :3] @ here[:3, :3].T)
 
 
 # -- what cannot be solved -------------------------------------------------------------------------------------
@@ -380,48 +327,6 @@ def test_a_singular_mass_matrix_is_refused():
 
 # -- closed loops ----------------------------------------------------------------------------------------------
 
-CRANK, ROD, MASSES = 0.3, 0.8, (1.2, 0.7, 2.5)
-
-
-def slider_crank() -> kt.Robot:
-    """A crank about y at the origin, a rod, and a slider along x; its plane is x, z."""
-    builder = kt.ModelBuilder("slider-crank")
-    builder.link("ground")
-    builder.link("crank", kt.Inertia.from_com(MASSES[0], (CRANK / 2, 0, 0), np.diag([0.01, 0.02, 0.02])))
-    builder.link("rod", kt.Inertia.from_com(MASSES[1], (ROD / 2, 0, 0), np.diag([0.01, 0.05, 0.05])))
-    builder.link("slider", kt.Inertia.from_com(MASSES[2], (0, 0, 0), 0.1 * np.eye(3)))
-    builder.joint("turn", "continuous", "ground", "crank", axis=(0, -1, 0))  # from x up to z
-    builder.joint("pin", "continuous", "crank", "rod", axis=(0, -1, 0), xyz=(CRANK, 0, 0))
-    builder.joint("slide", "prismatic", "ground", "slider", axis=(1, 0, 0))
-    builder.frame("end", "rod", xyz=(ROD, 0, 0))
-    return kt.Robot(builder.build())
-
-
-def slider_crank_at(angle):
-    """q for an angle of the crank: the rod leans by φ with sin φ = -r/l sin θ."""
-    lean = np.arcsin(-CRANK / ROD * np.sin(angle))
-    return np.array([angle, lean - angle, CRANK * np.cos(angle) + ROD * np.cos(lean)])
-
-
-def slope_of(path, angle):
-    """By a complex step."""
-    return np.imag(path(angle + 1e-30j)) / 1e-30
-
-
-def slope_of_slope(function, angle, step=1e-3):
-    """By differences, of order six."""
-    return (
-        sum(w * (function(angle + k * step) - function(angle - k * step)) for k, w in ((1, 45), (2, -9), (3, 1)))
-        / 60
-        / step
-    )
-
-
-def along(path, angle, speed):
-    """q, v, q' and q'' where a path is at an angle, run along with a speed."""
-    slope = slope_of(path, angle)
-    return path(angle), speed * slope, slope, slope_of_slope(lambda x: slope_of(path, x), angle)
-
 
 @pytest.mark.parametrize("angle", [0.3, 1.2, 2.5, 4.0, np.pi / 2])
 @pytest.mark.parametrize("speed", [0.0, 3.0])
@@ -450,37 +355,6 @@ def test_slider_crank(angle, speed):
     close(a, slope * a[0] + curvature * speed**2, 1e-7)
     tau, _ = robot.constrained(kt.Loop("end", "slider"), actuated=["turn"]).inverse_dynamics(q, v, a)
     close(tau, [torque, 0.0, 0.0], 1e-7)
-
-
-LINKS = (1.0, 0.4, 0.9, 0.7)  # ground, crank, coupler, rocker
-
-
-def four_bar(gravity=(0.0, 0.0, -9.81)) -> kt.Robot:
-    builder = kt.ModelBuilder("four-bar")
-    builder.link("ground")
-    for name, length in zip(("crank", "coupler", "rocker"), LINKS[1:], strict=True):
-        builder.link(name, kt.Inertia.from_com(length, (length / 2, 0, 0), 0.1 * length**3 * np.eye(3)))
-    builder.joint("a", "continuous", "ground", "crank", axis=(0, -1, 0))
-    builder.joint("b", "continuous", "crank", "coupler", axis=(0, -1, 0), xyz=(LINKS[1], 0, 0))
-    builder.joint("d", "continuous", "ground", "rocker", axis=(0, -1, 0), xyz=(LINKS[0], 0, 0))
-    builder.frame("coupler_end", "coupler", xyz=(LINKS[2], 0, 0))
-    builder.frame("rocker_end", "rocker", xyz=(LINKS[3], 0, 0))
-    return kt.Robot(builder.build(gravity=gravity))
-
-
-def four_bar_at(angle):
-    """q for an angle of the crank, by the law of cosines in the triangle of rocker, coupler and diagonal."""
-    g, r, c, o = LINKS
-    x, z = r * np.cos(angle) - g, r * np.sin(angle)  # of the crank's end, from the rocker's pivot
-    d = np.sqrt(x * x + z * z)
-    rocker = direction(x, z) - np.arccos((o * o + d * d - c * c) / (2 * o * d))
-    coupler = direction(o * np.cos(rocker) - x, o * np.sin(rocker) - z)
-    return np.array([angle, coupler - angle, rocker])
-
-
-def direction(x, z):
-    """atan2(z, x), also along a complex step."""
-    return 2 * np.arctan(z / (np.sqrt(x * x + z * z) + x))
 
 
 @pytest.mark.parametrize("angle", [0.4, 1.3, 2.2, 4.4, 5.5])

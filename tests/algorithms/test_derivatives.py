@@ -8,38 +8,8 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from peers import close
+from slopes import moving, near, quotients
 from states import state_of
-
-STEP = 1e-6
-
-
-@st.composite
-def moving(draw):
-    """A random tree in one of all conventions, with motors."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    options = {
-        "base": draw(st.sampled_from(["fixed", "floating"])),
-        "spatial_order": draw(st.sampled_from(["linear-first", "angular-first"])),
-        "base_velocity": draw(st.sampled_from(["body", "mixed"])),
-        "joint_dynamics": draw(st.booleans()),
-    }
-    return state_of(kt.Robot(kt.random_model(rng, draw(st.integers(1, 6)), **options)).eager, rng)
-
-
-def quotients(s, function, third):
-    """Central differences by q, v and the third argument."""
-    n = s.robot.nv
-    columns = ([], [], [])
-    for unit in STEP * np.eye(n):
-        ahead, behind = s.robot.integrate(s.q, unit), s.robot.integrate(s.q, -unit)
-        columns[0].append(function(ahead, s.v, third) - function(behind, s.v, third))
-        columns[1].append(function(s.q, s.v + unit, third) - function(s.q, s.v - unit, third))
-        columns[2].append(function(s.q, s.v, third + unit) - function(s.q, s.v, third - unit))
-    return [np.array(column).reshape(n, n).T / (2 * STEP) for column in columns]
-
-
-def near(x, reference):
-    close(x, reference, 3e-7)
 
 
 @given(moving())
@@ -50,6 +20,25 @@ def test_inverse_dynamics(s):
     near(dq, by_q)
     near(dv, by_v)
     near(s.robot.mass_matrix(s.q), by_a)
+
+
+@given(moving())
+@settings(max_examples=40)
+def test_gravity(s):
+    near(s.robot.gravity_forces_derivative(s.q), quotients(s, lambda q, v, a: s.robot.gravity_forces(q), s.a)[0])
+
+
+def test_gravity_of_a_pendulum_and_by_second_derivatives():
+    """m g l cos q of a pendulum that hangs along x; of joint angles it is the Hessian of the potential energy."""
+    builder = kt.ModelBuilder("pendulum")
+    builder.link("stand")
+    builder.link("rod", kt.Inertia.from_com(2.0, (0.5, 0, 0), np.zeros((3, 3))))
+    builder.joint("hinge", "revolute", "stand", "rod", axis=(0, -1, 0))
+    angle = np.array([0.3])
+    close(kt.Robot(builder.build()).gravity_forces_derivative(angle), [[-2.0 * 9.81 * 0.5 * np.sin(0.3)]])
+    arm = kt.load("arm6")
+    q = arm.random(4)
+    close(arm.gravity_forces_derivative(q), kt.hessian(arm.potential_energy)(q), 1e-11)
 
 
 @given(moving(), st.sampled_from(["world-aligned", "local", "world"]))
@@ -78,17 +67,20 @@ def test_forward_dynamics(s):
 
 
 def test_real_robots_beside_pinocchio(case):
+    """Of a joint that follows another, q_pin = G q + offset and τ = Gᵀ τ_pin."""
     robot, peer, q, v = case.robot, case.peer, case.q, case.v
-    if robot.model.has_mimics or not robot.nv:
-        return  # Pinocchio's joints are independent there; random trees cover mimics
+    if not robot.nv:
+        return
     a = case.rng.normal(size=robot.nv)
     data, q_pin, G = peer.data(), peer.q(q), peer.G
+    gravity = pin.computeGeneralizedGravityDerivatives(peer.model, peer.data(), q_pin)
+    close(robot.eager.gravity_forces_derivative(q), G.T @ gravity @ G)
     dq, dv, M = pin.computeRNEADerivatives(peer.model, data, q_pin, G @ v, G @ a)
     ours = robot.eager.inverse_dynamics_derivatives(q, v, a)
     close(ours[0], G.T @ dq @ G)
     close(ours[1], G.T @ dv @ G)
-    if np.linalg.cond(M) > 1e8:
-        return
+    if np.linalg.cond(M) > 1e8 or robot.model.has_mimics:
+        return  # Pinocchio's joints move independently; random trees cover mimics
     tau = robot.inverse_dynamics(q, v, a)
     theirs = pin.computeABADerivatives(peer.model, data, q_pin, G @ v, G @ tau)  # views into data
     for got, expected in zip(robot.eager.forward_dynamics_derivatives(q, v, tau), theirs, strict=True):

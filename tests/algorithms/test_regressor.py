@@ -21,10 +21,20 @@ def test_real_robots_beside_pinocchio(case):
     data = peer.data()
     theirs = peer.G.T @ pin.computeJointTorqueRegressor(peer.model, data, peer.q(q), peer.G @ v, peer.G @ a)
     ours = robot.eager.regressor(q, v, a)
+    energies = (
+        (
+            robot.eager.kinetic_energy_regressor(q, v),
+            pin.computeKineticEnergyRegressor(peer.model, data, peer.q(q), peer.G @ v),
+        ),
+        (robot.eager.potential_energy_regressor(q), pin.computePotentialEnergyRegressor(peer.model, data, peer.q(q))),
+    )
+    energies = tuple((mine, np.array(other)) for mine, other in energies)
     for i, _ in robot.model.root_to_tips():
         joint = robot.model.joints[i]
         k = peer.model.getJointId("root_joint" if joint is robot.model.floating_base else joint.name) - 1
         close(ours[:, 10 * (i - 1) : 10 * i], theirs[:, 10 * k : 10 * k + 10])
+        for mine, other in energies:
+            close(mine[10 * (i - 1) : 10 * i], other[10 * k : 10 * k + 10])
 
 
 @given(states())
@@ -40,6 +50,29 @@ def test_the_products_with_the_parameters(s: State):
         close(robot.kinetic_energy_regressor(s.q, s.v) @ phi, robot.kinetic_energy(s.q, s.v), 1e-11)
         energy = robot.potential_energy_regressor(s.q) @ phi + spring_energy(robot.model, s.q)
         close(energy, robot.potential_energy(s.q), 1e-11)
+
+
+def test_bodies_at_frames_beside_pinocchio(case):
+    robot, peer, q, v = case.robot, case.peer, case.q, case.v
+    a = case.rng.normal(size=robot.nv)
+    model, data = peer.model, peer.data()
+    pin.rnea(model, data, peer.q(q), peer.G @ v, peer.G @ a)
+    for name in case.rng.choice(robot.frame_names, 3):
+        index = next((k for k, frame in enumerate(model.frames) if frame.name == name and frame.type == pin.BODY), None)
+        if index is not None and model.frames[index].parentJoint > 0:
+            theirs = pin.frameBodyRegressor(model, data, index).copy()
+            close(robot.eager.frame(name).body_regressor(q, v, a), theirs)
+
+
+def test_the_force_of_a_payload():
+    """A load in the hand takes what its regressor says, and the joints feel it."""
+    robot, rng = kt.load("arm6"), np.random.default_rng(3)
+    load = kt.Inertia.from_com(2.0, (0.05, -0.02, 0.1), np.diag([0.02, 0.03, 0.04]))
+    q, v, a = robot.random(rng), rng.normal(size=6), rng.normal(size=6)
+    hand = robot.frame("tool0")
+    force = hand.body_regressor(q, v, a) @ load.parameters()
+    more = kt.edit.attach(robot, "tool0", load).inverse_dynamics(q, v, a) - robot.inverse_dynamics(q, v, a)
+    close(hand.jacobian(q, reference="local").T @ force, more, 1e-11)
 
 
 def test_a_body_beside_pinocchio():

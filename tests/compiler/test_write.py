@@ -36,8 +36,9 @@ def kernel(n, without=frozenset()):
 
 @pytest.mark.parametrize("without", [(), ("avx512",), ("avx", "fma")])
 @pytest.mark.parametrize("n", [64, 65, 100, 128, 131, 333])
-def test_streamed_rows(n, without, monkeypatch):
-    monkeypatch.setattr(emit_batch, "STREAMED", 0)
+@pytest.mark.parametrize("least", [0, 2**60], ids=["past the cache", "whole lines"])
+def test_long_rows(n, without, least, monkeypatch):
+    monkeypatch.setattr(emit_batch, "STREAMED", least)
     streaming, rows = kernel(n, frozenset(without))
     rng = np.random.default_rng(n)
     for states in (1, LANES, 5 * LANES, 5 * LANES + 3):
@@ -62,8 +63,8 @@ def test_the_size_decides():
         assert np.array_equal(out, rows(x[:states]))
 
 
-def test_small_results_are_not_streamed():
-    assert "call fastcc void @kinetree.stream" not in kernel(63)[0].source.batch_assembly()
+def test_short_rows_are_written_as_they_are():
+    assert "call fastcc void @kinetree.stage." not in kernel(63)[0].source.batch_assembly()
 
 
 # -- memory of large results ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 import kinetree as kt
-from states import H, states
+from states import H, linear_first, states
 
 
 def tasks_of(robot, rng):
@@ -26,6 +26,30 @@ def tasks_of(robot, rng):
     single = [joint.name for joint in robot.model.owners if joint.nq == 1]
     if single:
         yield kt.ik.JointCoupling({name: float(k + 1) for k, name in enumerate(single)}, offset=0.1), q, None
+
+
+@given(states())
+@settings(max_examples=20)
+def test_momentum_rows_give_the_momentum(s):
+    robot, order = s.robot.eager, s.robot.model.spatial_order
+    if robot.mass == 0.0:
+        return
+    target = s.rng.normal(size=6)
+    error, A = kt.ik.CentroidalMomentum().evaluate(robot, s.q, target)
+    np.testing.assert_array_equal(error, target)
+    np.testing.assert_allclose(A @ s.v, linear_first(robot.centroidal_momentum(s.q, s.v), order), atol=1e-9)
+
+
+def test_a_robot_in_flight_turns_at_the_momentum_it_is_given():
+    robot = kt.load("humanoid", base="floating")
+    rng = np.random.default_rng(0)
+    h = np.array([1.0, 2.0, -3.0, 0.3, -0.2, 0.5])
+    wave = kt.ik.Posture(priority=1)
+    ik = kt.ik.DifferentialIK(robot, [kt.ik.CentroidalMomentum(), wave], damping=0.0)
+    q, posture = robot.neutral(), robot.random(rng)
+    v = ik(q, h, posture)
+    assert np.abs(v[6:]).max() > 0.1
+    np.testing.assert_allclose(robot.centroidal_momentum(q, v), h, atol=1e-9)
 
 
 @given(states())
@@ -97,7 +121,7 @@ WRONG = {
     "robot": (lambda _: kt.ik.DifferentialIK("arm6", kt.ik.Pose("tool0")), kt.ArgumentTypeError, "robot is 'arm6'"),
     "step": (lambda robot: kt.ik.DifferentialIK(robot, kt.ik.Pose("tool0"), dt=0.0), kt.ArgumentError, "dt is 0"),
     "accelerations": (
-        lambda robot: kt.ik.DifferentialIK(robot, kt.ik.Pose("tool0"), kt.ik.Limits(acceleration=(1, 2))).velocity,
+        lambda robot: kt.ik.DifferentialIK(robot, kt.ik.Pose("tool0"), kt.ik.Limits(acceleration=(1, 2))),
         kt.ArgumentError,
         "acceleration has 2 numbers",
     ),

@@ -98,6 +98,33 @@ def test_energy_and_momentum_of_free_motion():
     assert np.ptp(momentum, axis=0).max() < 1e-7
 
 
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_energy_is_what_motors_give_and_damping_takes(base):
+    """T + U = ∫ (τᵀ v - dissipated power) dt along the motion, the integral by Simpson's rule on the same steps."""
+    model = kt.random_model(7, 4, ("revolute", "prismatic", "spherical"), base=base, joint_dynamics=True)
+    robot = kt.Robot(model)
+    assert model.passive
+    rng = np.random.default_rng(1)
+    u = np.repeat(rng.normal(size=(1, robot.nv)), 400, axis=0)
+    path = robot.rollout(robot.random(rng), rng.normal(size=robot.nv), u, 1e-3, 400, "rk4")
+    energy = robot.kinetic_energy(path.q, path.v) + robot.potential_energy(path.q)
+    lost = [v @ passive_efforts(model, v) for v in path.v]
+    power = path.v @ u[0] - lost
+    weights = np.array([1.0, *[4.0, 2.0] * 199, 4.0, 1.0]) * 1e-3 / 3
+    close(energy[-1] - energy[0], weights @ power, 1e-7)
+    assert abs(energy[-1] - energy[0]) > 1e-3 and max(lost) > 1e-3
+
+
+def passive_efforts(model, v):
+    """Efforts of damping and friction, q being of no consequence."""
+    effort = np.zeros(model.nv)
+    for joint in model.joints:
+        speed, own = joint.lever * v[joint.v_slice], joint.dynamics
+        coulomb = np.asarray(own.friction) * speed / np.sqrt(speed**2 + model.friction_width**2)
+        effort[joint.v_slice] += joint.lever * (np.asarray(own.damping) * speed + coulomb)
+    return effort
+
+
 def test_a_pendulum_swings_with_its_period():
     """T = 4 K(sin²(θ₀/2)) √(I/(m g l)), by the arithmetic-geometric mean."""
     builder = kt.ModelBuilder("pendulum")

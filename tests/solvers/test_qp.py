@@ -94,6 +94,36 @@ def test_closed_forms():
     assert qp.solve([[2.0]], [-4.0]).x == pytest.approx([2.0])
 
 
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_degenerate_programs_of_small_integers(n):
+    """Rows of zeros, repeated and opposite rows, corners where many bounds meet, singular matrices, no solution."""
+    rng = np.random.default_rng(n)
+    infeasible = 0
+    for _ in range(150):
+        root, equations = rng.integers(-2, 3, (n, n)).astype(float), int(rng.integers(0, n + 1))
+        inside, A = rng.integers(-1, 2, n).astype(float), rng.integers(-1, 2, (equations, n)).astype(float)
+        C = rng.integers(-1, 2, (8, n)).astype(float)
+        p = {
+            "H": root @ root.T,
+            "g": rng.integers(-3, 4, n).astype(float),
+            "A": A,
+            "b": A @ inside,
+            "C": C,
+            "lower": C @ inside - rng.integers(0, 2, 8),
+            "upper": C @ inside + rng.integers(0, 2, 8),
+            "x_lower": inside - 3.0,
+            "x_upper": inside + rng.integers(0, 3, n),
+        }
+        assert worst(p, qp.solve(**p)) < 1e-9
+        row = int(rng.integers(0, 8))
+        beyond = np.abs(C[row]) @ np.maximum(np.abs(p["x_lower"]), np.abs(p["x_upper"])) + 1.0
+        p["lower"][row], p["upper"][row] = beyond, np.inf
+        with pytest.raises(kt.InfeasibleError) as caught:
+            qp.solve(**p)
+        infeasible += n + equations + row in caught.value.rows
+    assert infeasible == 150
+
+
 def test_repeated_equations_and_bounds():
     s = qp.solve(np.eye(2), [0, 1], A=[[1, 1], [2, 2]], b=[1, 2])
     np.testing.assert_allclose(s.x, [1, 0], atol=1e-12)

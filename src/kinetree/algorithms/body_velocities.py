@@ -52,22 +52,32 @@ class BodyVelocities:
             a_b[joint.v_slice] += pack(E @ cross(x, w), np.zeros(3), joint.order)
         return a_b
 
-    def back(self, v: Array, a: Array, tau: Array, M: Array, dq: Array, dv: Array) -> tuple[Array, Array]:
-        """∂τ/∂q and ∂τ/∂v from those by body velocities."""
+    def chained(self, v: Array, a: Array, dq: Array, dv: Array, da: Array) -> tuple[Array, Array, Array]:
+        """∂y/∂q, ∂y/∂v and ∂y/∂a from those by body velocities, (…, nv) each."""
+        if self.turns:
+            dq, dv, da = dq.copy(), dv.copy(), da.copy()
         for joint, E in self.turns:
             at, order = joint.v_slice, joint.order
-            (x, w), (xx, ww), (f, n) = (unpack(part[at], order) for part in (v, a, tau))
+            (x, w), (xx, ww) = (unpack(part[at], order) for part in (v, a))
             T = _blocks(E, 0, 0, E, order)
             by_v = _blocks(-E @ skew(w), E @ skew(x), 0, 0, order)
             v_by_q = _blocks(0, E @ skew(x), 0, E @ skew(w), order)
             a_by_q = _blocks(0, E @ skew(xx + cross(x, w)), 0, E @ skew(ww), order)
-            force_by_q = _blocks(0, -skew(E.T @ f), 0, -skew(E.T @ n), order)
-            dq, dv, M = dq.copy(), dv.copy(), M.copy()
-            dq[:, at] = dq[:, at] @ T + dv[:, at] @ v_by_q + M[:, at] @ a_by_q
-            dv[:, at] = dv[:, at] @ T + M[:, at] @ by_v
-            for matrix in (dq, dv, M):
+            dq[:, at] = dq[:, at] @ T + dv[:, at] @ v_by_q + da[:, at] @ a_by_q
+            dv[:, at] = dv[:, at] @ T + da[:, at] @ by_v
+            da[:, at] = da[:, at] @ T
+        return dq, dv, da
+
+    def back(self, v: Array, a: Array, tau: Array, M: Array, dq: Array, dv: Array) -> tuple[Array, Array]:
+        """∂τ/∂q and ∂τ/∂v from those by body velocities; forces are turned as well."""
+        dq, dv, _ = self.chained(v, a, dq, dv, M)
+        for joint, E in self.turns:
+            at, order = joint.v_slice, joint.order
+            f, n = unpack(tau[at], order)
+            T = _blocks(E, 0, 0, E, order)
+            for matrix in (dq, dv):
                 matrix[at] = T.T @ matrix[at]
-            dq[at, at] += force_by_q
+            dq[at, at] += _blocks(0, -skew(E.T @ f), 0, -skew(E.T @ n), order)
         return dq, dv
 
     @staticmethod

@@ -26,19 +26,21 @@ class CommonFrame:
     gravity: Array
     R: Array
     """^C R_0, from the world's axes to those of C."""
+    p: Array
+    """The origin of C in the world."""
 
     @staticmethod
     def of(model: Model, q: Array) -> CommonFrame:
         home = 1 if model.n_bodies and len(model.children(0)) == 1 else 0
         X = {0: Transform.identity()}
-        R = np.eye(3)
+        R, origin = np.eye(3), np.zeros(3)
         for i, p in model.root_to_tips():
             up = model.joints[i].transform(q) * model.placements[i]
             if i == home:
-                X[i], R = Transform.identity(), up.R
+                X[i], R, origin = Transform.identity(), up.R, up.p
             else:
                 X[i] = up * X[p]
-        frame = CommonFrame(X, {}, {}, R @ model.gravity, R)
+        frame = CommonFrame(X, {}, {}, R @ model.gravity, R, origin)
         for i, _ in model.root_to_tips():
             frame.S[i] = frame.motions(i, model.joints[i].motion_subspace(q))
             frame.I[i] = X[i].transpose() * model.inertias[i]

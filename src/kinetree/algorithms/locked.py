@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.centroidal import centroidal_momentum
+from kinetree.algorithms.centroidal import centroidal_momentum, centroidal_momentum_rate
 from kinetree.algorithms.composite import Composite
 from kinetree.algorithms.kinematics import velocities
 from kinetree.linalg import ltdl, ltdl_solve
@@ -45,10 +45,22 @@ def locked_inertia_rate(model: Model, q: Array, v: Array) -> Array:
 def average_velocity(model: Model, q: Array, v: Array) -> Motion:
     """[ċ, ω̄] in G [m/s, rad/s]; ω̄ is NaN where all mass lies on one line."""
     h_G, L = centroidal_momentum(model, q, v), locked_inertia(model, q)
+    return Motion(h_G.force / model.mass, per_inertia(L, h_G.moment))
+
+
+def average_acceleration(model: Model, q: Array, v: Array, a: Array) -> Motion:
+    """[c̈, ω̄̇] in G, the rate of the average velocity [m/s², rad/s²]: L ω̄̇ = k̇_G - L̇ ω̄."""
+    rate, L = centroidal_momentum_rate(model, q, v, a), locked_inertia(model, q)
+    turning = locked_inertia_rate(model, q, v) @ average_velocity(model, q, v).angular
+    return Motion(rate.force / model.mass, per_inertia(L, rate.moment - turning))
+
+
+def per_inertia(L: Array, k: Array) -> Array:
+    """L⁻¹ k of a vector or of columns; NaN where all mass lies on one line."""
     factor, pivots = ltdl(L)
     least = ON_A_LINE * (L[0, 0] + L[1, 1] + L[2, 2])
     pivots = np.array([where(less_equal(pivot, least), np.nan, pivot) for pivot in pivots])
-    return Motion(h_G.force / model.mass, ltdl_solve(factor, pivots, h_G.moment))
+    return ltdl_solve(factor, pivots, k)
 
 
 def gesticulation(model: Model, q: Array, v: Array) -> Array:

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms.constraints import Response
+from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.jacobian import frame_jacobian
 from kinetree.algorithms.kinematics import frame_bias_acceleration
 from kinetree.algorithms.references import AccelerationKind, Reference
@@ -37,9 +38,9 @@ LEAST = 1e-3
 # -- of a frame ------------------------------------------------------------------------------------------------
 
 
-def _felt(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Response]:
+def _felt(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Felt]:
     J = frame_jacobian(model, frame, q, reference)
-    return J, Response(model, q, J, DAMPING)
+    return J, Felt(mass_matrix(model, q), J, DAMPING)
 
 
 def inertia(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
@@ -66,13 +67,13 @@ def gravity(model: Model, frame: FramePlacement, q: Array, reference: Reference)
 def consistent_inverse(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
     """J̄ = M⁻¹ Jᵀ Λ, (nv, 6), and the pivots of M."""
     J, feel = _felt(model, frame, q, reference)
-    return feel.back(feel.Y @ feel.solve(np.eye(len(J)))), feel.d
+    return feel.answer(np.zeros((model.nv, len(J))), -np.eye(len(J)))[0], feel.d
 
 
 def null_space(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
     """N = 1 - J̄ J, (nv, nv), and the pivots of M."""
     J, feel = _felt(model, frame, q, reference)
-    return np.eye(model.nv) - feel.back(feel.Y @ feel.solve(J)), feel.d
+    return np.eye(model.nv) + feel.answer(np.zeros((model.nv, model.nv)), J)[0], feel.d
 
 
 # -- for controllers -------------------------------------------------------------------------------------------

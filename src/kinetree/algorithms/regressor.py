@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.kinematics import velocities
+from kinetree.algorithms.kinematics import accelerations, velocities
 from kinetree.model.joints import Joint
-from kinetree.model.tree import Model
+from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, sqrt, zeros
 from kinetree.spatial import Force, Inertia, Motion, Transform
 
@@ -55,6 +55,13 @@ def size(model: Model) -> int:
 def body_regressor(V: Motion, A: Motion) -> list[Force]:
     """Ten forces with I a + v ×* I v = Σ φ_k f_k."""
     return [unit.net_force(V, A) for unit in UNITS]
+
+
+def frame_body_regressor(model: Model, frame: FramePlacement, q: Array, v: Array, a: Array) -> Array:
+    """Y_F, (6, 10): what moves a body with parameters φ about a frame that it is fixed to is Y_F φ, in its axes."""
+    V = frame.X * velocities(model, q, v)[frame.body]
+    A = frame.X * accelerations(model, q, v, a, Motion(-model.gravity, np.zeros(3)))[frame.body]
+    return np.array([f.vector(model.spatial_order) for f in body_regressor(V, A)]).T
 
 
 def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:

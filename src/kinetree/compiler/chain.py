@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from kinetree.compiler.call import Kernel, Loaded
+from kinetree.compiler.call import NANOSECONDS, WORTH_A_THREAD, Kernel, Loaded
 from kinetree.compiler.code import SINGLE, Code, Kind, Layout
 from kinetree.compiler.emit.ir import ONE
 from kinetree.compiler.jit import LoadedCode, Target, compile_object, host, lock
+from kinetree.compiler.roll import Track, roll
+from kinetree.compiler.threads import get_num_threads, run_ranges
+from kinetree.ops import Array
 
 _CONNECT = "chain_connect"
 _LINE = 64
@@ -98,6 +101,29 @@ class Chain(Kernel):
                 linked: Any = _Linked(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
                 self._loaded.setdefault(kind, linked)
         return super().load(kind)
+
+    def states(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """Many states, one after the other, on several threads if that pays: inputs (N, size), or (size,) for the same
+        in all of them, and outputs (N, size), side by side in memory."""
+        count = len(outputs[0])
+
+        def work(start: int, stop: int) -> None:
+            tracks = [_track(array, start, stop) for array in (*inputs, *outputs)]
+            roll(self, tracks[: len(inputs)], tracks[len(inputs) :], stop - start)
+
+        pieces = int(count * self.load().operations * NANOSECONDS / WORTH_A_THREAD)
+        if count and (pieces < 2 or get_num_threads() == 1):
+            work(0, count)
+        elif count:
+            run_ranges(work, count, 1, pieces)
+
+
+def _track(array: Array, start: int, stop: int) -> Track:
+    """The rows of an array as the turns of one state; a vector stays where it is."""
+    if array.ndim == 1:
+        return Track(array[None], array[None], 0)
+    rows = array[start:stop]
+    return Track(rows[None], rows[None, 0], rows.strides[0])
 
 
 def _assembly(stages: Sequence[Stage], results: int) -> tuple[str, int]:

@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.algorithms.constraints import Response
+from kinetree.algorithms.constraints import Felt
 from kinetree.arguments import as_constant
 from kinetree.constrained import Constrained
 from kinetree.control.gains import as_gain, critical, times
@@ -87,9 +87,9 @@ class CentroidalMomentum(Step):
         rows = np.concatenate([stance.jacobian(q), robot.centroidal_momentum_matrix(q)])
         drift = np.concatenate([stance.bias(q, v), robot.centroidal_momentum_bias(q, v) - wanted])
         a_0 = times(k_q, robot.difference(q, posture)) - times(d_q, v)
-        felt = Response(robot.model, q, rows, self.equations.damping)
+        felt = Felt(robot.mass_matrix(q), rows, self.equations.damping)
         robot._engine.refuse_singular(q, felt.d)
-        a = a_0 - felt.back(felt.Y @ felt.solve(drift + rows @ a_0))
+        a = a_0 + felt.answer(np.zeros(robot.nv), drift + rows @ a_0)[0]
         return torques(stance, q, v, a, np.zeros(robot.nv))
 
 

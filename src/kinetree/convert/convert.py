@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.arguments import as_floats, batch_shape, check_quaternions
 from kinetree.convert.base_velocity import BODY, MIXED
-from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine, times
+from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine
 from kinetree.convert.drake import DRAKE
 from kinetree.convert.followers import check_consistent, full_turns
 from kinetree.convert.mujoco import MUJOCO
@@ -28,6 +28,7 @@ from kinetree.model.joints import Joint
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.spatial.last_axes import times
 from kinetree.spatial.packing import SpatialOrder, reordered
 
 Kind: TypeAlias = Literal["q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench"]

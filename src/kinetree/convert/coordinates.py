@@ -160,11 +160,6 @@ def matrices(xyzw: Array) -> Array:
     return np.moveaxis(R, (0, 1), (-2, -1))
 
 
-def times(A: Array, x: Array) -> Array:
-    """A x of matrices and vectors with batch axes."""
-    return (A @ x[..., None])[..., 0]
-
-
 def on_circle_off(given: Array, angle: Array) -> Array:
     """The angle between a point on the circle, (…, 2), and where an angle puts it, (…, k)."""
     c, s = given[..., :1], given[..., 1:]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.arguments import check_quaternions
-from kinetree.convert.coordinates import Coordinates, as_xyzw, matrices, ordered, times
+from kinetree.convert.coordinates import Coordinates, as_xyzw, matrices, ordered
 from kinetree.model.joints import Free
 from kinetree.ops import Array
+from kinetree.spatial.last_axes import times
 from kinetree.spatial.packing import SpatialOrder, reordered
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import check_circles
-from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine, Quaternion, Same, times
+from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine, Quaternion, Same
 from kinetree.convert.free import FreeBody
 from kinetree.convert.peer import Peer
 from kinetree.model.joints import AxisJoint, Continuous, Free, Joint, Planar, Spherical
 from kinetree.ops import Array
+from kinetree.spatial.last_axes import times
 
 
 class BodyPlanar(Coordinates):

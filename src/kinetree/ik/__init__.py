@@ -1,9 +1,11 @@
-"""Inverse kinematics: tasks and limits, and velocities that meet them."""
+"""Inverse kinematics: configurations for poses, tasks and limits, and velocities that meet them."""
 
+from kinetree.ik.closed_form import ClosedForm, closed_form, out_of_reach
 from kinetree.ik.differential import DifferentialIK, Step, velocity
 from kinetree.ik.limits import Limits
 from kinetree.ik.tasks import (
     CenterOfMass,
+    CentroidalMomentum,
     JointCoupling,
     LookAt,
     Orientation,
@@ -16,6 +18,8 @@ from kinetree.ik.tasks import (
 
 __all__ = [
     "CenterOfMass",
+    "CentroidalMomentum",
+    "ClosedForm",
     "DifferentialIK",
     "JointCoupling",
     "Limits",
@@ -27,5 +31,7 @@ __all__ = [
     "RelativePose",
     "Step",
     "Task",
+    "closed_form",
+    "out_of_reach",
     "velocity",
 ]

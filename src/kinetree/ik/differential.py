@@ -83,6 +83,8 @@ class DifferentialIK:
             if not isinstance(contact, Contact):
                 raise ArgumentTypeError(f"contacts has {short(contact)}; expected kt.Contact")
             robot.frame(contact.frame)
+        if limits is not None:
+            limits.accelerations(robot)
         if not listed:
             raise ArgumentError("tasks is empty; expected at least one task")
         numbers = {"dt": dt, "damping": damping, "levenberg": levenberg, "contact_gain": contact_gain}
@@ -120,17 +122,17 @@ class DifferentialIK:
         """v, (…, nv), for the `arguments`, whose leading axes are batch axes."""
         arguments = self._read(given, named)
         batch = batch_shape(arguments)
-        result = np.empty((*batch, self.robot.nv))
-        status = np.empty(1)
-        arrays = [np.broadcast_to(array, batch + core) for array, core in arguments.values()]
-        for index in np.ndindex(*batch):
-            state = [np.ascontiguousarray(array[index]) for array in arrays]
-            if self._formula.eager:
-                result[index] = self._by_textbook(state)
-                continue
-            self._chain.single([array.reshape(-1) for array in state], [result[index], status])
-            if status[0] != 0.0:
-                self._refuse(int(status[0]), state)
+        count = prod(batch)
+        result, status = np.empty((count, self.robot.nv)), np.zeros((count, 1))
+        rows = [_rows(array, batch, core) for array, core in arguments.values()]
+        if self._formula.eager:
+            for k in range(count):
+                result[k] = self._by_textbook(self._state(rows, k))
+        else:
+            self._chain.states(rows, [result, status])
+        for k in np.flatnonzero(status).tolist():
+            self._refuse(int(status[k, 0]), self._state(rows, k))
+        result = result.reshape(*batch, self.robot.nv)
         if out is not None:
             out[...] = result
             return out
@@ -212,6 +214,12 @@ class DifferentialIK:
         cores = self.problem.arguments
         return {name: (as_floats(name, value, cores[name]), cores[name]) for name, value in values.items()}
 
+    def _state(self, rows: list[Array], k: int) -> list[Array]:
+        """The arguments of one state of a batch."""
+        shapes = self.problem.arguments.values()
+        chosen = (array if array.ndim == 1 else array[k] for array in rows)
+        return [array.reshape(shape) for array, shape in zip(chosen, shapes, strict=True)]
+
     def _by_textbook(self, state: list[Array]) -> Array:
         results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
         if self.is_strict:
@@ -247,6 +255,13 @@ class DifferentialIK:
             joints |= dict.fromkeys(range(end, end + contact.size), f"contact of {contact.frame!r}")
             end += contact.size
         return ", ".join(dict.fromkeys(joints[row] for row in rows)) + " contradict each other"
+
+
+def _rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
+    """(N, size), or (size,) for an array that is the same in all states."""
+    if array.shape == core:
+        return np.ascontiguousarray(array).reshape(-1)
+    return np.ascontiguousarray(np.broadcast_to(array, batch + core)).reshape(prod(batch), prod(core))
 
 
 def _again(

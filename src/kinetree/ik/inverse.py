@@ -15,7 +15,7 @@ from kinetree.bound_law import BoundLaw
 from kinetree.definition import Definition
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ik.lanes import Lanes
-from kinetree.ik.search import ANGLE, GAP, SOLVED, STARTED, STATUS, TURNS
+from kinetree.ik.search import ANGLE, GAP, REPORT, SOLVED, STARTED, STATUS, TURNS
 from kinetree.ik.solution import Solution
 from kinetree.ik.step import Step, limited
 from kinetree.model.joints import Free
@@ -76,8 +76,9 @@ class InverseKinematics:
         if not (off <= ORTHONORMAL).all():
             self._refuse(q0, target)
         batch = off.shape
-        found, report = self._lanes.run(rows.reshape(off.size, -1), starts.reshape(off.size, -1), settings)
-        return self._many(batch, target, found.reshape((*batch, -1)), report.reshape((*batch, -1)))
+        nt, nq = self.step.target_size, self.robot.nq
+        found, report = self._lanes.run(rows.reshape(off.size, nt), starts.reshape(off.size, nq), settings)
+        return self._many(batch, target, found.reshape((*batch, nq)), report.reshape((*batch, REPORT)))
 
     @cached_property
     def _prepare(self) -> BoundLaw:
@@ -85,7 +86,10 @@ class InverseKinematics:
         step, count = self.step, len(self.frames)
 
         def prepare(robot: Robot, q0: Array, target: Array) -> tuple[Array, Array, Any]:
-            off = 0.0 * (q0 @ q0) + 0.0 * (target.ravel() @ target.ravel())  # not a number where one of them is not
+            numbers = q0 @ q0 + target.ravel() @ target.ravel()
+            off: Any = ops.where(ops.less(numbers, np.inf), 0.0, np.inf)
+            for part in robot.model.quaternions:
+                off = ops.maximum(off, ops.absolute(q0[part] @ q0[part] - 1.0))
             if not step.turns:
                 return step.cut(robot, q0), target.ravel(), off
             for T in target.reshape(count, 4, 4):
@@ -101,9 +105,11 @@ class InverseKinematics:
     def _refuse(self, q0: Any, target: Any) -> NoReturn:
         """Say what is wrong with the first target, or the first start, that is not one."""
         targets = as_floats("target", target, self.core)
-        for name, array, inner in (("q0", np.asarray(q0 or 0.0), 1), ("target", targets, len(self.core))):
+        starts = as_floats("q0", self._middle if q0 is None else q0, (self.robot.nq,))
+        for name, array, inner in (("q0", starts, 1), ("target", targets, len(self.core))):
             if not np.isfinite(array).all():
                 raise ArgumentError(f"{name}{_where(~np.isfinite(array), inner)} has entries that are not finite")
+        self.robot.integrate(starts, np.zeros(self.robot.nv))  # refuses quaternions that are not of unit length
         R, last = targets[..., :3, :3], targets[..., 3, :]
         wrong = np.asarray((np.abs(last - (0.0, 0.0, 0.0, 1.0)) > ORTHONORMAL).any(-1))
         if wrong.any():
@@ -167,7 +173,7 @@ class InverseKinematics:
             if at.success:
                 text += ": its position can be reached, but not with this orientation"
             else:
-                text += f": its position is out of reach by {at.position_error:.3g} m"
+                text += f": its position is out of reach by {min(gap, at.position_error):.3g} m"
         else:
             text += ": out of reach"
         return f"{text}; {', '.join(held)}" if held else text
@@ -195,7 +201,7 @@ def ik(
     q0: Any = None,
     position_tolerance: float = 1e-6,
     rotation_tolerance: float = 1e-6,
-    attempts: int = 100,
+    attempts: int = 300,
 ) -> Solution:
     """See Robot.ik."""
     frames = (frame,) if isinstance(frame, str) else _names(frame)

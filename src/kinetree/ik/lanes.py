@@ -94,7 +94,7 @@ class _Room:
         self.fixed = tuple(map(ctypes.addressof, (self.descriptor, self.sizes, self.places)))
         self.arguments = (code.address, self.fixed[0], work, self.fixed[1], self.fixed[2])
         self.lone = (np.zeros((1, nt)), np.zeros((1, nq)), np.zeros((1, REPORT)), np.zeros((1, nq)))
-        self.drive = _driver()[1]
+        self.code, self.drive = _driver()  # the function does not keep its code
         self.sizes[4] = len(seeds)
         self.matrices["L"][:, PROBLEM] = -1.0
 

@@ -46,7 +46,7 @@ class Limits:
         Position limits at distance d allow d / dt, or what can be braked within d: v dt + v² / 2a ≤ d. Velocity limits
         cut that, and acceleration limits have the last word, so that lower ≤ upper always.
         """
-        model, most = robot.model, self._most(robot)
+        model, most = robot.model, self.accelerations(robot)
         lower, upper = (zeros(robot.nv, q) + bound for bound in (-np.inf, np.inf))
         for joint in model.owners:
             if self.position and joint.nq == joint.nv == 1:
@@ -66,7 +66,8 @@ class Limits:
                 lower[k], upper[k] = (_clipped(bound[k], slow, fast) for bound in (lower, upper))
         return lower, upper
 
-    def _most(self, robot: Robot) -> Array | None:
+    def accelerations(self, robot: Robot) -> Array | None:
+        """The most of every velocity, (nv,), if there are limits; raises where their number does not fit."""
         if self.acceleration is None:
             return None
         if isinstance(self.acceleration, tuple) and len(self.acceleration) != robot.nv:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -35,6 +36,16 @@ class Trajectory:
     v: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """What decides the motion of a robot: its acceleration by q, v and efforts, and what is done after every step."""
+
+    acceleration: Callable[[Any, Any, Any], Array]
+    settled: Callable[[Any, Any], tuple[Array, Array]] | None = None
+    key: tuple[Any, ...] = ()
+    """Equal for equal dynamics of one robot."""
+
+
 def rollout(
     robot: Robot,
     q0: ArrayLike,
@@ -43,11 +54,13 @@ def rollout(
     dt: float,
     steps: int,
     integrator: str = "semi-implicit-euler",
+    dynamics: Dynamics | None = None,
 ) -> Trajectory:
     """From q0 and v0, `steps` steps of `dt` seconds; the first state is part of the result.
 
     law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of (robot, q, v)
                       or (robot, q, v, t) that gives them, asked at every stage; or None, for none
+    dynamics          other than the robot's own
     """
     count, h = as_count("steps", steps), as_number("dt", dt)
     one_of("integrator", integrator, tuple(INTEGRATORS))
@@ -69,12 +82,14 @@ def rollout(
     v[:, 0] = np.broadcast_to(arguments["v0"][0], (*batch, robot.nv)).reshape(-1, robot.nv)
     t = h * np.arange(count + 1)
     if count and len(q):
-        _run(robot, law, arguments.get("controls"), batch, h, integrator, (t, q, v))
+        moved_by = Dynamics(robot.forward_dynamics) if dynamics is None else dynamics
+        _run(robot, moved_by, law, arguments.get("controls"), batch, h, integrator, (t, q, v))
     return Trajectory(t, q.reshape(*batch, count + 1, robot.nq), v.reshape(*batch, count + 1, robot.nv))
 
 
 def _run(
     robot: Robot,
+    dynamics: Dynamics,
     law: Law | None,
     controls: tuple[Array, Shape] | None,
     batch: Shape,
@@ -84,7 +99,7 @@ def _run(
 ) -> None:
     t, q, v = times_and_states
     states, steps = len(q), len(t) - 1
-    kernel = _kernel(robot, law, controls is not None, integrator)
+    kernel = _kernel(robot, dynamics, law, controls is not None, integrator)
     flags = np.zeros((states, steps, 1))
     inputs = [_along(q[:, :-1]), _along(v[:, :-1])]
     inputs += [_along(np.broadcast_to(t[:-1, None], (states, steps, 1))), _still(np.full((states, 1), dt))]
@@ -94,7 +109,7 @@ def _run(
     roll(kernel, inputs, [_along(q[:, 1:]), _along(v[:, 1:]), _along(flags)], steps)
     if flags.any():
         state, step = (int(k) for k in np.argwhere(flags[..., 0])[0])
-        robot.forward_dynamics(q[state, step], v[state, step], np.zeros(robot.nv))  # says what is wrong with the state
+        dynamics.acceleration(q[state, step], v[state, step], np.zeros(robot.nv))  # says what is wrong with the state
 
 
 def _along(array: Array) -> Track:
@@ -106,21 +121,21 @@ def _still(array: Array) -> Track:
     return Track(array, array, 0)
 
 
-def _kernel(robot: Robot, law: Law | None, has_controls: bool, integrator: str) -> Kernel:
-    key = ("rollout", has_controls, integrator)
+def _kernel(robot: Robot, dynamics: Dynamics, law: Law | None, has_controls: bool, integrator: str) -> Kernel:
+    key = ("rollout", has_controls, integrator, *dynamics.key)
     if law is not None:
-        of_law: Kernel = law.kept(robot, key, lambda: _compiled(robot, law, has_controls, integrator))
+        of_law: Kernel = law.kept(robot, key, lambda: _compiled(robot, dynamics, law, has_controls, integrator))
         return of_law
     kernel: Kernel | None = robot._laws.get(key)
     if kernel is None:
         with lock:
             kernel = robot._laws.get(key)
             if kernel is None:
-                kernel = robot._laws[key] = _compiled(robot, None, has_controls, integrator)
+                kernel = robot._laws[key] = _compiled(robot, dynamics, None, has_controls, integrator)
     return kernel
 
 
-def _compiled(robot: Robot, law: Law | None, has_controls: bool, integrator: str) -> Kernel:
+def _compiled(robot: Robot, dynamics: Dynamics, law: Law | None, has_controls: bool, integrator: str) -> Kernel:
     nq, nv = robot.nq, robot.nv
 
     def step(q: Array, v: Array, t: Array, dt: Array, *controls: Array) -> tuple[Any, ...]:
@@ -128,11 +143,12 @@ def _compiled(robot: Robot, law: Law | None, has_controls: bool, integrator: str
             tau: Any = controls[0] if controls else np.zeros(nv)
             if law is not None:
                 tau = _effort(robot, law, q_at, v_at, t[0] + later)
-            result: Array = robot.forward_dynamics(q_at, v_at, tau)
-            return result
+            return dynamics.acceleration(q_at, v_at, tau)
 
         with collected_doubts() as doubts:
             q_next, v_next = INTEGRATORS[integrator](robot.model, q, v, dt[0], acceleration)
+            if dynamics.settled is not None:
+                q_next, v_next = dynamics.settled(q_next, v_next)
         status: Any = False
         for condition in doubts:
             status = ops.logical_or(status, condition)

@@ -49,6 +49,8 @@ TOLERANCE = 1e-9
 """Of bounds, relative to 1 + |bound|, before the last correction."""
 ROUNDING = 1e-13
 """What may be left of active equations, relative to 1 + |bound|."""
+NEAR = 1e-5
+"""A violation that small is looked at again once x is as exact as it can be."""
 FINITE = 1e300
 STATUS, TURNS, COUNT = 0, 1, 2
 """Entries of `info`: how it ended, changes of the active set, how many rows are active."""
@@ -195,38 +197,50 @@ def refine(
     return most
 
 
-def finish(
+def correct(
     x: Vector, k: int, C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector,
     lower: Vector, upper: Vector, n: int,
 ) -> None:  # fmt: skip
-    """Correct x as long as that helps, and the multipliers with it."""
+    """Correct x as long as that helps."""
     last = FINITE
     left = refine(x, k, C, U, Q, K, S, Z, active, lower, upper, n)
     while left > ROUNDING and left < 0.5 * last:
         last = left
         left = refine(x, k, C, U, Q, K, S, Z, active, lower, upper, n)
-    for i in range(k):
-        S[MULTIPLIER, i] = S[PARTLY, i]
-    solve_lower_transposed(S[MULTIPLIER], K, S[RECIPROCAL], k)
+
+
+def contradicted(
+    x: Vector, k: int, C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector, lower: Vector,
+    n: int, m: int,
+) -> bool:  # fmt: skip
+    """Whether an equation that depends on others does not follow from them; the factors are then in DIRECTION."""
+    for row in range(n + m):
+        if active[row] == SKIPPED:
+            left = lower[row] - value(x, C, row, n)
+            if abs(left) > 10.0 * TOLERANCE * (1.0 + abs(lower[row])):
+                against(row, k, C, U, Q, K, S, Z, n)
+                return True
+    return False
+
+
+def against(row: int, k: int, C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, n: int) -> None:
+    """The factors, in DIRECTION, with which active rows make up a row that depends on them; its own is -1."""
+    if not extend(row, C, 0.0, U, Q, K, S, Z, k, n):
+        for i in range(k):
+            S[DIRECTION, i] = K[k, i]
+        solve_lower_transposed(S[DIRECTION], K, S[RECIPROCAL], k)
+    S[DIRECTION, k] = -1.0
 
 
 def hold(
     row: int, C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector,
     lower: Vector, upper: Vector, k: int, n: int,
 ) -> int:  # fmt: skip
-    """Make a row active before the first step if it is independent of the others: how many there are then. An equation
-    that contradicts the others gives -1."""
-    right = bound(active[row], row, lower, upper)
-    if extend(row, C, right, U, Q, K, S, Z, k, n):
+    """Make a row active before the first step if it is independent of the others: how many there are then."""
+    if extend(row, C, bound(active[row], row, lower, upper), U, Q, K, S, Z, k, n):
         S[MULTIPLIER, k] = 0.0
         return k + 1
-    if active[row] == EQUAL:
-        left = S[RHS, k] - dot(K[k], S[PARTLY], k)
-        if abs(left) > 10.0 * TOLERANCE * (1.0 + abs(right) + abs(S[RHS, k])):
-            return -1
-        active[row] = SKIPPED
-    else:
-        active[row] = FREE
+    active[row] = SKIPPED if active[row] == EQUAL else FREE
     return k
 
 
@@ -317,11 +331,20 @@ def improve(
             S[MULTIPLIER, i] = S[GOAL, i]
         point(x, k, U, Q, S, Z, n)
         row = violated(x, C, active, lower, upper, n, m, info)
+        if row == -1 or (row >= 0 and abs(info[3]) < NEAR):  # it may be rounding
+            correct(x, k, C, U, Q, K, S, Z, active, lower, upper, n)
+            if row >= 0:
+                row = violated(x, C, active, lower, upper, n, m, info)
         info[COUNT] = float(k)
         if row == -2:
             return NOT_FINITE
         if row == -1:
-            finish(x, k, C, U, Q, K, S, Z, active, lower, upper, n)
+            if contradicted(x, k, C, U, Q, K, S, Z, active, lower, n, m):
+                info[COUNT] = float(k + 1)
+                return INFEASIBLE
+            for i in range(k):
+                S[MULTIPLIER, i] = S[PARTLY, i]
+            solve_lower_transposed(S[MULTIPLIER], K, S[RECIPROCAL], k)
             return SOLVED
         info[TURNS] = info[TURNS] + 1.0
         side = UPPER if info[3] > 0.0 else LOWER
@@ -364,8 +387,8 @@ def equations(
     C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector, multipliers: Vector,
     lower: Vector, upper: Vector, n: int, m: int,
 ) -> int:  # fmt: skip
-    """Make all equations active: how many there are, -1 if bounds or equations contradict each other; `multipliers`
-    then say which."""
+    """Make all equations active: how many there are, -1 if bounds contradict each other; `multipliers` then say
+    which."""
     k = 0
     for row in range(n + m):
         if not lower[row] <= upper[row]:
@@ -373,16 +396,7 @@ def equations(
             return -1
         if lower[row] == upper[row]:
             active[row] = EQUAL
-            added = hold(row, C, U, Q, K, S, Z, active, lower, upper, k, n)
-            if added < 0:
-                for i in range(k):
-                    S[DIRECTION, i] = K[k, i]
-                solve_lower_transposed(S[DIRECTION], K, S[RECIPROCAL], k)
-                for i in range(k):
-                    multipliers[int(S[ROW, i])] = S[DIRECTION, i]
-                multipliers[row] = -1.0
-                return -1
-            k = added
+            k = hold(row, C, U, Q, K, S, Z, active, lower, upper, k, n)
     return k
 
 
@@ -400,8 +414,8 @@ def report(
     for i in range(int(info[COUNT])):
         if status == INFEASIBLE:
             multipliers[int(S[ROW, i])] = S[DIRECTION, i]
-        else:
-            multipliers[int(S[ROW, i])] = -S[MULTIPLIER, i]
+        elif active[int(S[ROW, i])] * S[MULTIPLIER, i] < 0.0 or active[int(S[ROW, i])] == EQUAL:
+            multipliers[int(S[ROW, i])] = -S[MULTIPLIER, i]  # else it is rounding, of the wrong sign
     for row in range(n + m):
         if active[row] == SKIPPED:
             active[row] = EQUAL

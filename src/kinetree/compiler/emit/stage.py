@@ -5,7 +5,7 @@ from __future__ import annotations
 LINE = 64
 """Bytes of a cache line."""
 COLUMNS = 64
-"""Numbers of every row on the stage at a time; rows shorter than that are not streamed."""
+"""Numbers of every row on the stage at a time; shorter rows are written as they are."""
 ROW = LINE + 8 * COLUMNS + LINE
 """Bytes of one row of the stage."""
 

@@ -1,9 +1,10 @@
 """Results of a block: from lanes side by side to the rows of the arrays they belong to.
 
-Tiles of nothing but zeros are written without looking at the lanes. The rows of a large batch are streamed: a CPU that
-writes part of a cache line first reads the line from memory, unless whole lines are written past the cache. Rows begin
-anywhere in a line, so some columns of every row are put in order on a small stage, each row as far behind the start of
-a line as it will be in memory, and leave it line by line; what does not fill the last line waits for the next columns.
+Tiles of nothing but zeros are written without looking at the lanes. Rows begin anywhere in a cache line, and writing
+many of them in turn, each across lines, is slow. So some columns of long rows are put in order on a small stage, each
+row as far behind the start of a line as it will be in memory, and leave it line by line; what does not fill the last
+line waits for the next columns. The lines of a large batch go past the cache: otherwise each is read before it is
+written.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from kinetree.compiler.emit.stage import COLUMNS, LINE, ROW
 from kinetree.compiler.emit.tiles import aligned, loop, mask, transposed
 from kinetree.compiler.expr import Node
 
-STREAMED = 2**20
-"""Bytes of results from which on they are streamed: about what the second cache holds."""
+STREAMED = 2**22
+"""Bytes of results from which on they go past the cache: more than the second cache holds."""
 
 
 def streamed_size(space: BlockSpace) -> int:
-    """Bytes of the results of one state that are worth streaming."""
+    """Bytes of the results of one state that may go past the cache."""
     return 8 * sum(n for n in space.layout.outputs if n >= COLUMNS)
 
 
@@ -56,27 +57,27 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
         *count(W),
         f"  %whole = icmp eq i64 %count, {W}",
         f"  %stage = getelementptr i8, ptr %work, i64 {space.stage}",
-        "  %possible = and i1 %streaming, %whole",
         "  br label %begin0",
     ]
     texts, position = [], 0
     for j, n in enumerate(space.layout.outputs):
         zeros = _zero_tiles(outputs[position : position + n], W)
         position += n
-        streams = n >= COLUMNS
         lines += [
             f"begin{j}:",
             f"  %to{j}.offset = mul i64 %i, %back{j}",
             f"  %to{j} = getelementptr double, ptr %out{j}, i64 %to{j}.offset",
             f"  %result{j} = getelementptr i8, ptr %work, i64 {space.result(j)}",
             f"  %dense{j} = icmp eq i64 %back{j}, {n}",
-            f"  %streams{j} = and i1 %possible, %dense{j}",
-            f"  br i1 {f'%streams{j}' if streams else 'false'}, label %stream{j}, label %plain{j}",
-            f"stream{j}:",
+            f"  %staged{j} = and i1 %whole, %dense{j}",
+            f"  br i1 {f'%staged{j}' if n >= COLUMNS else 'false'}, label %stage{j}, label %plain{j}",
+            f"stage{j}:",
         ]
-        if streams:
-            lines.append(f"  call fastcc void @kinetree.stream.{j}(ptr %to{j}, ptr %result{j}, ptr %stage)")
-            texts.append(_stream(j, n, space.width, zeros))
+        if n >= COLUMNS:
+            lines.append(
+                f"  call fastcc void @kinetree.stage.{j}(ptr %to{j}, ptr %result{j}, ptr %stage, i1 %streaming)"
+            )
+            texts.append(_stage(j, n, space.width, zeros))
         lines += [
             f"  br label %begin{j + 1}",
             f"plain{j}:",
@@ -154,11 +155,14 @@ def _unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
     return "\n".join([*lines, "end:", "  ret void", "}"])
 
 
-def _stream(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
-    """n values of every lane as rows one behind the other, past the cache."""
+def _stage(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
+    """n values of every lane as rows one behind the other, in whole lines; or `past` the cache."""
     W = width.lanes
     whole, rest = n - n % COLUMNS, n % COLUMNS
-    lines = [f"define internal fastcc void @kinetree.stream.{j}(ptr %dst, ptr %src, ptr %stage) nounwind noinline {{"]
+    lines = [
+        f"define internal fastcc void @kinetree.stage.{j}(ptr %dst, ptr %src, ptr %stage, i1 %past) "
+        "nounwind noinline {"
+    ]
     for lane in range(W):
         lines += [
             f"  %to{lane} = getelementptr double, ptr %dst, i64 {lane * n}",
@@ -258,7 +262,7 @@ def _flushes(p: str, W: int, column: str, first: str, numbers: int, last: str) -
         lines += [
             f"  %{p}t{lane} = getelementptr double, ptr %to{lane}, i64 {column}",
             f"  call fastcc void @kinetree.flush(ptr %{p}t{lane}, ptr %from{lane}, i1 {first}, i64 {8 * numbers}, "
-            f"i1 {last})",
+            f"i1 {last}, i1 %past)",
         ]
     return lines
 
@@ -266,7 +270,8 @@ def _flushes(p: str, W: int, column: str, first: str, numbers: int, last: str) -
 _FLUSH = f"""
 ; `length` bytes of one row leave the stage for `to`. The first line, and the last of the whole row, belong to
 ; neighbours too and are written number by number; between, what is left over waits at the start of the stage.
-define internal fastcc void @kinetree.flush(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last) nounwind noinline {{
+define internal fastcc void @kinetree.flush(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past)
+    nounwind noinline {{
 entry:
   %address = ptrtoint ptr %to to i64
   %shift = and i64 %address, {LINE - 1}
@@ -286,15 +291,20 @@ head:
   %h.more = icmp slt i64 %h.next, {LINE}
   br i1 %h.more, label %head, label %line
 line:
-  %k = phi i64 [0, %entry], [{LINE}, %head], [%k.next, %stream]
+  %k = phi i64 [0, %entry], [{LINE}, %head], [%k.next, %stream], [%k.next, %plain]
   %k.next = add i64 %k, {LINE}
   %fits = icmp sle i64 %k.next, %end
-  br i1 %fits, label %stream, label %over
-stream:
+  br i1 %fits, label %whole, label %over
+whole:
   %k.from = getelementptr i8, ptr %from, i64 %k
   %k.to = getelementptr i8, ptr %lines, i64 %k
   %k.value = load <8 x double>, ptr %k.from, align 8
+  br i1 %past, label %stream, label %plain
+stream:
   store <8 x double> %k.value, ptr %k.to, align {LINE}, !nontemporal !0
+  br label %line
+plain:
+  store <8 x double> %k.value, ptr %k.to, align {LINE}
   br label %line
 over:
   br i1 %last, label %tail, label %carry

@@ -3,6 +3,7 @@
 from kinetree.ik.tasks.center_of_mass import CenterOfMass
 from kinetree.ik.tasks.coupling import JointCoupling
 from kinetree.ik.tasks.look_at import LookAt
+from kinetree.ik.tasks.momentum import CentroidalMomentum
 from kinetree.ik.tasks.orientation import Orientation
 from kinetree.ik.tasks.pose import Pose
 from kinetree.ik.tasks.position import Position
@@ -12,6 +13,7 @@ from kinetree.ik.tasks.task import Task
 
 __all__ = [
     "CenterOfMass",
+    "CentroidalMomentum",
     "JointCoupling",
     "LookAt",
     "Orientation",

@@ -1,0 +1,104 @@
+"""Analytic derivatives of constrained forward dynamics, on the tangent space of q.
+
+At the solution a, f of
+
+    ID(q, v, a) - Jᵀ f = τ             J a + γ = 0
+
+both equations stay true when q, v or τ change (the implicit function theorem), so that for x = q and v
+
+    M ∂a/∂x - Jᵀ ∂f/∂x = -∂ID/∂x       J ∂a/∂x = -∂(J a + γ)/∂x
+
+and with ∂τ on the right of the first for x = τ. ∂ID is that of inverse dynamics with f as wrenches that stay in world
+axes at their frames; J a + J̇ v is the classical acceleration of the frames. The matrix is that of the dynamics itself,
+and so is the solve (Carpentier, Budhiraja and Mansard 2021).
+
+Where constraints repeat each other, ∂f is one of those that do the same, and ∂a is still unique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetree.algorithms.body_velocities import BodyVelocities
+from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.constraint_rows import Rows
+from kinetree.algorithms.constraints import Response
+from kinetree.algorithms.derivatives import inverse_dynamics_derivatives, mass_matrix_of
+from kinetree.algorithms.joint_forces import passive_forces
+from kinetree.algorithms.kinematic_derivatives import FrameSlopes, View
+from kinetree.algorithms.rnea import bias_forces
+from kinetree.algorithms.sweep import Outward
+from kinetree.algorithms.wrenches import Push, external_forces
+from kinetree.model.constraints import Constraint, ConstraintSet, Contact
+from kinetree.model.tree import Model
+from kinetree.ops import Array, mirrored, zeros
+from kinetree.spatial import Motion
+from kinetree.spatial.exponential import log_rates
+
+
+def forward_dynamics_derivatives(
+    model: Model, constraints: ConstraintSet, q: Array, v: Array, tau: Array, pushes: Sequence[Push] = ()
+) -> tuple[tuple[Array, ...], Array]:
+    """∂a/∂q, ∂a/∂v, ∂a/∂τ, (nv, nv) each, ∂f/∂q, ∂f/∂v, ∂f/∂τ, (k, nv) each; beside them the pivots of M. Wrenches
+    stay what they are in their reference."""
+    rows = Rows(model, constraints, q)
+    feel = Response(rows, mass_matrix_of(model, q))
+    free = tau - passive_forces(model, q, v) - bias_forces(model, q, v, external_forces(model, q, pushes))
+    a, f = feel.answer(free, rows.stabilized_bias(v))
+    dq, dv = inverse_dynamics_derivatives(model, q, v, a, [*pushes, *rows.pushes(f)])
+    by_q, by_v = _equation_slopes(rows, v, a)
+    right = np.concatenate([-dq, -dv, np.eye(model.nv)], axis=1)
+    below = np.concatenate([by_q, by_v, np.zeros((constraints.size, model.nv))], axis=1)
+    slopes, force_slopes = feel.answer(right, below)  # all columns at once, which is cheaper
+    a_q, a_v, a_tau = np.split(slopes, 3, axis=1)
+    return (a_q, a_v, mirrored(a_tau), *np.split(rows.in_world_axes(force_slopes), 3, axis=1)), feel.d
+
+
+def _equation_slopes(rows: Rows, v: Array, a: Array) -> tuple[Array, Array]:
+    """∂/∂q and ∂/∂v of J a + γ with γ = J̇ v + 2 ζ ω J v + ω² r, (k, nv) each."""
+    model, q, k = rows.model, rows.q, rows.constraints.size
+    body = BodyVelocities.of(model, q)
+    common = CommonFrame.of(body.model, q)
+    lifted = Motion(-common.gravity, np.zeros(3))  # shared with inverse dynamics; in axes that stay it does not show
+    moving = Outward(body.model, common, body.velocities(v), body.accelerations(v, a), lifted)
+    rate_by_q, rate_by_v, by_q, by_v = (zeros((k, model.nv), q, v, a) for _ in range(4))
+    for at, constraint in rows.each():
+        for frame, sign in rows.ends(constraint):
+            view = View.in_common_axes(common, frame)
+            slopes = FrameSlopes.of(moving, frame, view, "linear-first", q, v, a, kind="classical")
+            rate_by_q[at] += sign * slopes.v_by_q[: constraint.size]
+            rate_by_v[at] += sign * slopes.v_by_v[: constraint.size]
+            by_q[at] += sign * slopes.a_by_q[: constraint.size]
+            by_v[at] += sign * slopes.a_by_v[: constraint.size]
+    by_q, by_v, _ = body.chained(v, a, by_q, by_v, rate_by_v)
+    omega, zeta = rows.constraints.frequency, rows.constraints.damping_ratio
+    if omega:
+        rate_by_q, rate_by_v, _ = body.chained(v, a, rate_by_q, rate_by_v, zeros((k, model.nv), q))
+        by_q = by_q + (2.0 * zeta * omega) * rate_by_q + omega**2 * _error_slopes(rows)
+        by_v = by_v + (2.0 * zeta * omega) * rate_by_v
+    return by_q, by_v
+
+
+def _error_slopes(rows: Rows) -> Array:
+    """∂r/∂q, (k, nv): J, but for rotations which are not small."""
+    slopes, error = rows.J.copy(), rows.error()
+    for at, constraint in rows.each():
+        if isinstance(constraint, Contact) and constraint.target is None:
+            slopes[at] = 0.0
+        elif constraint.size == 6:
+            slopes[at][3:] = log_rates(error[at][3:]).T @ _relative_turns(rows, constraint)
+    return slopes
+
+
+def _relative_turns(rows: Rows, constraint: Constraint) -> Array:
+    """ω_a - R ω_b of unit velocities, (3, nv), with R the rotation from frame b to frame a: how R turns."""
+    turns = zeros((3, rows.model.nv), rows.q)
+    (a, _), *others = rows.ends(constraint)
+    R_a = (a.X * rows.common.X[a.body]).R.T
+    for frame, R in [(a, np.eye(3)), *((b, -R_a @ (b.X * rows.common.X[b.body]).R) for b, _ in others)]:
+        for i in rows.model.support(frame.body):
+            for k, s in enumerate(rows.common.S[i], start=rows.model.joints[i].iv):
+                turns[:, k] += R @ s.angular
+    return turns

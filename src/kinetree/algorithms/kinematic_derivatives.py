@@ -1,0 +1,126 @@
+"""How the velocity and the acceleration of a frame change with q, v and a, on the tangent space of q.
+
+Seen from the frame F itself, with Ψ̇, Ψ̈ and Ṡ of `moving_columns`, for every joint j on the way to it:
+
+    ∂V/∂q_j = Ψ̇_j                     ∂V/∂v_j = S_j
+    ∂A/∂q_j = Ψ̈_j - V × Ψ̇_j           ∂A/∂v_j = Ψ̇_j + Ṡ_j - V × S_j           ∂A/∂a_j = S_j
+
+(Carpentier and Mansard 2018; Singh, Russell and Wensing 2022). When q_j moves, F moves along S_j with all that is fixed
+in it: seen from the world, V and A change by S_j × V and S_j × A besides; at the origin of F in axes that stay, only
+the turn of S_j shows, ω_j × V. The linear part of a classical acceleration has δω × v + ω × δv on top.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.algorithms.body_velocities import BodyVelocities
+from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.references import AccelerationKind, Reference
+from kinetree.algorithms.sweep import Outward
+from kinetree.model.tree import FramePlacement, Model
+from kinetree.ops import Array, cross, zeros
+from kinetree.spatial import Motion, SpatialOrder
+
+
+def frame_velocity_derivatives(
+    model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference
+) -> tuple[Array, Array]:
+    """∂V/∂q and ∂V/∂v of a frame's velocity, (6, nv) each; the second is the Jacobian."""
+    body, still = BodyVelocities.of(model, q), np.zeros(model.nv)
+    common = CommonFrame.of(body.model, q)
+    moving = Outward(body.model, common, body.velocities(v), still, Motion.zero())
+    slopes = FrameSlopes.of(moving, frame, View.of(common, frame, reference), model.spatial_order, q, v)
+    by_q, by_v, _ = body.chained(v, still, slopes.v_by_q, slopes.v_by_v, zeros((6, model.nv), q, v))
+    return by_q, by_v
+
+
+def frame_acceleration_derivatives(
+    model: Model, frame: FramePlacement, q: Array, v: Array, a: Array, reference: Reference, kind: AccelerationKind
+) -> tuple[Array, Array, Array]:
+    """∂A/∂q, ∂A/∂v and ∂A/∂a of a frame's acceleration, (6, nv) each; the third is the Jacobian."""
+    body = BodyVelocities.of(model, q)
+    common = CommonFrame.of(body.model, q)
+    moving = Outward(body.model, common, body.velocities(v), body.accelerations(v, a), Motion.zero())
+    view = View.of(common, frame, reference)
+    slopes = FrameSlopes.of(moving, frame, view, model.spatial_order, q, v, a, kind=kind)
+    return body.chained(v, a, slopes.a_by_q, slopes.a_by_v, slopes.v_by_v)
+
+
+@dataclass(frozen=True)
+class View:
+    """Where motions of a frame are looked at from: at its origin, p in common coordinates, or at that of the world; in
+    axes to which R leads from the common ones."""
+
+    reference: Reference
+    R: Array
+    p: Array
+
+    @staticmethod
+    def of(common: CommonFrame, frame: FramePlacement, reference: Reference) -> View:
+        X = frame.X * common.X[frame.body]
+        if reference == "local":
+            return View(reference, X.R, X.p)
+        at = X.p if reference == "world-aligned" else -(common.R @ common.p)
+        return View(reference, common.R.T, at)
+
+    @staticmethod
+    def in_common_axes(common: CommonFrame, frame: FramePlacement) -> View:
+        """At the frame's origin; like world-aligned, in other axes that stay."""
+        return View("world-aligned", np.eye(3), (frame.X * common.X[frame.body]).p)
+
+    def motion(self, m: Motion) -> Motion:
+        """A motion in common coordinates, as it is seen."""
+        return m.moved(self.p).rotated(self.R)
+
+    def moved(self, change: Motion, s: Motion, m: Motion) -> Motion:
+        """The change of a motion m when its frame moves along s, given the change seen from the frame."""
+        if self.reference == "local":
+            return self.motion(change)
+        if self.reference == "world":
+            return self.motion(change + s.cross(m))
+        m = m.moved(self.p)
+        turned = Motion(cross(s.angular, m.linear), cross(s.angular, m.angular))
+        return (change.moved(self.p) + turned).rotated(self.R)
+
+
+@dataclass(frozen=True)
+class FrameSlopes:
+    """Derivatives of the velocity and the acceleration of a frame by q, v and a, (6, nv) each, velocities of free
+    joints being those in their own axes; ∂A/∂a = ∂V/∂v."""
+
+    v_by_q: Array
+    v_by_v: Array
+    a_by_q: Array
+    a_by_v: Array
+
+    @staticmethod
+    def of(
+        moving: Outward,
+        frame: FramePlacement,
+        view: View,
+        order: SpatialOrder,
+        *like: Array,
+        kind: AccelerationKind = "spatial",
+    ) -> FrameSlopes:
+        slopes = FrameSlopes(*(zeros((6, moving.model.nv), *like) for _ in range(4)))
+        V, A = moving.V[frame.body], moving.A[frame.body]
+        seen = view.motion(V)
+
+        def total(change: Motion, velocity: Motion) -> Array:
+            if kind == "classical":
+                turn = cross(velocity.angular, seen.linear) + cross(seen.angular, velocity.linear)
+                change = Motion(change.linear + turn, change.angular)
+            return change.vector(order)
+
+        for step in moving.way(frame.body):
+            columns = zip(step.S, step.psi1, step.psi2, step.rate, strict=True)
+            for k, (s, psi1, psi2, rate) in enumerate(columns, start=step.at.start):
+                v_by_q, v_by_v = view.moved(psi1, s, V), view.motion(s)
+                slopes.v_by_q[:, k] += v_by_q.vector(order)
+                slopes.v_by_v[:, k] += v_by_v.vector(order)
+                slopes.a_by_q[:, k] += total(view.moved(psi2 - V.cross(psi1), s, A), v_by_q)
+                slopes.a_by_v[:, k] += total(view.motion(psi1 + rate - V.cross(s)), v_by_v)
+        return slopes

@@ -1,0 +1,72 @@
+"""All bodies in a common frame, moving: their columns with Ψ̇, Ψ̈ and Ṡ of `moving_columns`, and sums over subtrees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.moving_columns import MovingColumns, moving_columns
+from kinetree.algorithms.rnea import NO_FORCES
+from kinetree.model.tree import Model
+from kinetree.ops import Array
+from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
+
+
+class Outward:
+    """Velocities V and accelerations A of all bodies, and the steps that lead to each; `root` accelerates the world."""
+
+    def __init__(self, model: Model, frame: CommonFrame, v: Array, a: Array, root: Motion) -> None:
+        self.model = model
+        self.steps: dict[int, list[MovingColumns]] = {0: []}
+        self.V, self.A = {0: Motion.zero()}, {0: root}
+        V, A = self.V, self.A
+        for i, p in model.root_to_tips():
+            self.steps[i], V[i], A[i] = moving_columns(model.joints[i], frame.S[i], V[p], A[p], v, a)
+
+    def way(self, body: int) -> list[MovingColumns]:
+        """The steps from the root to a body."""
+        return [step for i in self.model.support(body) for step in self.steps[i]]
+
+    def before(self, body: int, step: MovingColumns) -> list[MovingColumns]:
+        """The steps on the way to this one, itself not included."""
+        way = self.way(body)
+        return way[: way.index(step)]
+
+
+class Sweep(Outward):
+    """The same with sums over the subtree of every body: inertia I, Coriolis inertia B and force f = Σ I a + v ×* I v,
+    less external forces."""
+
+    def __init__(
+        self,
+        model: Model,
+        frame: CommonFrame,
+        v: Array,
+        a: Array,
+        root: Motion,
+        f_ext: Mapping[int, Force] = NO_FORCES,
+    ) -> None:
+        super().__init__(model, frame, v, a, root)
+        self.I: dict[int, Inertia] = dict(frame.I)
+        self.B: dict[int, CoriolisInertia] = {}
+        self.f: dict[int, Force] = {}
+        for i, _ in model.root_to_tips():
+            self.B[i] = CoriolisInertia.of(self.I[i], self.V[i])
+            self.f[i] = self.I[i].net_force(self.V[i], self.A[i])
+            if i in f_ext:
+                self.f[i] -= frame.X[i].transpose() * f_ext[i]
+        for i, p in model.tips_to_root():
+            if p:
+                self.I[p] += self.I[i]
+                self.B[p] += self.B[i]
+                self.f[p] += self.f[i]
+
+    def force_by_q(self, body: int, step: MovingColumns) -> list[Force]:
+        """2 B Ψ̇ + I Ψ̈ for every column: how f changes with q, but for being carried along, S ×* f."""
+        I, B = self.I[body], self.B[body]
+        return [(B * psi1) * 2.0 + I * psi2 for psi1, psi2 in zip(step.psi1, step.psi2, strict=True)]
+
+    def force_by_v(self, body: int, step: MovingColumns) -> list[Force]:
+        """2 B S + I (Ψ̇ + Ṡ) for every column: how f changes with v."""
+        I, B = self.I[body], self.B[body]
+        return [(B * s) * 2.0 + I * (psi1 + rate) for s, psi1, rate in zip(step.S, step.psi1, step.rate, strict=True)]

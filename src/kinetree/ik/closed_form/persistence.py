@@ -1,0 +1,59 @@
+"""Branches that came near the target but not near enough, as happens where two of them meet: by more than Newton.
+
+There the closed form may give one place for both, from which no first step leads anywhere: the frame does not move with
+the joints along the null vector of its Jacobian, except by the square of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kinetree.ik.closed_form.selection import RESIDUAL
+from kinetree.ops import Array
+
+STEPS = 20
+DAMPING = 1e-6
+KICKS = (1.5, 5.0)
+"""Lengths of steps along a null vector, times the root of how far the frame is off."""
+
+Polish = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
+
+
+def persistent(
+    polish: Polish, slopes: Callable[[Array], Array], x: Array, target: Array, number: Array
+) -> tuple[Array, Array]:
+    """Angles, (n, 6), and how far they leave the frame off its target, (n,), after many more steps.
+
+    `number` says which of the eight branches each is: two that meet differ in one digit of it, and so are sent in
+    opposite directions.
+    """
+    x, away = _descended(polish, x, target)
+    sides = np.where(np.array([int(k).bit_count() for k in number]) % 2 == 0, 1.0, -1.0)
+    for kick in KICKS:
+        stuck = away > RESIDUAL
+        if not stuck.any():
+            break
+        null = np.linalg.svd(slopes(x[stuck]))[2][:, -1]
+        largest = np.take_along_axis(null, np.abs(null).argmax(axis=1)[:, None], axis=1)
+        step = null * np.sign(largest) * (sides[stuck] * kick * np.sqrt(away[stuck]))[:, None]
+        moved, closer = _descended(polish, x[stuck] + step, target[stuck])
+        better = closer < away[stuck]
+        x[stuck], away[stuck] = np.where(better[:, None], moved, x[stuck]), np.where(better, closer, away[stuck])
+    return x, away
+
+
+def _descended(polish: Polish, x: Array, target: Array) -> tuple[Array, Array]:
+    """By Levenberg and Marquardt, two steps at a time: along a narrow, bent valley the first leads away from its floor.
+    Steps that lead away are tried again with more damping."""
+    damping = np.full(len(x), DAMPING)
+    away = polish(x, target, damping)[2]
+    for _ in range(STEPS):
+        moved, closer, _ = polish(polish(x, target, damping)[0], target, damping)
+        better = closer < away
+        x, away = np.where(better[:, None], moved, x), np.where(better, closer, away)
+        damping = np.where(better, 0.1 * damping, 10.0 * damping)
+        if away.max() < RESIDUAL:
+            break
+    return x, away

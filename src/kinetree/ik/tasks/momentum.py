@@ -1,0 +1,35 @@
+"""The momentum of the whole robot about its centre of mass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.ik.tasks.task import Task
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+
+@final
+@dataclass(frozen=True)
+class CentroidalMomentum(Task):
+    """A_G v = h: linear [kg m/s] and angular momentum about the centre of mass [kg m²/s] as given, (6,), in world axes.
+
+    It is about velocities already, so that the target counts as it is, and `gain` does not.
+    """
+
+    gain: float = 1.0
+
+    def size(self, robot: Robot) -> int:
+        return 6
+
+    def target_shape(self, robot: Robot) -> tuple[int, ...]:
+        return (6,)
+
+    def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
+        A = robot.centroidal_momentum_matrix(q)
+        if robot.model.spatial_order == "angular-first":
+            A = np.concatenate([A[3:], A[:3]])
+        return target * 1.0, A

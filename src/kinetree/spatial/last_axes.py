@@ -1,0 +1,43 @@
+"""Products of vectors and matrices along the last axes of batches, of numbers and of traced values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.ops import Array, divide
+
+
+def times(A: Array, x: Array) -> Array:
+    """A x, of matrices (…, m, n) and vectors (…, n)."""
+    return (A @ x[..., None])[..., 0]
+
+
+def transposed_times(A: Array, x: Array) -> Array:
+    """Aᵀ x, of matrices (…, m, n) and vectors (…, m)."""
+    return (x[..., None, :] @ A)[..., 0, :]
+
+
+def transposed(A: Array) -> Array:
+    """Aᵀ."""
+    return np.swapaxes(A, -1, -2)
+
+
+def cross_last(a: Array, b: Array) -> Array:
+    """a × b, of vectors (…, 3)."""
+    return times(skew_last(a), b)
+
+
+def solved(A: Array, b: Array) -> Array:
+    """A⁻¹ b of matrices (…, 3, 3) and vectors (…, 3), by Cramer's rule; infinite or NaN where A is singular."""
+    x, y, z = (A[..., k] for k in range(3))  # columns
+    volume = (x * cross_last(y, z)).sum(-1)
+    parts = [(b * cross_last(y, z)).sum(-1), (x * cross_last(b, z)).sum(-1), (x * cross_last(y, b)).sum(-1)]
+    return np.stack([divide(part, volume) for part in parts], axis=-1)
+
+
+def skew_last(a: Array) -> Array:
+    """[a]× with [a]× b = a × b, (…, 3, 3)."""
+    x, y, z = (a[..., k] for k in range(3))
+    zero = 0.0 * x
+    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

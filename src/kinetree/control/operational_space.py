@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any, final
 
-import numpy as np
-
+from kinetree.algorithms.operational_space import TaskInertia
+from kinetree.control.frame_controller import FrameController
 from kinetree.control.frame_task import FrameTask
 from kinetree.control.gains import as_gain, critical, times
-from kinetree.control.posture import Posture, at_rest
-from kinetree.control.robots import as_regularization, with_motors
-from kinetree.control.step import Step
+from kinetree.control.robots import with_motors
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
 
 @final
-class OperationalSpace(Step):
+class OperationalSpace(FrameController):
     """τ = Jᵀ (Λ ẇ + μ + p) with ẇ = ẇ* + k_p e + k_d ė: `controller(q, v, (pose, velocity, acceleration))`.
 
     e is the error of the frame in world axes: r* - r, and log(R* Rᵀ). The closed loop is ë + k_d ė + k_p e = 0.
@@ -46,36 +44,12 @@ class OperationalSpace(Step):
         regularization: float = 1e-4,
     ) -> None:
         robot = with_motors(robot, "OperationalSpace")
-        self.task = FrameTask.named(robot, frame, task)
-        k_p = as_gain("stiffness", stiffness, self.task.size)
-        k_d = critical(k_p) if damping is None else as_gain("damping", damping, self.task.size)
-        self.rest, settings = Posture.of(robot, posture, posture_stiffness, posture_damping)
-        self.regularization = as_regularization(regularization)
-        still = {name: np.zeros(shape) for name, shape in list(self.task.references.items())[1:]}
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **self.task.references}
-        arguments |= {"stiffness": k_p.shape, "damping": k_d.shape, **Posture.shapes(settings)}
-        presets = {**still, "stiffness": k_p, "damping": k_d, **settings}
-        self._prepare(robot, arguments, presets, (self.task, self.rest, self.regularization))
+        chosen = FrameTask.named(robot, frame, task)
+        k_p = as_gain("stiffness", stiffness, chosen.size)
+        k_d = critical(k_p) if damping is None else as_gain("damping", damping, chosen.size)
+        rest = (posture, posture_stiffness, posture_damping)
+        self._prepare_frame(robot, chosen, {"stiffness": k_p, "damping": k_d}, rest, regularization)
 
-    def formula(
-        self,
-        robot: Robot,
-        q: Array,
-        v: Array,
-        target: Any,
-        velocity: Any,
-        acceleration: Any,
-        stiffness: Any,
-        damping: Any,
-        *posture: Any,
-    ) -> Array:
-        """With h = C v + G, τ = Jᵀ Λ (ẇ - J̇ v - J a₀) + M a₀ + h, (nv,)."""
-        task = self.task
-        J = task.jacobian(robot, q)
-        error, rate = task.error(robot, q, target), task.rate(robot, velocity) - J @ v
-        w = task.rate(robot, acceleration) + times(stiffness, error) + times(damping, rate) - task.drift(robot, q, v)
-        a_0 = self.rest.acceleration(robot, q, v, posture)
-        if a_0 is not None:
-            w = w - J @ a_0
-        force = task.inertia(robot, q, J, self.regularization).force(w)
-        return J.T @ force + robot.inverse_dynamics(q, v, at_rest(robot, a_0))
+    def force(self, felt: TaskInertia, error: Array, rate: Array, w: Array, stiffness: Any, damping: Any) -> Array:
+        """Λ (w + k_p e + k_d ė)."""
+        return felt.force(w + times(stiffness, error) + times(damping, rate))

@@ -28,7 +28,7 @@ class Step(ABC):
 
     `arguments` are its arrays in their order, and the shape of each for one state; `presets` are the values of those
     that need not be given: settings such as gains, and zeros. All of them may be given in a call, by name, and may have
-    leading batch axes there. In place of the first `n` arguments' successors a call may have one tuple of them.
+    leading batch axes there. What follows the first `tuple_after` arguments may come as one tuple.
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")  # so that a call of the object is a call of what is kept there

@@ -1,0 +1,68 @@
+"""What controllers of a frame's motion have in common: errors in world axes, Λ, and a posture in the null space."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from kinetree.algorithms.operational_space import TaskInertia
+from kinetree.control.frame_task import FrameTask
+from kinetree.control.posture import Posture, at_rest
+from kinetree.control.robots import as_regularization
+from kinetree.control.step import Step
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+
+class FrameController(Step):
+    """Forces at a frame from its errors; the rest of the robot goes to a posture without moving it."""
+
+    task: FrameTask
+    rest: Posture
+    regularization: float
+
+    def _prepare_frame(
+        self,
+        robot: Robot,
+        task: FrameTask,
+        gains: dict[str, Array],
+        posture: tuple[Any, Any, Any],
+        regularization: Any,
+    ) -> None:
+        """With the gains by name, and posture, its stiffness and its damping as they were given."""
+        self.task, self.regularization = task, as_regularization(regularization)
+        self.rest, settings = Posture.of(robot, *posture)
+        still = {name: np.zeros(shape) for name, shape in list(task.references.items())[1:]}
+        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **task.references}
+        arguments |= {name: value.shape for name, value in gains.items()} | Posture.shapes(settings)
+        self._prepare(robot, arguments, {**still, **gains, **settings}, (task, self.rest, self.regularization))
+
+    @abstractmethod
+    def force(self, felt: TaskInertia, error: Array, rate: Array, w: Array, stiffness: Any, damping: Any) -> Array:
+        """F at the frame, for errors e and ė and the acceleration w = ẇ* - J̇ v - J a₀ that Λ is to give."""
+
+    def formula(
+        self,
+        robot: Robot,
+        q: Array,
+        v: Array,
+        target: Any,
+        velocity: Any,
+        acceleration: Any,
+        stiffness: Any,
+        damping: Any,
+        *posture: Any,
+    ) -> Array:
+        """τ = Jᵀ F + M a₀ + C v + G, (nv,)."""
+        task = self.task
+        J = task.jacobian(robot, q)
+        error, rate = task.error(robot, q, target), task.rate(robot, velocity) - J @ v
+        w = task.rate(robot, acceleration) - task.drift(robot, q, v)
+        a_0 = self.rest.acceleration(robot, q, v, posture)
+        if a_0 is not None:
+            w = w - J @ a_0
+        felt = task.inertia(robot, q, J, self.regularization)
+        force = self.force(felt, error, rate, w, stiffness, damping)
+        return J.T @ force + robot.inverse_dynamics(q, v, at_rest(robot, a_0))

@@ -1,6 +1,7 @@
 """What all controllers do alike: one native call, batches, gains per call, copies, and nothing that grows."""
 
 import gc
+import inspect
 import os
 import pickle
 import sys
@@ -124,6 +125,16 @@ def test_what_is_wrong_is_said():
     with pytest.raises(kt.ArgumentError, match=r"stiffness has shape \(\); expected \(…, 7\)"):
         controller(q, v, q, stiffness=3.0)
     assert repr(controller) == "<ComputedTorque of 'arm7': q, v, q_des, v_des, a_des, stiffness, damping>"
+
+
+def test_it_can_be_compiled_ahead_and_looked_at():
+    controller = ComputedTorque(ARM, 3.0)
+    controller.prepare(batch=True)
+    assert callable(controller)
+    assert list(inspect.signature(controller).parameters) == list(controller.arguments)
+    assert list(inspect.signature(ComputedTorque).parameters) == ["robot", "stiffness", "damping"]
+    assert str(inspect.signature(controller.step)).startswith("(q, v, q_des, v_des=")
+    assert controller(np.zeros((4, 7)), *JOINTS[1:]).shape == (4, 7)
 
 
 def test_gains_cannot_be_changed_behind_its_back():

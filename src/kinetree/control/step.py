@@ -64,6 +64,7 @@ class Step(ABC):
         for value in self.presets.values():
             value.setflags(write=False)
         self.__call__ = self._first_call  # type: ignore[method-assign]
+        self.__signature__ = self._signature  # for `help` and editors: that of what is called is not found
 
     @abstractmethod
     def formula(self, robot: Any, *values: Any) -> Any:

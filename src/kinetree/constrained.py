@@ -168,6 +168,16 @@ class Constrained:
         """
         return self._pair("inverse_dynamics", (q, v, a), wrenches)
 
+    @native
+    def nearest_torques(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+    ) -> tuple[Array, Array]:
+        """Of all torques that lead to a, those nearest to given ones, (…, nv), and forces f, (…, k).
+
+        With zeros they are those of `inverse_dynamics`. Torques where there is no motor do not count.
+        """
+        return self._pair("nearest_torques", (q, v, a, tau), wrenches)
+
     def impact(self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike = 0.0) -> tuple[Array, Array]:
         """v⁺, (…, nv), and impulses p on the robot, (…, k) [N s, N m s], when frames that move at v meet what holds
         them: M (v⁺ - v) = Jᵀ p and J v⁺ = -e J v, with restitution e from 0, plastic, to 1, elastic."""

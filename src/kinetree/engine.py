@@ -376,6 +376,15 @@ class Engine:
             found = ops.logical_or(found, ops.less_equal(pivot, SUSPICIOUS_PIVOT * float(scale)))
         return found
 
+    def refuse_singular(self, q: Array, pivots: Array) -> None:
+        """Raises for a state whose mass matrix, factored into these pivots, cannot be divided by; of a traced state a
+        compiled function reports it."""
+        found = self._suspicious(pivots, None)
+        if is_traced(found):
+            doubt(found)
+        elif found:
+            self._refuse_singular_state(q, (), None)
+
     def _refuse_singular(self, arguments: Arguments, batch: tuple[int, ...], flags: Array, subject: Subject) -> None:
         """Raises for the first state, of those flagged, whose mass matrix really cannot be divided by."""
         q, core = arguments["q"]

@@ -101,6 +101,48 @@ class Frame:
         return self._call("jacobian_rate", (q, v), out, reference)
 
     @native
+    def operational_space_inertia(
+        self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+    ) -> Array:
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, 6, 6): the inertia felt at the frame. Where J has not full rank there is no inverse: Λ
+        is then one of the symmetric matrices with A Λ A = A for A = J M⁻¹ Jᵀ."""
+        reference = one_of("reference", reference, REFERENCES)
+        return self._call("operational_space_inertia", (q,), out, reference)
+
+    @native
+    def operational_space_bias(
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+    ) -> Array:
+        """μ = Λ (J M⁻¹ C v - J̇ v), (…, 6) [N, N m], in Λ ẇ + μ + p = F of a force F at the frame with τ = Jᵀ F."""
+        reference = one_of("reference", reference, REFERENCES)
+        return self._call("operational_space_bias", (q, v), out, reference)
+
+    @native
+    def operational_space_gravity(
+        self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+    ) -> Array:
+        """p = Λ J M⁻¹ G, (…, 6) [N, N m]."""
+        reference = one_of("reference", reference, REFERENCES)
+        return self._call("operational_space_gravity", (q,), out, reference)
+
+    @native
+    def consistent_inverse(
+        self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+    ) -> Array:
+        """J̄ = M⁻¹ Jᵀ Λ, (…, nv, 6): of all v with J v = w, J̄ w has the least kinetic energy; J̄ᵀ τ is the force that
+        torques make at the frame."""
+        reference = one_of("reference", reference, REFERENCES)
+        return self._call("consistent_inverse", (q,), out, reference)
+
+    @native
+    def null_space_projector(
+        self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+    ) -> Array:
+        """N = 1 - J̄ J, (…, nv, nv): N v does not move the frame, and torques Nᵀ τ do not accelerate it."""
+        reference = one_of("reference", reference, REFERENCES)
+        return self._call("null_space_projector", (q,), out, reference)
+
+    @native
     def velocity_derivatives(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned"
     ) -> tuple[Array, Array]:

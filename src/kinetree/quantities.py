@@ -29,6 +29,7 @@ from kinetree.algorithms import (
     locked,
     newton_euler,
     one_body,
+    operational_space,
     regressor,
     rnea,
 )
@@ -126,6 +127,14 @@ def _six(model: Model) -> tuple[int, ...]:
 
 def _three_rows(model: Model) -> tuple[int, ...]:
     return (3, model.nv)
+
+
+def _six_by_six(model: Model) -> tuple[int, ...]:
+    return (6, 6)
+
+
+def _six_columns(model: Model) -> tuple[int, ...]:
+    return (model.nv, 6)
 
 
 def _six_rows(model: Model) -> tuple[int, ...]:
@@ -324,6 +333,11 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), _six_rows),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), _six_rows),
+    Quantity("operational_space_inertia", operational_space.inertia, ("q",), _six_by_six, divides_by_mass=True),
+    Quantity("operational_space_bias", operational_space.bias, ("q", "v"), _six, divides_by_mass=True),
+    Quantity("operational_space_gravity", operational_space.gravity, ("q",), _six, divides_by_mass=True),
+    Quantity("consistent_inverse", operational_space.consistent_inverse, ("q",), _six_columns, divides_by_mass=True),
+    Quantity("null_space_projector", operational_space.null_space, ("q",), _square, divides_by_mass=True),
     Quantity("body_regressor", regressor.frame_body_regressor, ("q", "v", "a"), lambda model: (6, 10)),
     Quantity(
         "velocity_derivatives",
@@ -416,6 +430,14 @@ OF_CONSTRAINTS = _table(
     ),
     Quantity(
         "constraint_inertia", constraints.constraint_inertia, ("q",), lambda model, k: ((k, k),), divides_by_mass=True
+    ),
+    Quantity(
+        "nearest_torques",
+        constraints.nearest_torques,
+        ("q", "v", "a", "tau"),
+        lambda model, k: ((model.nv,), (k,)),
+        results=2,
+        takes_wrenches=True,
     ),
     Quantity(
         "inverse_dynamics",

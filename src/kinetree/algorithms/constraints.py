@@ -133,9 +133,29 @@ def inverse_dynamics(
     With w = M a + b, and U the entries without a motor: minimise ‖w - Jᵀ f‖ with J_Uᵀ f = w_U. So
     f = G⁻¹ (J w - J_U λ) with G = J Jᵀ, and λ such that J_Uᵀ f = w_U. What the constraints cannot carry is left in τ_U.
     """
+    return nearest_torques(model, constraints, q, v, a, np.zeros(model.nv), f_ext)
+
+
+def nearest_torques(
+    model: Model,
+    constraints: ConstraintSet,
+    q: Array,
+    v: Array,
+    a: Array,
+    tau: Array,
+    f_ext: Mapping[int, Force] = NO_FORCES,
+) -> tuple[Array, Array]:
+    """The same with the least ‖τ - τ₀‖, for given torques τ₀, of which those without a motor do not count.
+
+    (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b) + (1 - (N_cᵀ Sᵀ)⁺ N_cᵀ Sᵀ) τ₀ of the lecture notes: with w = M a + b - Sᵀ τ₀ as above,
+    and then τ₀ added again.
+    """
     rows = Rows(model, constraints, q)
     J, damping = rows.J, constraints.damping
-    w = unconstrained_inverse_dynamics(model, q, v, a, f_ext)
+    wanted = zeros(model.nv, tau)
+    for k in constraints.actuated:
+        wanted[k] = tau[k]
+    w = unconstrained_inverse_dynamics(model, q, v, a, f_ext) - wanted
     G = _Proximal(mirrored(J @ J.T), damping, 1.0)
     f = G.solve(J @ w)
     idle = np.setdiff1d(np.arange(model.nv), constraints.actuated)
@@ -143,7 +163,7 @@ def inverse_dynamics(
         J_U = J[:, idle]
         B = G.solve(J_U)
         f = f - B @ _Proximal(mirrored(J_U.T @ B), damping, 1.0, blocks=False).solve(J_U.T @ f - w[idle])
-    return w - J.T @ f, rows.in_world_axes(f)
+    return w - J.T @ f + wanted, rows.in_world_axes(f)
 
 
 def inertia(model: Model, constraints: ConstraintSet, q: Array) -> Array:
@@ -160,8 +180,33 @@ def held_inertia(model: Model) -> float:
     return (model.mass or 1.0) if is_singular_everywhere(model) else 0.0
 
 
-class Response:
-    """How the robot answers to forces in the constraints: A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y.
+class Felt:
+    """How a robot with mass matrix M answers to forces in directions, the rows of J: A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y."""
+
+    def __init__(self, M: Array, J: Array, damping: float) -> None:
+        self.J = J
+        self.L, self.d = ltdl(M)
+        self.inverse_d = divide(1.0, self.d)
+        self.Y = unit_upper_solve(self.L, J.T)
+        self.W = self.Y * self.inverse_d[:, None]
+        floor = self.inverse_d.sum() / max(1, len(self.d))
+        self.solve = _Proximal(mirrored(self.Y.T @ self.W), damping, floor).solve
+
+    def acceleration(self, tau: Array) -> Array:
+        """J M⁻¹ τ: in these directions, due to torques."""
+        return self.W.T @ unit_upper_solve(self.L, tau)
+
+    def answer(self, u: Array, gamma: Array) -> tuple[Array, Array]:
+        """a and f with M a = u + Jᵀ f and J a + γ = 0; vectors, or the columns of matrices."""
+        free = unit_upper_solve(self.L, u)
+        f = -self.solve(gamma + self.W.T @ free)  # J M⁻¹ u + γ
+        y = free + self.Y @ f
+        inverse_d = self.inverse_d if y.ndim == 1 else self.inverse_d[:, None]
+        return unit_lower_solve(self.L, y * inverse_d), f
+
+
+class Response(Felt):
+    """How the robot answers to forces in the constraints.
 
     If joints move no mass, M has no inverse, but constraints may determine what it does not. With any ρ > 0
 
@@ -171,25 +216,14 @@ class Response:
     """
 
     def __init__(self, rows: Rows, M: Array | None = None) -> None:
-        self.J, self.rho = rows.J, held_inertia(rows.model)
+        self.rho = held_inertia(rows.model)
         if M is None or self.rho:
             M = inertia(rows.model, rows.constraints, rows.q)
-        self.L, self.d = ltdl(M)
-        self.inverse_d = divide(1.0, self.d)
-        self.Y = unit_upper_solve(self.L, rows.J.T)
-        self.W = self.Y * self.inverse_d[:, None]
-        floor = self.inverse_d.sum() / max(1, len(self.d))
-        self.solve = _Proximal(mirrored(self.Y.T @ self.W), rows.constraints.damping, floor).solve
+        super().__init__(M, rows.J, rows.constraints.damping)
 
     def answer(self, u: Array, gamma: Array) -> tuple[Array, Array]:
-        """a and f with M a = u + Jᵀ f and J a + γ = 0; vectors, or the columns of matrices."""
-        if self.rho:
-            u = u - self.rho * (self.J.T @ gamma)
-        free = unit_upper_solve(self.L, u)
-        f = -self.solve(gamma + self.W.T @ free)  # J M⁻¹ u + γ
-        y = free + self.Y @ f
-        inverse_d = self.inverse_d if y.ndim == 1 else self.inverse_d[:, None]
-        return unit_lower_solve(self.L, y * inverse_d), f
+        """As for any directions, with ρ."""
+        return super().answer(u - self.rho * (self.J.T @ gamma) if self.rho else u, gamma)
 
 
 class _Proximal:

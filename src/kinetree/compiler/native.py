@@ -73,6 +73,10 @@ class Interface(NamedTuple):
     """fallback(self, *args, **kwargs): for whatever the native code does not know."""
     home: str
     """The module it is from."""
+    presets: tuple[Any, ...] = ()
+    """For each array, what it is where it is not given, or None where it must be."""
+    spreads: int = 0
+    """Of so many arguments by position the last may be a tuple, of that array and those after it; 0 for never."""
 
 
 class Variant(NamedTuple):
@@ -129,8 +133,12 @@ class Door:
             entry.Door.OUTPUTS: self._forms(interface.results),
             entry.Door.RESULTS: len(interface.results),
             entry.Door.BARE: int(interface.bare),
+            entry.Door.SPREADS: interface.spreads,
             entry.Door.RECYCLES: int(interface.bare and interface.results[0] != () and _counts_are_as_expected()),
         }
+        if interface.presets:
+            held = [0 if array is None else self._object(array) for array in interface.presets]
+            fields[entry.Door.PRESETS] = self._table(held)
         if mapping is not None:
             fields |= {
                 entry.Door.WRAPPER: self._object(mapping.wrapper),
@@ -333,7 +341,7 @@ def _works() -> bool:
     """Looks at memory only where it must be readable, and runs native code only if all of that is as expected."""
     try:
         with lock:
-            return _is_cpython() and _arrays_are_as_expected() and _probe_succeeds()
+            return _is_cpython() and _types_are_as_expected() and _arrays_are_as_expected() and _probe_succeeds()
     except (AttributeError, KeyError, OSError, RuntimeError, ValueError):
         return False
 
@@ -346,6 +354,17 @@ def _is_cpython() -> bool:
         and ctypes.sizeof(ctypes.c_void_p) == _ADDRESS == 8
         and object.__basicsize__ == 16
     )
+
+
+def _types_are_as_expected() -> bool:
+    """Whether one can tell a tuple, and what is derived from it."""
+    if type.__sizeof__(object) < entry.TYPE_FLAGS + 8:
+        return False
+    for kind in (tuple, Interface, list, np.ndarray, object):
+        flags = ctypes.c_uint32.from_address(id(kind) + entry.TYPE_FLAGS).value
+        if flags != kind.__flags__ & 0xFFFFFFFF or bool(flags & entry.TUPLE) != issubclass(kind, tuple):
+            return False
+    return True
 
 
 def _arrays_are_as_expected() -> bool:

@@ -1,5 +1,6 @@
 """Motions in time: of points, rotations, poses and joints, with velocities and accelerations; and how to track them."""
 
+from kinetree.trajectories.forces import ForceProfile, ForceState
 from kinetree.trajectories.joints import JointMove
 from kinetree.trajectories.points import Arc, Line, Polynomial, spline
 from kinetree.trajectories.poses import PoseMotion, PoseState, pose_line
@@ -7,24 +8,32 @@ from kinetree.trajectories.profiles import CUBIC, LINEAR, QUINTIC, Profile, Trap
 from kinetree.trajectories.tracking import tracking_twist
 from kinetree.trajectories.trajectory import PointState, Sequence, Trajectory, TurnState
 from kinetree.trajectories.turns import Turn
+from kinetree.trajectories.walk import Footstep, Phase, SlowWalk, Swing, footsteps
 
 __all__ = [
     "CUBIC",
     "LINEAR",
     "QUINTIC",
     "Arc",
+    "Footstep",
+    "ForceProfile",
+    "ForceState",
     "JointMove",
     "Line",
+    "Phase",
     "PointState",
     "Polynomial",
     "PoseMotion",
     "PoseState",
     "Profile",
     "Sequence",
+    "SlowWalk",
+    "Swing",
     "Trajectory",
     "Trapezoid",
     "Turn",
     "TurnState",
+    "footsteps",
     "pose_line",
     "shortest_duration",
     "spline",

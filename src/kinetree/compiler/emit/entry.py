@@ -22,7 +22,7 @@ from kinetree.compiler.emit.entry_batch import RUN_BATCH
 
 DOORS = 64
 """Doors of one module."""
-MOST_PARAMETERS = 12
+MOST_PARAMETERS = 20
 """Parameters of a call, `out` included."""
 MOST_INPUTS = 48
 """Input arrays of a kernel, those given in a mapping included."""
@@ -64,6 +64,8 @@ class Door(IntEnum):
     LAST = 15  # the last result, and
     EARLIER = 16  # the one before, each with a reference of the door's
     RECYCLES = 17  # 1: use them again
+    PRESETS = 18  # per array, what it is where it is not given, or 0; or 0 if there are none
+    SPREADS = 19  # of so many arguments by position the last may be a tuple, of that one and those after it; or 0
 
 
 FIELDS = 24
@@ -140,6 +142,7 @@ ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_STRIDES = 16, 24, 32, 40
 ARRAY_BASE, ARRAY_DTYPE, ARRAY_FLAGS, ARRAY_WEAK = 48, 56, 64, 72
 DTYPE_ORDER, DTYPE_NUMBER = 26, 28
 NUMBER_VALUE = 16  # of Python's float and of NumPy's
+TYPE_FLAGS, TUPLE = 168, 1 << 26  # of a type; whether it is a tuple's
 DOUBLE = 12
 NATIVE = ord("=")
 C_CONTIGUOUS, OWNED, ALIGNED, WRITEABLE = 0x001, 0x004, 0x100, 0x400
@@ -932,8 +935,54 @@ error:
   ret ptr null
 }
 
-; Everything but the plain call: options, mapping, names, `out`.
-define internal fastcc ptr @choose(ptr %door, ptr %args, i64 %nargs, ptr %names) nounwind noinline {
+; With the items of a tuple, if the last argument is one, in its place: how many arguments there are; -1 if it is none.
+define internal fastcc i64 @spread(ptr %door, ptr %args, i64 %nargs, ptr %slots) nounwind {
+entry:
+  %before = sub i64 %nargs, 1
+  %last_at = getelementptr ptr, ptr %args, i64 %before
+  %last = load ptr, ptr %last_at
+  %type = field ptr %last, OBJECT_TYPE
+  %flags = field i32 %type, TYPE_FLAGS
+  %bit = and i32 %flags, $TUPLE
+  %is_tuple = icmp ne i32 %bit, 0
+  br i1 %is_tuple, label %size, label %no
+size:
+  %positional = field i64 %door, Door_POSITIONAL
+  %PyTuple_Size = python PyTuple_Size
+  %PyTuple_GetItem = python PyTuple_GetItem
+  %count = call i64 %PyTuple_Size(ptr %last)
+  %total = add i64 %before, %count
+  %fits = icmp sle i64 %total, %positional
+  br i1 %fits, label %head, label %no
+head:
+  %k = phi i64 [0, %size], [%k1, %store]
+  %more = icmp slt i64 %k, %total
+  br i1 %more, label %one, label %yes
+one:
+  %k1 = add i64 %k, 1
+  %is_first = icmp slt i64 %k, %before
+  br i1 %is_first, label %plain, label %inside
+plain:
+  %arg_at = getelementptr ptr, ptr %args, i64 %k
+  %arg = load ptr, ptr %arg_at
+  br label %store
+inside:
+  %j = sub i64 %k, %before
+  %item = call ptr %PyTuple_GetItem(ptr %last, i64 %j)
+  br label %store
+store:
+  %value = phi ptr [%arg, %plain], [%item, %inside]
+  %slot = getelementptr ptr, ptr %slots, i64 %k
+  store ptr %value, ptr %slot
+  br label %head
+yes:
+  ret i64 %total
+no:
+  ret i64 -1
+}
+
+; Everything but the plain call: options, mapping, names, `out`, presets.
+define internal fastcc ptr @choose(ptr %door, ptr %args, i64 %nargs, ptr %values, ptr %names) nounwind noinline {
 entry:
   %slots = alloca [$MOST_PARAMETERS x ptr], align 16
   %found = alloca [$MOST_INPUTS x ptr], align 16
@@ -964,7 +1013,6 @@ named:
   %no_names = icmp eq ptr %names, null
   br i1 %no_names, label %complete, label %naming
 naming:
-  %values = getelementptr ptr, ptr %args, i64 %nargs
   %understood = call fastcc i1 @by_name(ptr %door, ptr %slots, ptr %values, ptr %names)
   br i1 %understood, label %complete, label %python
 complete:
@@ -975,7 +1023,17 @@ look:
   %array_at = getelementptr ptr, ptr %slots, i64 %a
   %array = load ptr, ptr %array_at
   %absent = icmp eq ptr %array, null
-  br i1 %absent, label %python, label %present
+  br i1 %absent, label %preset, label %present
+preset:
+  %presets = field ptr %door, Door_PRESETS
+  %no_presets = icmp eq ptr %presets, null
+  br i1 %no_presets, label %python, label %preset_one
+preset_one:
+  %preset_at = getelementptr ptr, ptr %presets, i64 %a
+  %held_array = load ptr, ptr %preset_at
+  %none_held = icmp eq ptr %held_array, null
+  store ptr %held_array, ptr %array_at
+  br i1 %none_held, label %python, label %present
 present:
   %a1 = add i64 %a, 1
   br label %complete
@@ -1023,6 +1081,7 @@ python:
 
 define internal fastcc ptr @enter(ptr %door, ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {
 entry:
+  %wide = alloca [$MOST_PARAMETERS x ptr], align 16
   %arrays = field i64 %door, Door_ARRAYS
   %variant = field ptr %door, Door_PLAIN
   %no_names = icmp eq ptr %names, null
@@ -1035,10 +1094,25 @@ plain:
   %quick = call fastcc ptr @run(ptr %door, ptr %variant, ptr %args, ptr null, i64 0, ptr null)
   br label %outcome
 general:
-  %slow = call fastcc ptr @choose(ptr %door, ptr %args, i64 %nargs, ptr %names)
+  %values = getelementptr ptr, ptr %args, i64 %nargs
+  %spreads = field i64 %door, Door_SPREADS
+  %may_spread = icmp eq i64 %spreads, %nargs
+  %not_zero = icmp ne i64 %nargs, 0
+  %perhaps = and i1 %may_spread, %not_zero
+  br i1 %perhaps, label %spreading, label %choosing
+spreading:
+  %count = call fastcc i64 @spread(ptr %door, ptr %args, i64 %nargs, ptr %wide)
+  %is_spread = icmp sge i64 %count, 0
+  br label %choosing
+choosing:
+  %widened = phi i1 [false, %general], [%is_spread, %spreading]
+  %wide_count = phi i64 [0, %general], [%count, %spreading]
+  %given = select i1 %widened, ptr %wide, ptr %args
+  %given_count = select i1 %widened, i64 %wide_count, i64 %nargs
+  %slow = call fastcc ptr @choose(ptr %door, ptr %given, i64 %given_count, ptr %values, ptr %names)
   br label %outcome
 outcome:
-  %result = phi ptr [%quick, %plain], [%slow, %general]
+  %result = phi ptr [%quick, %plain], [%slow, %choosing]
   %to_python = icmp eq ptr %result, inttoptr (i64 1 to ptr)
   br i1 %to_python, label %python, label %return
 return:

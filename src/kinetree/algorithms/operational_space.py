@@ -1,0 +1,125 @@
+"""The dynamics of a task, seen where it acts: ẋ = J v, and forces F at the task with τ = Jᵀ F (Khatib 1987).
+
+    Λ ẍ + μ + p = F
+    Λ = (J M⁻¹ Jᵀ)⁻¹               the inertia felt there
+    μ = Λ (J M⁻¹ b - J̇ v)          with b = C v
+    p = Λ J M⁻¹ g
+    J̄ = M⁻¹ Jᵀ Λ                   the dynamically consistent inverse, J J̄ = 1
+    N = 1 - J̄ J                    what N v leaves of a velocity, and Nᵀ τ of torques, does not move the task
+
+With M = Lᵀ D L and Y = L⁻ᵀ Jᵀ, A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y.
+
+Where the robot is singular A has no inverse. The quantities of a frame then have one of the matrices with A Λ A = A, as
+constraints do. A controller rather wants torques that stay bounded on the way there: `TaskInertia`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.crba import mass_matrix
+from kinetree.algorithms.jacobian import frame_jacobian
+from kinetree.algorithms.kinematics import frame_bias_acceleration
+from kinetree.algorithms.references import AccelerationKind, Reference
+from kinetree.algorithms.rnea import bias_forces, gravity_forces
+from kinetree.linalg import ltdl, ltdl_solve, unit_upper_solve
+from kinetree.model.tree import FramePlacement, Model
+from kinetree.ops import Array, Scalar, divide, less, minimum, mirrored, where
+
+DAMPING = 1e-8
+"""Of the generalised inverse, relative to the inverse inertia of each direction."""
+LEAST = 1e-3
+"""Relative to the regularization, what is added to A when its pivots are looked at."""
+
+
+# -- of a frame ------------------------------------------------------------------------------------------------
+
+
+def _felt(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Felt]:
+    J = frame_jacobian(model, frame, q, reference)
+    return J, Felt(mass_matrix(model, q), J, DAMPING)
+
+
+def inertia(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
+    """Λ, (6, 6), and the pivots of M."""
+    J, feel = _felt(model, frame, q, reference)
+    return mirrored(feel.solve(np.eye(len(J)))), feel.d
+
+
+def bias(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference) -> tuple[Array, Array]:
+    """μ, (6,), and the pivots of M; J̇ v is of the Jacobian in this reference."""
+    _, feel = _felt(model, frame, q, reference)
+    kind: AccelerationKind = "classical" if reference == "world-aligned" else "spatial"
+    drift = frame_bias_acceleration(model, frame, q, v, reference, kind).vector(model.spatial_order)
+    b = bias_forces(model, q, v) - gravity_forces(model, q)
+    return feel.solve(feel.acceleration(b) - drift), feel.d
+
+
+def gravity(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
+    """p, (6,), and the pivots of M."""
+    _, feel = _felt(model, frame, q, reference)
+    return feel.solve(feel.acceleration(gravity_forces(model, q))), feel.d
+
+
+def consistent_inverse(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
+    """J̄ = M⁻¹ Jᵀ Λ, (nv, 6), and the pivots of M."""
+    J, feel = _felt(model, frame, q, reference)
+    return feel.answer(np.zeros((model.nv, len(J))), -np.eye(len(J)))[0], feel.d
+
+
+def null_space(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
+    """N = 1 - J̄ J, (nv, nv), and the pivots of M."""
+    J, feel = _felt(model, frame, q, reference)
+    return np.eye(model.nv) + feel.answer(np.zeros((model.nv, model.nv)), J)[0], feel.d
+
+
+# -- for controllers -------------------------------------------------------------------------------------------
+
+
+class TaskInertia:
+    """Λ of some rows of a task for M and J, bounded where the robot is singular.
+
+    A = Uᵀ E U has pivots e. With w the mean of A over the linear, and over the angular rows, r = min e/w says how near
+    to singular it is. Where r is above the regularization ε, Λ = A⁻¹ exactly; below, Λ = (A + ε (1 - r/ε)² W)⁻¹
+    (Nakamura and Hanafusa 1986): what the robot can do badly or not at all is asked for less and less.
+    """
+
+    def __init__(self, M: Array, J: Array, linear: int, regularization: float) -> None:
+        self.L, self.pivots = ltdl(M)
+        self.J = J
+        self.Y = unit_upper_solve(self.L, J.T)
+        self.W = self.Y * divide(1.0, self.pivots)[:, None]
+        A = mirrored(self.Y.T @ self.W)
+        if regularization > 0.0:
+            weights = _mean_weights(A, linear)
+            A = A + np.diag(weights * _damping(A, weights, regularization))
+        self.factors = ltdl(A)
+
+    def force(self, acceleration: Array) -> Array:
+        """Λ times an acceleration of the task, or times the columns of a matrix."""
+        return ltdl_solve(*self.factors, acceleration)
+
+    def acceleration(self, tau: Array) -> Array:
+        """J M⁻¹ τ: that of the task, due to torques."""
+        return self.W.T @ unit_upper_solve(self.L, tau)
+
+
+def _damping(A: Array, weights: Array, regularization: float) -> Scalar:
+    """ε (1 - r/ε)² where r is below ε, or 0. The pivots are those of a matrix that can be factored in any case."""
+    nearness: Any = 1.0
+    for pivot, weight in zip(ltdl(A + np.diag(weights * (LEAST * regularization)))[1], weights, strict=True):
+        nearness = minimum(nearness, pivot * divide(1.0 / regularization, weight))
+    return regularization * (1.0 - nearness) ** 2
+
+
+def _mean_weights(A: Array, linear: int) -> Array:
+    """The mean of A over the first, linear rows for these, and over the others for those; never zero."""
+    parts: list[Scalar] = []
+    for block in (A.diagonal()[:linear], A.diagonal()[linear:]):
+        if len(block):
+            mean = block.sum() * (1.0 / len(block))
+            parts += [where(less(0.0, mean), mean, 1.0)] * len(block)
+    return np.array(parts)

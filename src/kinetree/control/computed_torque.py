@@ -1,0 +1,41 @@
+"""Inverse dynamics in a loop: joints that behave like unit masses on springs, whatever the robot weighs."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.control.gains import as_gain, critical, times
+from kinetree.control.robots import with_motors
+from kinetree.control.step import Step
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+
+@final
+class ComputedTorque(Step):
+    """τ = M a + C v + G with a = a* + k_p (q* ⊖ q) + k_d (v* - v): `controller(q, v, (q_des, v_des, a_des))`.
+
+    The closed loop is ë + k_d ė + k_p e = 0 for the error e = q* - q.
+
+    stiffness   k_p [1/s²], damping k_d [1/s]: numbers, one for each joint, or matrices; damping is 2 √k_p unless given
+
+    Where v_des or a_des is not given, it is zero. What the model has of damping, friction and springs is compensated.
+    """
+
+    def __init__(self, robot: Robot, stiffness: Any, damping: Any = None) -> None:
+        robot = with_motors(robot, "ComputedTorque")
+        k_p = as_gain("stiffness", stiffness, robot.nv)
+        k_d = critical(k_p) if damping is None else as_gain("damping", damping, robot.nv)
+        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "q_des": ("q",), "v_des": ("v",), "a_des": ("v",)}
+        arguments |= {"stiffness": k_p.shape, "damping": k_d.shape}
+        rest = np.zeros(robot.nv)
+        self._prepare(robot, arguments, {"v_des": rest, "a_des": rest, "stiffness": k_p, "damping": k_d})
+
+    def formula(
+        self, robot: Robot, q: Array, v: Array, q_des: Array, v_des: Array, a_des: Array, stiffness: Any, damping: Any
+    ) -> Array:
+        """τ, (nv,)."""
+        a = a_des + times(stiffness, robot.difference(q, q_des)) + times(damping, v_des - v)
+        return robot.inverse_dynamics(q, v, a)

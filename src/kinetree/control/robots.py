@@ -1,0 +1,36 @@
+"""What controllers ask of a robot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kinetree.arguments import as_number
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.robot import Robot
+
+
+def as_robot(robot: Any) -> Robot:
+    """A robot, or one sentence."""
+    if not isinstance(robot, Robot):
+        raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+    return robot
+
+
+def with_motors(robot: Any, controller: str) -> Robot:
+    """A robot all of whose joints can have motors."""
+    robot = as_robot(robot)
+    base = robot.model.floating_base
+    if base is not None:
+        raise ArgumentError(
+            f"{controller} needs a motor for every entry of v, and the floating base of {robot.name!r} has none; "
+            "what stands on contacts is for SupportConsistent"
+        )
+    return robot
+
+
+def as_regularization(value: Any) -> float:
+    """How near to singular, from 0 to 1."""
+    number = as_number("regularization", value)
+    if not 0.0 <= number < 1.0:
+        raise ArgumentError(f"regularization is {number:g}; expected a number from 0, for none, to below 1")
+    return number

@@ -1,0 +1,199 @@
+"""What controllers have in common: a formula with settings that it keeps, compiled, as one native call a step."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.binding import native as native_method
+from kinetree.bound_law import BoundLaw
+from kinetree.compiler import native
+from kinetree.compiler.expr import is_traced, tracing
+from kinetree.compiler.jit import lock
+from kinetree.definition import Definition, bound_arguments
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+Shape = tuple[int | str, ...]
+
+
+class Step(ABC):
+    """One step of a controller. A step is pure: the same arguments give the same numbers, and nothing is kept.
+
+    `arguments` are its arrays in their order, and the shape of each for one state; `presets` are the values of those
+    that need not be given: settings such as gains, and zeros. All of them may be given in a call, by name, and may have
+    leading batch axes there. In place of the first `n` arguments' successors a call may have one tuple of them.
+    """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")  # so that a call of the object is a call of what is kept there
+
+    robot: Robot | None
+    arguments: Mapping[str, Shape]
+    presets: Mapping[str, Array]
+    structure: tuple[Any, ...]
+    """What the formula depends on besides its arguments: steps with the same share their code."""
+    _given: tuple[tuple[Any, ...], dict[str, Any]]
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *given: Any, out: Array | None = None, **named: Any) -> Any:
+            """`step`."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Remembers what it was made of."""
+        self = super().__new__(cls)
+        self._given = tuple(map(_kept, args)), {name: _kept(value) for name, value in kwargs.items()}
+        return self
+
+    def _prepare(
+        self,
+        robot: Robot | None,
+        arguments: Mapping[str, Shape],
+        presets: Mapping[str, Array],
+        structure: tuple[Any, ...] = (),
+    ) -> None:
+        """The last that `__init__` of a controller does."""
+        self.robot, self.arguments, self.structure = robot, dict(arguments), structure
+        self.presets = {name: np.array(value, dtype=np.float64) for name, value in presets.items()}
+        for value in self.presets.values():
+            value.setflags(write=False)
+        self.__call__ = self._first_call  # type: ignore[method-assign]
+
+    @abstractmethod
+    def formula(self, robot: Any, *values: Any) -> Any:
+        """Its equations, for one state; of the object itself only the `structure` may be used."""
+
+    tuple_after: int = 2
+    """After how many arguments the others may come as one tuple."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), *self._given)
+
+    def __repr__(self) -> str:
+        of = "" if self.robot is None else f" of {self.robot.name!r}"
+        return f"<{type(self).__name__}{of}: {', '.join(self.arguments)}>"
+
+    def changed(self, **changes: Any) -> Any:
+        """The same controller with other arguments of its constructor; code is shared where only numbers differ."""
+        args, kwargs = self._given
+        bound = inspect.signature(type(self).__init__).bind(None, *args, **kwargs).arguments
+        del bound["self"]
+        return type(self)(**{**bound, **changes})
+
+    @native_method
+    def step(self, *given: Any, out: Array | None = None, **named: Any) -> Any:
+        """The controller's result; leading axes of its arguments are batch axes, and broadcast."""
+        values = self._values(given, named)
+        if tracing() and any(map(is_traced, values.values())):
+            return self.law.inside(values)
+        result = self.law.call(**values, out=out)
+        self._lead()
+        return result
+
+    def prepare(self, batch: bool = False) -> None:
+        """Compile ahead, for one state or also for batches."""
+        if not self.law.eager:
+            self.step  # noqa: B018 - looking it up compiles it
+            if batch:
+                self.law.traced.kernel.load("batch")
+            self._lead()
+
+    def _first_call(self, *given: Any, **named: Any) -> Any:
+        if tracing():  # nothing else is compiled meanwhile
+            return type(self).step(self, *given, **named)
+        self.__call__ = self.step  # type: ignore[method-assign]
+        return self.step(*given, **named)
+
+    def _values(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        if len(given) == self.tuple_after + 1 and isinstance(given[-1], tuple):
+            given = (*given[:-1], *given[-1])
+        return bound_arguments(type(self).__name__, self._signature, given, named)
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        defaults = {name: self.presets.get(name, inspect.Parameter.empty) for name in self.arguments}
+        return inspect.Signature([inspect.Parameter(name, kind, default=value) for name, value in defaults.items()])
+
+    # -- compiled ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def law(self) -> BoundLaw:
+        """The formula as a law, shared by all controllers of the robot with the same structure."""
+        key = (type(self), self.structure, tuple(self.arguments.items()))
+        known = _robotless() if self.robot is None else self.robot._laws
+        with lock:
+            if key not in known:
+                known[key] = self._new_law()
+        law: BoundLaw = known[key]
+        return law
+
+    def _new_law(self) -> BoundLaw:
+        method = self.formula
+        names = [*([] if self.robot is None else ["robot"]), *self.arguments]
+
+        def formula(*values: Any) -> Any:
+            return method(*values) if "robot" in names else method(None, *values)
+
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        formula.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
+        formula.__name__ = formula.__qualname__ = type(self).__name__
+        shapes = {name: shape for name, shape in self.arguments.items() if name not in ("q", "v")}
+        return BoundLaw(Definition(formula, shapes), {} if self.robot is None else {"robot": self.robot}, {})
+
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        if self.law.eager or not native.available():
+            return None
+        traced = self.law.traced
+        words = [name if name not in self.presets else f"{name}=..." for name in self.arguments]
+        interface = native.Interface(
+            name="step",
+            text=f"step({', '.join(['$self', *words, '*', 'out=None'])})\n--\n\n{inspect.getdoc(type(self))}",
+            arrays=tuple(self.law.cores.items()),
+            options=(),
+            defaults=(),
+            mapping=None,
+            results=tuple(traced.shapes),
+            bare=not traced.is_tuple,
+            fallback=method,
+            home=type(self).__module__,
+            presets=tuple(self.presets.get(name) for name in self.arguments),
+            spreads=self.tuple_after + 1,
+        )
+        traced.kernel.load("single")
+        self.__dict__["_door"] = native.Door(interface)
+        self._lead()
+        bound: Callable[..., Any] = self.__dict__["_door"].bind(self)
+        return bound
+
+    def _lead(self) -> None:
+        """Let native calls reach the kernels that are there."""
+        door, kernel = self.__dict__.get("_door"), self.law.traced.kernel if not self.law.eager else None
+        if door is None or kernel is None:
+            return
+        has_batch = kernel.loaded("batch") is not None
+        if self.__dict__.get("_leads") != has_batch:
+            door.lead_to([native.Variant(kernel.loaded("single"), has_status=True, batch=kernel.loaded("batch"))])
+            self.__dict__["_leads"] = has_batch
+
+
+@cache
+def _robotless() -> dict[Any, BoundLaw]:
+    """Laws of controllers that know no robot."""
+    return {}
+
+
+def _kept(value: Any) -> Any:
+    """An array that nobody changes any more; anything else as it is."""
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _again(kind: type[Step], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
+    """From a pickle."""
+    return kind(*args, **kwargs)

@@ -1,0 +1,70 @@
+"""Inverse dynamics for robots that stand: torques that need no effort at the base, and what may be added to them."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.constrained import Constrained
+from kinetree.control.gains import as_gain, critical, times
+from kinetree.control.step import Step
+from kinetree.errors import ArgumentTypeError, short
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+
+@final
+class SupportConsistent(Step):
+    """τ = (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b + g) + (1 - (N_cᵀ Sᵀ)⁺ N_cᵀ Sᵀ) τ₀ with a = a* + k_p (q* ⊖ q) + k_d (v* - v):
+    `controller(q, v, (q_des, v_des, a_des, tau_0))`.
+
+    Of all torques that give the accelerations, as far as the contacts allow them, those nearest to τ₀. Contacts push
+    and pull: whether forces are within friction cones is not looked at.
+
+    stance      the robot on its contacts: robot.constrained([kt.Contact("left_foot"), …])
+    stiffness   k_p [1/s²], damping k_d [1/s]: numbers, one for each entry of v, or matrices; 2 √k_p unless given
+
+    Where v_des, a_des or tau_0 is not given, it is zero. The result has nv entries, zeros where there is no motor.
+    """
+
+    def __init__(self, stance: Constrained, stiffness: Any, damping: Any = None) -> None:
+        stance = as_stance(stance)
+        robot = stance.robot
+        k_p = as_gain("stiffness", stiffness, robot.nv)
+        k_d = critical(k_p) if damping is None else as_gain("damping", damping, robot.nv)
+        self.equations = stance.equations
+        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "q_des": ("q",), "v_des": ("v",), "a_des": ("v",)}
+        arguments |= {"tau_0": ("v",), "stiffness": k_p.shape, "damping": k_d.shape}
+        still = dict.fromkeys(("v_des", "a_des", "tau_0"), np.zeros(robot.nv))
+        self._prepare(robot, arguments, {**still, "stiffness": k_p, "damping": k_d}, (self.equations,))
+
+    def formula(
+        self,
+        robot: Robot,
+        q: Array,
+        v: Array,
+        q_des: Array,
+        v_des: Array,
+        a_des: Array,
+        tau_0: Array,
+        stiffness: Any,
+        damping: Any,
+    ) -> Array:
+        """τ, (nv,)."""
+        a = a_des + times(stiffness, robot.difference(q, q_des)) + times(damping, v_des - v)
+        return torques(Constrained(robot, self.equations), q, v, a, tau_0)
+
+
+def torques(stance: Constrained, q: Array, v: Array, a: Array, tau_0: Array) -> Array:
+    """Those of the joints; what no torque can give is not asked of the base."""
+    tau = stance.nearest_torques(q, v, a, tau_0)[0].copy()
+    tau[np.setdiff1d(np.arange(stance.robot.nv), stance.equations.actuated)] = 0.0
+    return tau
+
+
+def as_stance(stance: Any) -> Constrained:
+    """A robot on contacts, or one sentence."""
+    if not isinstance(stance, Constrained):
+        raise ArgumentTypeError(f"stance is {short(stance)}; expected a robot on contacts, as robot.constrained gives")
+    return stance

@@ -1,6 +1,7 @@
 """Rules, graph passes, schedule and split."""
 
 import ast
+import gc
 
 import numpy as np
 import pytest
@@ -224,3 +225,17 @@ def test_a_loop_of_rotations_folds_to_nothing():
     assert graph.operations() == 0
     assert build(function, [(3,)], host()).operations == 0
     assert SIGNATURES["add"][1] == REAL
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_garbage_collection_is_left_as_it_was(on):
+    before = gc.isenabled()
+    try:
+        gc.enable() if on else gc.disable()
+        build(lambda x: x * x, [(3,)], host())
+        assert gc.isenabled() is on
+        with pytest.raises(ZeroDivisionError):
+            build(lambda x: 1 / 0, [(3,)], host())
+        assert gc.isenabled() is on
+    finally:
+        gc.enable() if before else gc.disable()

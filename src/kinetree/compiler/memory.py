@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
 
-LARGE = 2**24
+LARGE = 2**21
 """Bytes from which on a result comes from a block; smaller ones are kept by the allocator itself."""
 SHARE = 32
 """All blocks together are at most this part of the machine's memory, unless set."""

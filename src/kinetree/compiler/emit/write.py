@@ -17,8 +17,8 @@ from kinetree.compiler.emit.stage import COLUMNS, LINE, ROW
 from kinetree.compiler.emit.tiles import aligned, loop, mask, transposed
 from kinetree.compiler.expr import Node
 
-STREAMED = 2**22
-"""Bytes of results from which on they go past the cache: more than the second cache holds."""
+STREAMED = 2**20
+"""Bytes of results from which on they go past the cache: about what the second cache holds."""
 
 
 def streamed_size(space: BlockSpace) -> int:
@@ -88,7 +88,7 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
         texts.append(_unpack(j, n, space.width, zeros))
         texts.append(_table(j, zeros))
     lines += [f"begin{len(space.layout.outputs)}:", "  ret void", "}"]
-    return "\n\n".join(["\n".join(lines), *texts, _FLUSH, "!0 = !{i32 1}"])
+    return "\n\n".join(["\n".join(lines), *texts, _flush_whole(), _FLUSH, "!0 = !{i32 1}"])
 
 
 MOST_LINES = 64
@@ -261,10 +261,46 @@ def _flushes(p: str, W: int, column: str, first: str, numbers: int, last: str) -
     for lane in range(W):
         lines += [
             f"  %{p}t{lane} = getelementptr double, ptr %to{lane}, i64 {column}",
-            f"  call fastcc void @kinetree.flush(ptr %{p}t{lane}, ptr %from{lane}, i1 {first}, i64 {8 * numbers}, "
-            f"i1 {last}, i1 %past)",
+            f"  call fastcc void @kinetree.flush{'.whole' * (numbers == COLUMNS)}(ptr %{p}t{lane}, ptr %from{lane}, "
+            f"i1 {first}, i64 {8 * numbers}, i1 {last}, i1 %past)",
         ]
     return lines
+
+
+def _flush_whole() -> str:
+    """The same for as many columns as the stage holds: so many whole lines, and what waits for the next."""
+    name, count = "@kinetree.flush.whole", 8 * COLUMNS // LINE
+    lines = [
+        f"define internal fastcc void {name}(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past) "
+        "nounwind noinline {",
+        "  %address = ptrtoint ptr %to to i64",
+        f"  %shift = and i64 %address, {LINE - 1}",
+        "  %inside = icmp ne i64 %shift, 0",
+        "  %either = or i1 %first, %last",
+        "  %ragged = and i1 %either, %inside",
+        "  br i1 %ragged, label %general, label %usual",
+        "general:",
+        "  call fastcc void @kinetree.flush(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past)",
+        "  ret void",
+        "usual:",
+        "  %back = sub i64 0, %shift",
+        "  %lines = getelementptr i8, ptr %to, i64 %back",
+    ]
+    for k in range(count + 1):
+        lines += [
+            f"  %from{k} = getelementptr i8, ptr %from, i64 {k * LINE}",
+            f"  %value{k} = load <8 x double>, ptr %from{k}, align {LINE}",
+            f"  %to{k} = getelementptr i8, ptr %lines, i64 {k * LINE}",
+        ]
+    lines += [
+        f"  store <8 x double> %value{count}, ptr %from, align {LINE}",
+        "  br i1 %past, label %stream, label %plain",
+    ]
+    for label, mark in (("stream", ", !nontemporal !0"), ("plain", "")):
+        lines.append(f"{label}:")
+        lines += [f"  store <8 x double> %value{k}, ptr %to{k}, align {LINE}{mark}" for k in range(count)]
+        lines.append("  ret void")
+    return "\n".join([*lines, "}"])
 
 
 _FLUSH = f"""

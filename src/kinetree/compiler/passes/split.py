@@ -15,7 +15,7 @@ PART = 1000
 """Operations in one function, at most."""
 VERY_LONG = 20_000
 """Operations from which on functions are shorter: LLVM is done a third sooner, and little is lost."""
-SHORT_PART = 300
+SHORT_PART = 200
 ANGLES = 200
 """Sines and cosines in one function, at most: all are alive at once, and LLVM takes minutes for thousands."""
 

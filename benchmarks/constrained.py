@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from measure import Call, best_loops
+from measure import Call, best_loops, save
 from robots import Contender, load
 from table import show
 
@@ -82,11 +82,12 @@ def row(contender: Contender, kind: str, derivatives: bool) -> dict[str, object]
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, print, save."""
     contender = load("ANYmal")
     rows = [row(contender, kind, derivatives=False) for kind in ("point", "surface")]
     rows.append(row(contender, "point", derivatives=True))
     show("Constrained forward dynamics, one state from Python", rows)
+    print("saved", save("constrained", {"rows": rows}))
 
 
 if __name__ == "__main__":

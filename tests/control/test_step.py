@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler import native
 from kinetree.control import (
     Admittance,
     CartesianImpedance,
@@ -133,7 +134,8 @@ def test_it_can_be_compiled_ahead_and_looked_at():
     assert callable(controller)
     assert list(inspect.signature(controller).parameters) == list(controller.arguments)
     assert list(inspect.signature(ComputedTorque).parameters) == ["robot", "stiffness", "damping"]
-    assert str(inspect.signature(controller.step)).startswith("(q, v, q_des, v_des=")
+    if native.available():
+        assert str(inspect.signature(controller.step)).startswith("(q, v, q_des, v_des=")
     assert controller(np.zeros((4, 7)), *JOINTS[1:]).shape == (4, 7)
 
 

@@ -13,8 +13,8 @@ import time
 
 import numpy as np
 from measure import Call, best_loops, save
-from peers_ik import Setup, of_kinetree, of_mink, of_pink, of_placo, without_geometry
-from robots import find
+from peers_ik import Setup, of_kinetree, of_mink, of_pink, of_placo
+from robots import find, standing, without_geometry
 from table import show
 
 import kinetree as kt
@@ -39,17 +39,6 @@ def humanoid() -> Setup:
     q = standing(robot)
     moved = robot.integrate(q, 1e-4 * np.random.default_rng(0).normal(size=robot.nv))
     return Setup(robot, urdf, q, {hand: robot.frame(hand).pose(moved) for hand in HANDS}, 0.1, DT)
-
-
-def standing(robot: kt.Robot) -> np.ndarray:
-    """Bent arms and legs."""
-    q = robot.neutral()
-    places = {joint.name: joint.iq for joint in robot.model.owners}
-    for name, iq in places.items():
-        for part, angle in (("hip_pitch", -0.3), ("knee", 0.6), ("ankle_pitch", -0.3), ("elbow", 0.8)):
-            if part in name:
-                q[iq] = angle
-    return q
 
 
 def rows(title: str, setup: Setup, calls: dict[str, Call]) -> list[dict[str, object]]:

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 from measure import save
-from peers_ik import without_geometry
 from peers_pose import Solve, of_pinocchio, of_toolbox
-from robots import find
+from robots import find, without_geometry
 from table import show
 
 import kinetree as kt

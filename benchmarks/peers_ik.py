@@ -6,7 +6,6 @@ All get the same robot without its meshes, the same configuration and targets, g
 from __future__ import annotations
 
 import tempfile
-import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,15 +35,6 @@ class Setup:
     @property
     def floats(self) -> bool:
         return self.robot.model.floating_base is not None
-
-
-def without_geometry(path: Path) -> str:
-    """A URDF without visuals and collisions: nothing here needs them, and some readers insist on finding meshes."""
-    root = ET.parse(path).getroot()
-    for link in root.iter("link"):
-        for child in [child for child in link if child.tag in ("visual", "collision")]:
-            link.remove(child)
-    return ET.tostring(root, encoding="unicode")
 
 
 def of_kinetree(setup: Setup) -> dict[str, Call]:

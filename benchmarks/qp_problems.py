@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from differential_ik import standing
-from peers_ik import without_geometry
-from robots import find
+from robots import find, standing, without_geometry
 
 import kinetree as kt
 

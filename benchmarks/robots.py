@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,3 +74,23 @@ def chain(joints: int) -> kt.Robot:
             f"joint{k}", "revolute", f"link{k - 1}", f"link{k}", axis=axis, xyz=(0.0, 0.01, 0.2), rpy=(0.3, 0, 0)
         )
     return kt.Robot(builder.build())
+
+
+def without_geometry(path: Path) -> str:
+    """A URDF without visuals and collisions: nothing here needs them, and some readers insist on finding meshes."""
+    root = ET.parse(path).getroot()
+    for link in root.iter("link"):
+        for child in [child for child in link if child.tag in ("visual", "collision")]:
+            link.remove(child)
+    return ET.tostring(root, encoding="unicode")
+
+
+def standing(robot: kt.Robot) -> np.ndarray:
+    """Bent arms and legs."""
+    q = robot.neutral()
+    places = {joint.name: joint.iq for joint in robot.model.owners}
+    for name, iq in places.items():
+        for part, angle in (("hip_pitch", -0.3), ("knee", 0.6), ("ankle_pitch", -0.3), ("elbow", 0.8)):
+            if part in name:
+                q[iq] = angle
+    return q

@@ -72,8 +72,10 @@ ALLOWED = {
         "compiler",
         "constrained",
         "definition",
+        "ik",
         "linalg",
         "robot",
+        "solvers",
         "spatial",
     },
     "structure": set(),
@@ -95,6 +97,7 @@ ALLOWED = {
     "__init__": {
         "cache",
         "constrained",
+        "control",
         "law",
         "derivatives",
         "dh",

@@ -1,6 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, edit, identification, ik, linalg, positions, rotations
+from kinetree import cache, control, edit, identification, ik, linalg, positions, rotations
 from kinetree.compiler.memory import set_result_memory
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
@@ -12,6 +12,7 @@ from kinetree.errors import (
     ArgumentTypeError,
     CacheWarning,
     InfeasibleError,
+    IterationLimitError,
     KinetreeError,
     ModelError,
     ModelWarning,
@@ -70,6 +71,7 @@ __all__ = [
     "Frame",
     "Inertia",
     "InfeasibleError",
+    "IterationLimitError",
     "JointDynamics",
     "KinetreeError",
     "Lagrange",
@@ -97,6 +99,7 @@ __all__ = [
     "cache",
     "clip",
     "compile",
+    "control",
     "convert",
     "cos",
     "cross",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import prod
 from numbers import Real
 from typing import Any
 
@@ -134,6 +135,13 @@ def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in leading.items())
         raise ArgumentError(f"the batch axes do not broadcast: {listed}") from None
+
+
+def as_rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
+    """The states of a batch one after the other, (N, size), or (size,) for an array that is the same in all of them."""
+    if array.shape == core:
+        return np.ascontiguousarray(array).reshape(-1)
+    return np.ascontiguousarray(np.broadcast_to(array, batch + core)).reshape(prod(batch), prod(core))
 
 
 def map_rows(function: Callable[..., Any], arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> list[Any]:

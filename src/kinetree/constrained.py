@@ -50,7 +50,7 @@ def constrained(
     for name, rate in (("frequency", omega), ("damping_ratio", zeta)):
         if not 0.0 <= rate < math.inf:
             raise ArgumentError(f"{name} is {rate:g}; expected a finite number, not below zero")
-    return Constrained(robot, ConstraintSet(listed, epsilon, omega, zeta, _motors(robot, actuated)))
+    return Constrained(robot, ConstraintSet(listed, epsilon, omega, zeta, motors(robot, actuated)))
 
 
 def _check(robot: Robot, constraint: Constraint) -> None:
@@ -62,7 +62,7 @@ def _check(robot: Robot, constraint: Constraint) -> None:
         raise ArgumentError(f"{names} are fixed to the same body; expected frames that can move against each other")
 
 
-def _motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
+def motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
     """The entries of v that belong to joints with a motor."""
     if isinstance(actuated, str):
         actuated = (actuated,)

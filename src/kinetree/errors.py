@@ -44,9 +44,15 @@ class QuadraticProgramError(KinetreeError, ArithmeticError):
 
 
 class InfeasibleError(QuadraticProgramError):
-    """No point keeps all bounds and equations of a quadratic program; `rows` contradict each other."""
+    """No point keeps all bounds and equations of a quadratic program; `rows` contradict each other, which where they
+    have names are called `conflicting`."""
 
     rows: tuple[int, ...] = ()
+    conflicting: tuple[str, ...] = ()
+
+
+class IterationLimitError(QuadraticProgramError):
+    """A quadratic program that was not solved within the iterations it was given."""
 
 
 class NotConvexError(QuadraticProgramError):

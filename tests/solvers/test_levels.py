@@ -97,3 +97,63 @@ def test_refusals():
     assert caught.value.rows == (1,)
     with pytest.raises(kt.NotFiniteError):
         levels.solve([(np.eye(2), [1, np.nan])])
+
+
+# -- rows that begin at a level ----------------------------------------------------------------------------------------
+
+
+def softly_level_by_level(pairs, lower, upper, D, since):
+    """One quadratic program after the other in x and slacks, with what earlier levels leave as it is."""
+    n = pairs[0][0].shape[1]
+    A, b = np.zeros((0, n)), np.zeros(0)
+    lower, upper = lower.copy(), upper.copy()
+    found = []
+    for level, (J, e) in enumerate(pairs):
+        soft = [k for k, begin in enumerate(since) if begin == level]
+        held = [k for k, begin in enumerate(since) if begin < level]
+        s = len(soft)
+        H = np.zeros((n + s, n + s))
+        H[:n, :n], H[n:, n:] = J.T @ J, np.eye(s)
+        g = np.concatenate([-J.T @ e, np.zeros(s)])
+        rows = np.block([[D[held], np.zeros((len(held), s))], [D[soft], np.eye(s)]])
+        chosen = np.array([*held, *soft], dtype=int) + n
+        free = np.full(s, np.inf)
+        x = qp.solve(
+            H, g, np.hstack([A, np.zeros((len(A), s))]), b, rows, lower[chosen], upper[chosen],
+            np.concatenate([lower[:n], -free]), np.concatenate([upper[:n], free]),
+        ).x[:n]  # fmt: skip
+        A, b = np.concatenate([A, J]), np.concatenate([b, J @ x])
+        excess = np.zeros(s)
+        for i, k in enumerate(soft):
+            there = D[k] @ x
+            excess[i] = max(lower[n + k] - there, there - upper[n + k], 0.0)
+            if excess[i] > 1e-9:
+                lower[n + k] = upper[n + k] = there
+        found.append((J @ x - e, excess))
+    return found
+
+
+def test_rows_that_begin_at_a_level_are_kept_as_well_as_its_tasks():
+    rng = np.random.default_rng(4)
+    violated = 0
+    for _ in range(40):
+        n, sizes, rows = 12, (2, 3, 3, 12), 9
+        pairs, D = random_levels(rng, n, sizes), rng.normal(size=(rows, n))
+        since = (-1, -1, 0, 0, 1, 1, 2, 2, 3)
+        lower = np.concatenate([np.full(n, -3.0), np.full(2, -1.0), rng.uniform(-1.0, 1.0, rows - 2)])
+        upper = np.concatenate([np.full(n, 3.0), np.full(2, 1.0), lower[n + 2 :] + rng.choice([0.0, 0.5], rows - 2)])
+        expected = softly_level_by_level(pairs, lower, upper, D, since)
+        x = levels.solve(pairs, lower, upper, D, since=since)
+        for level, ((J, e), (residual, excess)) in enumerate(zip(pairs, expected, strict=True)):
+            np.testing.assert_allclose(J @ x - e, residual, atol=2e-6)
+            soft = [k for k, begin in enumerate(since) if begin == level]
+            there = D[soft] @ x
+            beyond = np.maximum(0.0, np.maximum(lower[n:][soft] - there, there - upper[n:][soft]))
+            np.testing.assert_allclose(beyond, excess, atol=2e-6)
+            violated += np.count_nonzero(excess > 1e-3)
+    assert violated > 20  # else the test says nothing
+
+
+def test_a_wrong_level_is_refused():
+    with pytest.raises(kt.ArgumentError, match="since"):
+        levels.solve([(np.eye(2), [0, 0])], D=[[1, 0]], since=[1])

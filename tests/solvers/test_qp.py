@@ -77,7 +77,9 @@ def test_the_text_of_the_solver_computes_the_same():
         x, z, active, info = np.zeros(n), np.zeros(n + m), np.zeros(n + m), np.zeros(4)
         work = [np.zeros(shape) for shape in PROGRAM.workspace(n, m).values()]
         C = np.concatenate([p["A"], p["C"]])
-        active_set.minimise(p["H"], p["g"], C, lower, upper, np.zeros(n + m), x, z, active, info, *work, n, m)
+        active_set.minimise(
+            p["H"], p["g"], C, lower, upper, np.zeros(n + m), np.zeros(1), x, z, active, info, *work, n, m
+        )
         np.testing.assert_allclose(x, s.x, atol=1e-11)
         np.testing.assert_array_equal(active, s.active)
         assert info[active_set.TURNS] == s.iterations

@@ -9,15 +9,48 @@ from kinetree.control.hybrid import HybridMotionForce
 from kinetree.control.joint_impedance import JointImpedance
 from kinetree.control.operational_space import OperationalSpace
 from kinetree.control.support_consistent import SupportConsistent
+from kinetree.control.whole_body.contacts import GroundContact, LineContact, PointContact, SurfaceContact
+from kinetree.control.whole_body.controller import WholeBody
+from kinetree.control.whole_body.effort_tasks import ForceTask, TorqueTask
+from kinetree.control.whole_body.limits import MotionLimits, TorqueLimits, WholeBodyLimit
+from kinetree.control.whole_body.motion_tasks import (
+    CenterOfMassTask,
+    MomentumTask,
+    OrientationTask,
+    PoseTask,
+    PositionTask,
+    PostureTask,
+)
+from kinetree.control.whole_body.step import Step as WholeBodyStep
+from kinetree.control.whole_body.task import MotionTask, WholeBodyTask
 
 __all__ = [
     "Admittance",
     "CartesianImpedance",
+    "CenterOfMassTask",
     "CentroidalMomentum",
     "ComputedTorque",
+    "ForceTask",
     "GravityCompensation",
+    "GroundContact",
     "HybridMotionForce",
     "JointImpedance",
+    "LineContact",
+    "MomentumTask",
+    "MotionLimits",
+    "MotionTask",
     "OperationalSpace",
+    "OrientationTask",
+    "PointContact",
+    "PoseTask",
+    "PositionTask",
+    "PostureTask",
     "SupportConsistent",
+    "SurfaceContact",
+    "TorqueLimits",
+    "TorqueTask",
+    "WholeBody",
+    "WholeBodyLimit",
+    "WholeBodyStep",
+    "WholeBodyTask",
 ]

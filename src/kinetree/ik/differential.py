@@ -13,7 +13,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats, as_number, batch_shape
+from kinetree.arguments import as_floats, as_number, as_rows, batch_shape
 from kinetree.binding import native as native_method
 from kinetree.bound_law import BoundLaw
 from kinetree.compiler import native
@@ -124,7 +124,7 @@ class DifferentialIK:
         batch = batch_shape(arguments)
         count = prod(batch)
         result, status = np.empty((count, self.robot.nv)), np.zeros((count, 1))
-        rows = [_rows(array, batch, core) for array, core in arguments.values()]
+        rows = [as_rows(array, batch, core) for array, core in arguments.values()]
         if self._formula.eager:
             for k in range(count):
                 result[k] = self._by_textbook(self._state(rows, k))
@@ -177,12 +177,15 @@ class DifferentialIK:
         code = traced.kernel.load("single")
         first = Stage(code, code.workspace, arguments, tuple(between.values()))
         info: tuple[Place, ...] = (Result(0), Buffer("info", _INFO))
+        places: tuple[Place, ...]
         if self.is_strict:
             between["D"] = Buffer("D", 0)
+            count = n * len(p.level_sizes)
             inputs = tuple(between[name] for name in ("J", "e", "damping", "D", "lower", "upper"))
-            second = levels.stage(n, p.level_sizes, 0, inputs, info)
+            places = (*inputs, Numbers((0.0,) * count))
+            second = levels.stage(n, p.level_sizes, (), places, (info[0], Buffer("active", count), info[1]))
         else:
-            places: tuple[Place, ...] = (*between.values(), Numbers((0.0,) * (n + held)))
+            places = (*between.values(), Numbers((0.0,) * (n + held)), Numbers((0.0,)))
             outputs = (info[0], Buffer("multipliers", n + held), Buffer("active", n + held), info[1])
             second = PROGRAM.stage(n, held, places, outputs, own=True)
         return Chain([first, second], Layout(tuple(map(prod, p.arguments.values())), (n, 1)))
@@ -224,7 +227,7 @@ class DifferentialIK:
         results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
         if self.is_strict:
             J, e, damping, lower, upper = results
-            return levels.run(self.robot.nv, self.problem.level_sizes, 0, [J, e, damping, J[:0], lower, upper])
+            return levels.run(self.robot.nv, self.problem.level_sizes, (), [J, e, damping, J[:0], lower, upper])
         return self._solved(results)
 
     def _refuse(self, status: int, state: list[Array]) -> NoReturn:
@@ -255,13 +258,6 @@ class DifferentialIK:
             joints |= dict.fromkeys(range(end, end + contact.size), f"contact of {contact.frame!r}")
             end += contact.size
         return ", ".join(dict.fromkeys(joints[row] for row in rows)) + " contradict each other"
-
-
-def _rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
-    """(N, size), or (size,) for an array that is the same in all states."""
-    if array.shape == core:
-        return np.ascontiguousarray(array).reshape(-1)
-    return np.ascontiguousarray(np.broadcast_to(array, batch + core)).reshape(prod(batch), prod(core))
 
 
 def _again(

@@ -309,12 +309,11 @@ def violated(x: Vector, C: Matrix, active: Vector, lower: Vector, upper: Vector,
 
 def improve(
     x: Vector, C: Matrix, lower: Vector, upper: Vector, active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix,
-    S: Matrix, Z: Matrix, n: int, m: int,
+    S: Matrix, Z: Matrix, most: int, n: int, m: int,
 ) -> int:  # fmt: skip
-    """Change the active set until x is the solution for the y₀ at hand."""
+    """Change the active set until x is the solution for the y₀ at hand, `most` times at most."""
     k = int(info[COUNT])
-    limit = 20 * (n + m) + 100
-    while info[TURNS] < limit:
+    while info[TURNS] < most:
         for i in range(k):
             S[GOAL, i] = S[PARTLY, i]
         solve_lower_transposed(S[GOAL], K, S[RECIPROCAL], k)
@@ -433,11 +432,16 @@ def settled(x: Vector, Z: Matrix, n: int) -> bool:
 
 
 def minimise(
-    H: Matrix, g: Vector, C: Matrix, lower: Vector, upper: Vector, guess: Vector, x: Vector, multipliers: Vector,
-    active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, n: int, m: int,
+    H: Matrix, g: Vector, C: Matrix, lower: Vector, upper: Vector, guess: Vector, limit: Vector, x: Vector,
+    multipliers: Vector, active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, n: int,
+    m: int,
 ) -> None:  # fmt: skip
     """Solve the program: x; its multipliers z with H x + g + (1, C)ᵀ z = 0, positive at upper bounds; what is active.
-    Where there is no solution, z are the factors with which active rows contradict each other."""
+    Where there is no solution, z are the factors with which active rows contradict each other. limit[0] is how many
+    times the active set may change; 0 leaves that to the size of the program."""
+    most = int(limit[0])
+    if most <= 0:
+        most = 20 * (n + m) + 100
     info[TURNS] = 0.0
     info[COUNT] = 0.0
     size = 0.0
@@ -467,7 +471,7 @@ def minimise(
             active[row] = guess[row]
             k = hold(row, C, U, Q, K, S, Z, active, lower, upper, k, n)
     info[COUNT] = float(k)
-    status = improve(x, C, lower, upper, active, info, U, Q, K, S, Z, n, m)
+    status = improve(x, C, lower, upper, active, info, U, Q, K, S, Z, most, n, m)
     steps = 0
     while shift > 0.0 and status == SOLVED and not settled(x, Z, n):
         steps += 1
@@ -476,5 +480,5 @@ def minimise(
             break
         begin(g, shift, U, Z, n)
         restart(int(info[COUNT]), Q, K, S, Z, active, lower, upper, n)
-        status = improve(x, C, lower, upper, active, info, U, Q, K, S, Z, n, m)
+        status = improve(x, C, lower, upper, active, info, U, Q, K, S, Z, most, n, m)
     report(x, multipliers, active, info, S, status, n, m)

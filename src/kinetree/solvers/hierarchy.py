@@ -1,10 +1,11 @@
 """Tasks in strict order, in loops for `compiler.loops`: each is met as well as those before it leave room for.
 
 Level by level, minimise ‖J x - e‖² + λ² ‖x‖² over all x that leave the residuals of earlier levels as they are, with
-lower ≤ (x, D x) ≤ upper throughout. Rows of `Z` are an orthonormal basis of what is left free. A level turns that basis
-so that J Zᵀ = (L 0) with a triangular L: its first rows are what the level needs, the others are left to the next
-(Siciliano and Slotine 1991, with a basis in place of projectors; Escande, Mansard and Wieber 2014). Where the step
-keeps all bounds it is the answer; else the level is a quadratic program in the coordinates of Z.
+lower ≤ (x, D x) ≤ upper throughout, or from some level on (`level_bounds`). Rows of `Z` are an orthonormal basis of
+what is left free. A level turns that basis so that J Zᵀ = (L 0) with a triangular L: its first rows are what the level
+needs, the others are left to the next (Siciliano and Slotine 1991, with a basis in place of projectors; Escande,
+Mansard and Wieber 2014). Where the step keeps all bounds it is the answer; else the level is a quadratic program in the
+coordinates of Z.
 """
 
 from __future__ import annotations
@@ -12,15 +13,36 @@ from __future__ import annotations
 from math import sqrt
 
 from kinetree.compiler.loops import Matrix, Vector
-from kinetree.solvers.active_set import FINITE, NOT_FINITE, SOLVED, STATUS, TURNS, minimise, value
+from kinetree.solvers.active_set import ENDLESS, FINITE, INFEASIBLE, NOT_FINITE, SOLVED, STATUS, TURNS, minimise
 from kinetree.solvers.dense import dot, factor, solve_transposed, solve_upper, subtract
+from kinetree.solvers.level_bounds import (
+    ACTIVE_ROW,
+    GUESS_ROW,
+    KEPT_LOWER,
+    KEPT_UPPER,
+    LOWER_ROW,
+    MULTIPLIER_ROW,
+    UPPER_ROW,
+    beginning,
+    broken,
+    in_basis,
+    kept,
+    outside,
+    partway,
+    relax,
+    restrict,
+)
 
 RANK = 1e-10
 """A row of which less than this part of the level's size is left depends on those before it."""
 REFLECTOR, SUM, STEP, ERROR, THERE = 0, 1, 2, 3, 4
 """Rows of `T`: vectors to work with, the step in the coordinates of Z, what is left of e, and where the step leads."""
-LOWER_ROW, UPPER_ROW, GUESS_ROW = 0, 1, 2
-"""Rows of `bounds`; two more are for results of the quadratic program."""
+COUNT_AT, ROWS_AT, LIMIT_AT, HARD_AT, SIZES_AT = 0, 1, 2, 3, 4
+"""Entries of `levels`."""
+LEVEL, PARTLY = 3, 2
+"""Entries of `info`: the last level that was looked at, how many went only part of their way."""
+UNMET = 1e-9
+"""What may be left of a hard level, relative to 1 + Σ |e|."""
 
 
 def reflector(row: Vector, u: Vector, n: int) -> float:
@@ -122,92 +144,120 @@ def normal(B: Matrix, e: Vector, g: Vector, G: Matrix, rows: int, rank: int, n: 
                 subtract(G[i], -B[k, i], B[k], rank)
 
 
-def beyond(there: float, lower: float, upper: float) -> bool:
-    """Whether a value is outside its bounds by more than rounding."""
-    return there < lower - 1e-12 * (1.0 + abs(lower)) or there > upper + 1e-12 * (1.0 + abs(upper))
-
-
-def outside(x: Vector, D: Matrix, lower: Vector, upper: Vector, n: int, rows: int) -> bool:
-    """Whether a bound of (x, D x) is violated."""
-    for row in range(n + rows):
-        if beyond(value(x, D, row, n), lower[row], upper[row]):
-            return True
-    return False
-
-
-def restrict(
-    x: Vector, D: Matrix, lower: Vector, upper: Vector, C: Matrix, Z: Matrix, bounds: Matrix, free: int, n: int,
-    rows: int,
-) -> None:  # fmt: skip
-    """Bounds of (x, D x) in the coordinates of the basis: rows C, and what is left to go."""
-    for i in range(free):
-        bounds[LOWER_ROW, i] = -2.0 * FINITE
-        bounds[UPPER_ROW, i] = 2.0 * FINITE
-        bounds[GUESS_ROW, i] = 0.0
-        for j in range(n):
-            C[j, i] = Z[n - free + i, j]
-        for j in range(rows):
-            C[n + j, i] = dot(D[j], Z[n - free + i], n)
-    for j in range(n + rows):
-        there = value(x, D, j, n)
-        bounds[LOWER_ROW, free + j] = lower[j] - there
-        bounds[UPPER_ROW, free + j] = upper[j] - there
-        bounds[GUESS_ROW, free + j] = 0.0
+def met(B: Matrix, e: Vector, y: Vector, rows: int, rank: int) -> bool:
+    """y with B y = e, of `rank` entries; whether rows that depend on others follow from them."""
+    size = 1.0
+    for i in range(rank):
+        y[i] = (e[i] - dot(B[i], y, i)) / B[i, i]
+    for i in range(rows):
+        size += abs(e[i])
+    for i in range(rank, rows):
+        if not abs(e[i] - dot(B[i], y, rank)) < UNMET * size:
+            return False
+    return True
 
 
 def descend(
-    levels: Vector, J: Matrix, e: Vector, damping: Vector, D: Matrix, lower: Vector, upper: Vector, x: Vector,
-    info: Vector, Z: Matrix, B: Matrix, G: Matrix, C: Matrix, T: Matrix, bounds: Matrix, U: Matrix, Q: Matrix,
-    K: Matrix, S: Matrix, Y: Matrix, n: int, m: int,
+    levels: Vector, J: Matrix, e: Vector, damping: Vector, D: Matrix, since: Vector, lower: Vector, upper: Vector,
+    guess: Vector, x: Vector, active: Vector, info: Vector, Z: Matrix, B: Matrix, G: Matrix, C: Matrix, T: Matrix,
+    bounds: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Y: Matrix, n: int, m: int,
 ) -> None:  # fmt: skip
-    """x for `levels`: how many there are, the number of rows of D, and how many rows of J and e belong to each level.
-    λ² is damping[level]; bounds are those of (x, D x)."""
+    """x for `levels`: how many there are, the number of rows of D, how many times the active set of a level may change,
+    whether the first level is hard, and how many rows of J and e belong to each level.
+
+    λ² is damping[level]; bounds are those of (x, D x), rows of D counting from level `since` on. A hard level is met
+    exactly, or there is no solution; it comes before all bounds, which the next one has to keep. `guess` and `active`
+    have an entry for every bound at every level. Where there is no solution, info[3] is the level, and `active` there
+    has the factors with which rows contradict each other."""
+    count = int(levels[COUNT_AT])
+    extra = int(levels[ROWS_AT])
     for i in range(n):
         x[i] = 0.0
         for j in range(n):
             Z[i, j] = 0.0
         Z[i, i] = 1.0
+    for j in range(n + extra):
+        bounds[KEPT_LOWER, j] = lower[j]
+        bounds[KEPT_UPPER, j] = upper[j]
+    for j in range(count * (n + extra)):
+        active[j] = 0.0
     info[STATUS] = 0.0
     info[TURNS] = 0.0
     turns = 0.0
+    partly = 0
     start = 0
     free = n
-    extra = int(levels[1])
-    for level in range(int(levels[0])):
-        rows = int(levels[level + 2])
+    for level in range(count):
+        rows = int(levels[level + SIZES_AT])
         size = 0.0
         for i in range(rows):
             size += dot(J[start + i], J[start + i], n)
             T[ERROR, i] = e[start + i] - dot(J[start + i], x, n)
-            for j in range(free):
-                B[i, j] = dot(Z[n - free + j], J[start + i], n)
+            in_basis(B[i], J[start + i], Z, free, n)
         start += rows
         rank = triangular(B, T[ERROR], Z, n - free, rows, free, RANK * sqrt(size), T[REFLECTOR], T[SUM], n)
-        if not least_squares(B, T[ERROR], T[STEP], G, U, rows, rank, damping[level]):
+        hard = level == 0 and levels[HARD_AT] != 0.0
+        info[LEVEL] = float(level)
+        if hard:
+            if not met(B, T[ERROR], T[STEP], rows, rank):
+                info[STATUS] = float(INFEASIBLE)
+                return
+        elif not least_squares(B, T[ERROR], T[STEP], G, U, rows, rank, damping[level]):
             info[STATUS] = float(NOT_FINITE)
             return
         for j in range(n):
             T[THERE, j] = x[j]
         for i in range(rank):
             subtract(T[THERE], -T[STEP, i], Z[n - free + i], n)
-        if outside(T[THERE], D, lower, upper, n, extra):
-            restrict(x, D, lower, upper, C, Z, bounds, free, n, extra)
-            normal(B, T[ERROR], T[STEP], G, rows, rank, free, damping[level])
+        held = 0
+        k = 0
+        if not hard and outside(T[THERE], D, bounds, since, level, n, extra):
+            soft = beginning(since, level, extra)
+            k = free + soft
+            held = free
+            at = level * (n + extra)
+            restrict(x, D, since, guess[at:], C, Z, bounds, level, soft, free, n, extra)
+            normal(B, T[ERROR], T[STEP], G, rows, rank, k, damping[level])
+            for i in range(free, k):
+                G[i, i] = 1.0
             minimise(
-                G, T[STEP], C, bounds[LOWER_ROW], bounds[UPPER_ROW], bounds[GUESS_ROW], T[SUM], bounds[3], bounds[4],
-                info, U, Q, K, S, Y, free, n + extra,
+                G, T[STEP], C, bounds[LOWER_ROW], bounds[UPPER_ROW], bounds[GUESS_ROW], levels[LIMIT_AT:], T[SUM],
+                bounds[MULTIPLIER_ROW], bounds[ACTIVE_ROW], info, U, Q, K, S, Y, k, n + extra,
             )  # fmt: skip
             turns += info[TURNS]
-            if info[STATUS] != SOLVED:
-                return
-            for j in range(n):
-                T[THERE, j] = x[j]
+            info[LEVEL] = float(level)
+            for i in range(n):
+                T[REFLECTOR, i] = x[i]
             for i in range(free):
-                subtract(T[THERE], -T[SUM, i], Z[n - free + i], n)
+                subtract(T[REFLECTOR], -T[SUM, i], Z[n - free + i], n)
+            if info[STATUS] == SOLVED and kept(T[REFLECTOR], D, since, bounds, level, n, extra):
+                for j in range(n + extra):
+                    active[at + j] = bounds[ACTIVE_ROW, k + j]
+                for j in range(n):
+                    T[THERE, j] = T[REFLECTOR, j]
+            elif kept(x, D, since, bounds, level, n, extra):
+                part = partway(x, T[THERE], D, since, bounds, level, n, extra)
+                for j in range(n):
+                    T[THERE, j] = x[j] + part * (T[THERE, j] - x[j])
+                partly += 1
+                k = held
+            else:
+                if info[STATUS] == SOLVED:
+                    info[STATUS] = float(ENDLESS)
+                for j in range(n + extra):
+                    active[at + j] = bounds[MULTIPLIER_ROW, k + j]
+                return
         for j in range(n):
             x[j] = T[THERE, j]
+        relax(x, D, since, bounds, level, n, extra)
         free -= rank
+        if k > held:
+            weak = 10.0 * damping[level] * sqrt(dot(T[SUM], T[SUM], held))
+            many = broken(D, since, B, Z, bounds, k, level, free, weak, n, extra)
+            free -= triangular(B, T[ERROR], Z, n - free, many, free, RANK, T[REFLECTOR], T[SUM], n)
+    info[STATUS] = float(SOLVED)
     info[TURNS] = turns
+    info[PARTLY] = float(partly)
     size = 0.0
     for i in range(n):
         size += abs(x[i])

@@ -1,6 +1,9 @@
 """Least squares in strict order: each level is met as well as those before it leave room for, within bounds.
 
 level by level, minimise ‖J x - e‖² + λ² ‖x‖²   with   lower ≤ (x, D x) ≤ upper
+
+Rows of D may also begin at some level: there they are kept as well as its tasks are met, and later levels leave that as
+it is.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ from kinetree.ops import Array
 from kinetree.solvers import qp
 from kinetree.solvers.stages import HIERARCHY
 
+Since = tuple[int, ...]
+"""For every row of D the level at which it begins; -1 for one that holds throughout."""
+
 
 def solve(
     levels: Sequence[tuple[ArrayLike, ArrayLike]],
@@ -26,9 +32,13 @@ def solve(
     upper: ArrayLike | None = None,
     D: ArrayLike | None = None,
     damping: float = 0.0,
+    since: Sequence[int] | None = None,
 ) -> Array:
     """x, (n,), for levels of (J, e), the most important first; `damping` is λ. Bounds, of x and then of the rows of D,
     hold at every level. Without bounds and damping, this is the recursive null-space solution of least norm.
+
+    `since` has the level at which each row of D begins, or -1: at that level, how far it is violated is squared and
+    added to ‖J x - e‖²; what is violated then stays as it is, and what is not, holds.
     """
     if not levels:
         raise ArgumentError("levels is empty; expected pairs (J, e), the most important first")
@@ -44,19 +54,24 @@ def solve(
         np.full(n + len(rows), default) if bound is None else as_constant(name, bound, (n + len(rows),))
         for name, bound, default in (("lower", lower, -np.inf), ("upper", upper, np.inf))
     ]
+    begins = (-1,) * len(rows) if since is None else tuple(map(int, since))
+    if len(begins) != len(rows) or not all(-1 <= level < len(pairs) for level in begins):
+        raise ArgumentError(f"since is {begins}; expected a level, or -1, for each of {len(rows)} rows of D")
     sizes = tuple(len(e) for _, e in pairs)
     given = [
         np.concatenate([J for J, _ in pairs]),
         np.concatenate([e for _, e in pairs]),
         np.full(len(sizes), damping**2),
     ]
-    return run(n, sizes, len(rows), [*given, rows, *bounds])
+    return run(n, sizes, begins, [*given, rows, *bounds])
 
 
-def run(n: int, sizes: tuple[int, ...], rows: int, given: list[Array]) -> Array:
+def run(n: int, sizes: tuple[int, ...], since: Since, given: list[Array]) -> Array:
     """x for J, e, λ² of every level, D, lower and upper; raises where there is no solution."""
-    x, info, status = np.empty(n), np.empty(4), np.empty(1)
-    _chain(n, sizes, rows).single([np.ascontiguousarray(array).reshape(-1) for array in given], [x, info, status])
+    count = len(sizes) * (n + len(since))
+    x, active, info, status = np.empty(n), np.empty(count), np.empty(4), np.empty(1)
+    arrays = [np.ascontiguousarray(array).reshape(-1) for array in (*given, np.zeros(count))]
+    _chain(n, sizes, since).single(arrays, [x, active, info, status])
     if status[0] != 0.0:
         refuse(int(status[0]), given)
     return x
@@ -69,15 +84,30 @@ def refuse(status: int, given: list[Array]) -> None:
     qp.refuse(status, [J, e, D, lower, upper], crossed if crossed.any() else np.ones(len(lower)))
 
 
-def stage(n: int, sizes: tuple[int, ...], rows: int, inputs: tuple[Place, ...], outputs: tuple[Place, ...]) -> Stage:
-    """As a stage of a chain: inputs are those of `run`, outputs x and info."""
-    numbers = Numbers((float(len(sizes)), float(rows), *map(float, sizes)))
-    return HIERARCHY.stage(n, max(*sizes, n + rows), (numbers, *inputs), outputs)
+def stage(
+    n: int,
+    sizes: tuple[int, ...],
+    since: Since,
+    inputs: tuple[Place, ...],
+    outputs: tuple[Place, ...],
+    *,
+    hard: bool = False,
+    limit: int = 0,
+) -> Stage:
+    """As a stage of a chain: inputs are J, e, λ², D, lower, upper and a guess of what is active, outputs x, what is
+    active and info. With `hard`, the first level is met exactly; `limit` is how often the active set of a level may
+    change."""
+    rows = len(since)
+    soft = max((since.count(level) for level in range(len(sizes))), default=0)
+    numbers = Numbers(tuple(map(float, (len(sizes), rows, limit, hard, *sizes))))
+    *before, lower, upper, guess = inputs
+    placed = (numbers, *before, Numbers(tuple(map(float, since))), lower, upper, guess)
+    return HIERARCHY.stage(n, max(*sizes, n + rows), placed, outputs, s=soft)
 
 
 @cache
-def _chain(n: int, sizes: tuple[int, ...], rows: int) -> Chain:
-    total = sum(sizes)
-    layout = Layout((total * n, total, len(sizes), rows * n, n + rows, n + rows), (n, 4, 1))
-    inputs = tuple(Argument(k) for k in range(6))
-    return Chain([stage(n, sizes, rows, inputs, (Result(0), Result(1)))], layout)
+def _chain(n: int, sizes: tuple[int, ...], since: Since) -> Chain:
+    total, rows, count = sum(sizes), len(since), len(sizes) * (n + len(since))
+    layout = Layout((total * n, total, len(sizes), rows * n, n + rows, n + rows, count), (n, count, 4, 1))
+    inputs = tuple(Argument(k) for k in range(7))
+    return Chain([stage(n, sizes, since, inputs, (Result(0), Result(1), Result(2)))], layout)

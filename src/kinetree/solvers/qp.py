@@ -18,11 +18,12 @@ from kinetree.arguments import as_constant
 from kinetree.binding import native as native_method
 from kinetree.binding import text_of
 from kinetree.compiler import native
-from kinetree.compiler.chain import Argument, Chain, Result
+from kinetree.compiler.chain import Argument, Chain, Numbers, Place, Result
 from kinetree.compiler.code import Layout
 from kinetree.errors import (
     ArgumentError,
     InfeasibleError,
+    IterationLimitError,
     NotConvexError,
     NotFiniteError,
     QuadraticProgramError,
@@ -114,7 +115,7 @@ class Program:
         self._door: native.Door | None = None
         self.shapes = {"H": (n, n), "g": (n,), "C": (m, n)} | dict.fromkeys(("lower", "upper", "guess"), (n + m,))
         self.results = {"x": (n,), "multipliers": (n + m,), "active": (n + m,), "info": (4,)}
-        inputs = tuple(Argument(k) for k in range(len(self.shapes)))
+        inputs: tuple[Place, ...] = (*(Argument(k) for k in range(len(self.shapes))), Numbers((0.0,)))
         outputs = tuple(Result(k) for k in range(len(self.results)))
         sizes = [tuple(int(np.prod(shape)) for shape in shapes.values()) for shapes in (self.shapes, self.results)]
         self.chain = Chain([PROGRAM.stage(n, m, inputs, outputs)], Layout(sizes[0], (*sizes[1], 1)))
@@ -183,6 +184,8 @@ def refuse(status: int, given: list[Array], multipliers: Array) -> NoReturn:
         raise NotConvexError("H of the quadratic program is not positive semidefinite, so that it has no minimum")
     if status == active_set.UNBOUNDED:
         raise UnboundedError("the quadratic program falls without end in a direction that H and its bounds leave free")
+    if status == active_set.ENDLESS:
+        raise IterationLimitError("the quadratic program was not solved within the changes of its active set allowed")
     raise QuadraticProgramError("the quadratic program was not solved: its numbers are too far apart in size")
 
 

@@ -1,6 +1,6 @@
 """Solvers written in loops as stages of a chain: machine code for given sizes, or one code for all.
 
-A stage reads its two sizes, n and m, its inputs, writes its outputs and a status, and works in scratch matrices.
+A stage reads its sizes, n, m and s, its inputs, writes its outputs and a status, and works in scratch matrices.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kinetree.compiler.emit.elementary import BIND
 from kinetree.compiler.jit import host, optimized_object
 from kinetree.compiler.loops import call_text, loops_assembly
 from kinetree.compiler.stored import stored_object
-from kinetree.solvers import active_set, hierarchy
+from kinetree.solvers import active_set, hierarchy, least_squares, level_bounds
 
 FEW = 12
 """Variables up to which code of its own pays for a solver that is called often: loops of a few turns are unrolled."""
@@ -36,52 +36,69 @@ class Method:
     """The first entry of the last one is the status."""
     scratch: Mapping[str, tuple[int | str, str]]
 
-    def workspace(self, n: int, m: int) -> dict[str, tuple[int, int]]:
+    def workspace(self, n: int, m: int, s: int = 0) -> dict[str, tuple[int, int]]:
         """Rows of every scratch matrix and their distance."""
-        sizes = _sizes(n, m)
+        sizes = _sizes(n, m, s)
         return {
             name: (rows if isinstance(rows, int) else sizes[rows], sizes[stride])
             for name, (rows, stride) in self.scratch.items()
         }
 
-    def stage(self, n: int, m: int, inputs: tuple[Place, ...], outputs: tuple[Place, ...], own: bool = False) -> Stage:
+    def stage(
+        self, n: int, m: int, inputs: tuple[Place, ...], outputs: tuple[Place, ...], own: bool = False, s: int = 0
+    ) -> Stage:
         """For these sizes; with code of its `own`, faster for a few variables, or with that for all sizes."""
-        size = 8 * sum(rows * stride for rows, stride in self.workspace(n, m).values())
-        code = _code(self, n, m) if own and n <= FEW else _code(self, 0, 0)
-        return Stage(code, size, (Numbers((float(n), float(m))), *inputs), outputs)
+        size = 8 * sum(rows * stride for rows, stride in self.workspace(n, m, s).values())
+        code = _code(self, n, m) if own and n <= FEW and not s else _code(self, 0, 0)
+        return Stage(code, size, (Numbers((float(n), float(m), float(s))), *inputs), outputs)
 
 
 _ACTIVE_SET: dict[str, tuple[int | str, str]] = {
-    "U": ("n", "along"),
-    "Q": ("n + 1", "along"),
-    "K": ("n + 1", "across"),
+    "U": ("n + s", "along"),
+    "Q": ("n + s + 1", "along"),
+    "K": ("n + s + 1", "across"),
     "S": (active_set.SET_ROWS, "across"),
 }
 
 PROGRAM = Method(
     active_set.minimise,
-    {"H": "n", "g": None, "C": "n", "lower": None, "upper": None, "guess": None},
+    {"H": "n", "g": None, "C": "n", "lower": None, "upper": None, "guess": None, "limit": None},
     ("x", "multipliers", "active", "info"),
     {**_ACTIVE_SET, "Z": (active_set.POINT_ROWS, "along")},
 )
 """A quadratic program of n variables and m rows."""
 
+FIT = Method(
+    least_squares.fit,
+    {
+        "J": "n", "e": None, "squares": None, "slopes": None, "C": "n", "lower": None, "upper": None, "guess": None,
+        "counts": None,
+    },
+    ("x", "multipliers", "active", "info"),
+    {"H": ("n", "along"), "g": (1, "along"), **_ACTIVE_SET, "Z": (active_set.POINT_ROWS, "along")},
+)  # fmt: skip
+"""Least squares of n variables within bounds of them and of m rows."""
+
 HIERARCHY = Method(
     hierarchy.descend,
-    {"levels": None, "J": "n", "e": None, "damping": None, "D": "n", "lower": None, "upper": None},
-    ("x", "info"),
+    {
+        "levels": None, "J": "n", "e": None, "damping": None, "D": "n", "since": None, "lower": None, "upper": None,
+        "guess": None,
+    },
+    ("x", "active", "info"),
     {
         "Z": ("n", "along"),
         "B": ("m", "along"),
-        "G": ("n", "along"),
+        "G": ("n + s", "along"),
         "C": ("m", "along"),
         "T": (5, "wide"),
-        "bounds": (5, "wide"),
+        "bounds": (level_bounds.BOUND_ROWS, "wide"),
         **_ACTIVE_SET,
         "Y": (active_set.POINT_ROWS, "along"),
     },
-)
-"""Levels of tasks with n variables; m is the most rows that a level has, and no less than those with bounds."""
+)  # fmt: skip
+"""Levels of tasks with n variables; m is the most rows that a level has, and no less than those with bounds; s is the
+most that begin at one level."""
 
 
 def _up(size: int) -> int:
@@ -89,9 +106,10 @@ def _up(size: int) -> int:
     return -(-size // 8) * 8
 
 
-def _sizes(n: int, m: int) -> dict[str, int]:
+def _sizes(n: int, m: int, s: int) -> dict[str, int]:
     return {
-        "n": n, "m": m, "n + 1": n + 1, "along": _up(n), "across": _up(n + 1), "wide": _up(n + m),
+        "n": n, "m": m, "n + s": n + s, "n + s + 1": n + s + 1, "along": _up(n + s), "across": _up(n + s + 1),
+        "wide": _up(n + m + s),
     }  # fmt: skip
 
 
@@ -109,9 +127,9 @@ def _assembly(method: Method, n: int, m: int) -> str:
         for k, name in enumerate(names):
             lines += [f"%at.{name} = getelementptr ptr, ptr %{table}, i64 {k}", f"%{name} = load ptr, ptr %at.{name}"]
     if n:
-        size_of = {name: str(size) for name, size in _sizes(n, m).items()}
+        size_of = {name: str(size) for name, size in _sizes(n, m, 0).items()}
     else:
-        size_of = {name: f"%size.{name.replace(' + ', '')}" for name in _sizes(0, 0)}
+        size_of = {name: f"%size.{name.replace(' + ', '')}" for name in _sizes(0, 0, 0)}
         lines += _read_sizes(size_of)
     strides = {name: stride for name, stride in method.inputs.items() if stride is not None}
     start = "%work"
@@ -146,14 +164,15 @@ def _assembly(method: Method, n: int, m: int) -> str:
 def _read_sizes(names: Mapping[str, str]) -> list[str]:
     """Sizes from the numbers that a stage is given."""
     lines = []
-    for k, name in enumerate("nm"):
+    for k, name in enumerate("nms"):
         lines += [
             f"%at.size.{name} = getelementptr double, ptr %sizes, i64 {k}",
             f"%real.{name} = load double, ptr %at.size.{name}",
-            f"{names[name]} = fptosi double %real.{name} to i64",
+            f"{names.get(name, '%size.s')} = fptosi double %real.{name} to i64",
         ]
-    n, m = names["n"], names["m"]
-    lines += [f"{names['n + 1']} = add i64 {n}, 1", f"%sum = add i64 {n}, {m}"]
-    for name, of in (("along", n), ("across", names["n + 1"]), ("wide", "%sum")):
+    n, m, both = names["n"], names["m"], names["n + s"]
+    lines += [f"{both} = add i64 {n}, %size.s", f"{names['n + s + 1']} = add i64 {both}, 1"]
+    lines.append(f"%sum = add i64 {both}, {m}")
+    for name, of in (("along", both), ("across", names["n + s + 1"]), ("wide", "%sum")):
         lines += [f"%up.{name} = add i64 {of}, 7", f"{names[name]} = and i64 %up.{name}, -8"]
     return lines

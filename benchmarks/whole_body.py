@@ -1,0 +1,257 @@
+"""One step of whole-body control from Python, beside TSID and PlaCo: two soles, centre of mass, posture and momentum.
+
+On G1 and Talos, formulation included, over states of squats; how the time divides between formula and solver; variables
+eliminated or kept; four priorities in strict order; and the worst of many steps.
+
+    python benchmarks/whole_body.py [steps]       # TSID and PlaCo where they can be imported
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from math import prod
+
+import numpy as np
+from peers_whole_body import DAMPING, FORCE, FRICTION, RATE, STIFFNESS, WEIGHTS, Stand, of_placo, of_tsid
+from robots import find, standing, without_geometry
+from table import show
+
+import kinetree as kt
+from kinetree.compiler.chain import Chain, Result, Stage
+from kinetree.compiler.code import Layout
+from kinetree.control import (
+    CenterOfMassTask,
+    MomentumTask,
+    OrientationTask,
+    PostureTask,
+    SurfaceContact,
+    WholeBody,
+)
+from kinetree.solvers import qp
+
+ROBOTS = {
+    "G1": ("g1_29dof_rev_1_0.urdf", ("left_ankle_roll_link", "right_ankle_roll_link"), (0.02, 0.0, -0.035)),
+    "Talos": ("talos_reduced.urdf", ("left_sole_link", "right_sole_link"), (0.0, 0.0, 0.0)),
+}
+COUNT = 50
+"""States."""
+
+
+def stand(name: str) -> Stand:
+    """A robot with bent knees, asked to move its centre of mass."""
+    ending, feet, at = ROBOTS[name]
+    urdf = without_geometry(find(ending))
+    robot = kt.load(urdf, "floating")
+    q = standing(robot)
+    for joint in robot.model.owners:
+        for part, angle in (("leg_left_3", -0.3), ("leg_left_4", 0.6), ("leg_left_5", -0.3)):
+            if part.replace("left", "right") in joint.name or part in joint.name:
+                q[joint.iq] = angle
+    com = robot.center_of_mass(q) + np.array([0.01, 0.01, 0.0])
+    return Stand(robot, urdf, feet, at, 0.16, 0.08, q, com)
+
+
+def states(s: Stand) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Small motions about where it stands, one after the other."""
+    rng = np.random.default_rng(0)
+    found, away, v = [], rng.normal(size=s.robot.nv), np.zeros(s.robot.nv)
+    for k in range(COUNT):
+        t = 2 * np.pi * k / COUNT
+        q, v = s.robot.integrate(s.posture, 0.005 * np.sin(t) * away), 0.02 * np.cos(t) * away
+        found.append((q, v))
+    return found
+
+
+def control(s: Stand, strict: bool = False) -> WholeBody:
+    """Ours; a pyramid of slope μ is one within the cone of √2 μ."""
+    gains = {"stiffness": STIFFNESS, "damping": DAMPING}
+    tasks = [
+        CenterOfMassTask(weight=WEIGHTS["com"], **gains),
+        MomentumTask(part="angular", weight=WEIGHTS["momentum"], gain=RATE, priority=1 if strict else 0),
+        PostureTask(weight=WEIGHTS["posture"], priority=3 if strict else 0, **gains),
+    ]
+    if strict:
+        tasks.insert(2, OrientationTask(s.robot.frame_names[0], priority=2, name="trunk"))
+    sole = {"friction": FRICTION * np.sqrt(2.0), "length": s.length, "width": s.width, "at": s.at}
+    contacts = [SurfaceContact(foot, **sole) for foot in s.feet]
+    return WholeBody(s.robot, tasks, contacts, regularization=FORCE)
+
+
+def given(controller: WholeBody, s: Stand) -> np.ndarray:
+    """What is asked for."""
+    wishes = {"center_of_mass": s.com, "momentum": np.zeros(3), "posture": s.posture, "trunk": np.eye(3)}
+    return controller.pack({name: wishes[name] for name in controller.problem.references})
+
+
+def median(seconds: list[float]) -> float:
+    """In microseconds."""
+    return 1e6 * float(np.median(seconds))
+
+
+def best_of(run: object, sequence: list[tuple[np.ndarray, np.ndarray]], repeats: int = 15) -> list[float]:
+    """The best time of every state of the sequence, of several passes."""
+    best = [np.inf] * len(sequence)
+    for _ in range(repeats):
+        for k, (q, v) in enumerate(sequence):
+            start = time.perf_counter()
+            run(q, v)  # type: ignore[operator]
+            best[k] = min(best[k], time.perf_counter() - start)
+    return best
+
+
+def beside_peers(name: str) -> list[dict[str, object]]:
+    """Times of all, after a look at the accelerations of TSID."""
+    s = stand(name)
+    sequence, controller = states(s), control(s)
+    r, on, cold = given(controller, s), controller.switches(), np.zeros(controller._compiled.state_size)
+    solve, kept = controller.solve, [cold]
+
+    def warm(q: np.ndarray, v: np.ndarray) -> None:
+        kept[0] = solve(q, v, r, on, kept[0])[3]
+
+    runs: dict[str, object] = {
+        "kinetree, warm": warm,
+        "kinetree, cold": lambda q, v: solve(q, v, r, on, cold),
+        "kinetree, step() with names": lambda q, v: controller.step(q, v, r),
+    }
+    peer, apart = of_tsid(s), None
+    if peer is not None:
+        accelerations = peer[1]
+        runs["TSID"] = accelerations
+        pairs = [(controller.step(q, v, r).a, accelerations(q, v)) for q, v in sequence]
+        apart = max(np.abs(a - b).max() / np.abs(a).max() for a, b in pairs)
+        assert apart < 1e-2, f"TSID disagrees on {name}: {apart}"
+    placo = of_placo(s)
+    if placo is not None:
+        runs["PlaCo"] = placo
+    times = {who: best_of(run, sequence) for who, run in runs.items()}
+    ours = median(times["kinetree, warm"])
+    return [
+        {
+            "robot": name,
+            "by": who,
+            "µs": median(seconds),
+            "worst µs": 1e6 * max(seconds),
+            "times kinetree": median(seconds) / ours,
+            "accelerations apart": f"{apart:.0e}" if who == "TSID" and apart is not None else "",
+        }
+        for who, seconds in times.items()
+    ]
+
+
+def split(name: str) -> dict[str, object]:
+    """Formula alone, and all of it."""
+    s = stand(name)
+    controller, (q, v) = control(s), states(s)[3]
+    r, on = given(controller, s), controller.switches()
+    state = controller.step(q, v, r).state
+    first = controller._compiled.chain.stages[0]
+    sizes = [place.size for place in first.outputs]  # type: ignore[union-attr]
+    outputs = tuple(Result(k) for k in range(len(sizes)))
+    alone = Chain(
+        [Stage(first.code, first.workspace, first.inputs, outputs)], Layout(tuple(map(len, (q, v, r, on))), (*sizes, 1))
+    )
+    inputs, results = [q, v, r, on], [np.empty(size) for size in (*sizes, 1)]
+    whole = [np.empty(prod(shape)) for shape in controller._compiled.results] + [np.empty(1)]
+    formula = min(best_of(lambda *_: alone.single(inputs, results), [(q, v)], 300))
+    everything = min(best_of(lambda *_: controller._compiled.chain.single([*inputs, state], whole), [(q, v)], 300))
+    p = controller.problem
+    return {
+        "robot": name,
+        "variables": p.dynamics.n,
+        "equations": len(p.equation_names),
+        "inequalities": len(p.row_names),
+        "formula µs": 1e6 * formula,
+        "all µs": 1e6 * everything,
+        "solver µs": 1e6 * (everything - formula),
+    }
+
+
+def eliminated(name: str) -> list[dict[str, object]]:
+    """The solver alone on the same programs, with variables kept and eliminated."""
+    s = stand(name)
+    controller = control(s)
+    r, on = given(controller, s), controller.switches()
+    d, rows = controller.problem.dynamics, {"(a, f, τ)": [], "(a, f)": [], "null space of equations": []}
+    for q, v in states(s)[::5]:
+        J, e, squares, slopes, C, lower, upper, _ = controller._compiled.formula.call(q, v, r, on)
+        n, k, m = d.n, len(controller.problem.equation_names), len(d.motors)
+        H, g = J.T @ J + np.diag(squares), -J.T @ e - slopes
+        rows["(a, f)"].append((H, g, C, lower, upper))
+        full = np.zeros((n + m, n + m))
+        full[:n, :n], full[n:, n:] = H, 1e-9 * np.eye(m)
+        motion = np.concatenate([C[k : k + m], -np.eye(m)], axis=1)
+        others = np.concatenate([C[:k], C[k + m :]])
+        A = np.concatenate([motion, np.concatenate([others, np.zeros((len(others), m))], axis=1)])
+        low = np.concatenate([lower[:n], lower[n + k : n + k + m], np.zeros(m), lower[n : n + k], lower[n + k + m :]])
+        high = np.concatenate([upper[:n], upper[n + k : n + k + m], np.zeros(m), upper[n : n + k], upper[n + k + m :]])
+        rows["(a, f, τ)"].append((full, np.concatenate([g, np.zeros(m)]), A, low, high))
+        x0 = np.linalg.lstsq(C[:k], lower[n : n + k], rcond=None)[0]
+        N = np.linalg.svd(C[:k])[2][k:].T
+        free = np.full(N.shape[1], np.inf)
+        left = C[k:] @ x0
+        rows["null space of equations"].append(
+            (
+                N.T @ H @ N,
+                N.T @ (g + H @ x0),
+                C[k:] @ N,
+                np.concatenate([-free, lower[n + k :] - left]),
+                np.concatenate([free, upper[n + k :] - left]),
+            )
+        )
+    table: list[dict[str, object]] = []
+    for title, programs in rows.items():
+        ready = [tuple(np.ascontiguousarray(part) for part in program) for program in programs]
+        solver = qp.program(len(ready[0][1]), len(ready[0][2]))
+        best = []
+        for program in ready:
+            active = solver.run(*program, np.zeros(len(program[3])))[2]
+            best.append(min(best_of(lambda *_, run=solver.run, p=program, a=active: run(*p, a), [(None, None)], 100)))  # type: ignore[list-item]
+        table.append({"robot": name, "variables": title, "n": len(ready[0][1]), "solver µs, warm": median(best)})
+    return table
+
+
+def long_run(name: str, steps: int) -> list[dict[str, object]]:
+    """Percentiles of many steps of changing wishes, warm: weighted, and in four strict levels."""
+    s = stand(name)
+    table: list[dict[str, object]] = []
+    for strict in (False, True):
+        controller = control(s, strict)
+        r, on = given(controller, s), controller.switches()
+        sequence, solve = states(s), controller.solve
+        rng, state = np.random.default_rng(1), np.zeros(controller._compiled.state_size)
+        at = controller.problem.references["center_of_mass"]["target"][0]
+        seconds = np.empty(steps)
+        for k in range(steps):
+            q, v = sequence[k % COUNT]
+            if k % 100 == 0:
+                r[at] = s.com + rng.uniform(-0.02, 0.02, 3)
+            start = time.perf_counter()
+            state = solve(q, v, r, on, state)[3]
+            seconds[k] = time.perf_counter() - start
+        worst = np.sort(1e6 * seconds)
+        table.append(
+            {
+                "robot": name,
+                "order": "four levels" if strict else "weighted",
+                "steps": steps,
+                "median µs": float(worst[steps // 2]),
+                "99 % µs": float(worst[int(0.99 * steps)]),
+                "99.99 % µs": float(worst[int(0.9999 * steps)]),
+                "worst µs": float(worst[-1]),
+            }
+        )
+    return table
+
+
+def main(steps: int = 100_000) -> None:
+    """Measure and print."""
+    show("One step from Python, formulation included", [row for name in ROBOTS for row in beside_peers(name)])
+    show("Formula and solver", [split(name) for name in ROBOTS])
+    show("Variables kept or eliminated", [row for name in ROBOTS for row in eliminated(name)])
+    show("Many steps, warm", [row for name in ROBOTS for row in long_run(name, steps)])
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

@@ -1,0 +1,1 @@
+"""Whole-body control: tasks, contacts and limits, and the torques that meet them."""

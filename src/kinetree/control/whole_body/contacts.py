@@ -1,0 +1,238 @@
+"""Contacts of a robot with the ground: how they hold a frame, and which forces they can give.
+
+Forces f are those *on the robot*, at the contact, in its axes, of which z points from the ground to the robot. Dry
+friction ‖(f_x, f_y)‖ ≤ μ f_z is replaced by a pyramid within that cone, so that what is planned can be had.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from kinetree.arguments import as_constant, as_number
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.ops import Array, cross, skew
+from kinetree.robot import Robot
+from kinetree.spatial.packing import unpack
+from kinetree.spatial.rotation import is_rotation_matrix
+
+FOUR = 4
+"""Edges of the pyramids of lines and surfaces."""
+
+
+@dataclass(frozen=True)
+class GroundContact(ABC):
+    """A frame held by the ground while the contact is on: J a + J̇ v = -damping · J v.
+
+    friction   μ
+    at         where the contact is in the frame: a point (3,) [m], or a pose (4, 4) if its axes are not the frame's
+    least      of the normal force f_z [N]
+    most       of the normal force [N]
+    damping    with which a contact that still moves comes to rest [1/s]
+    name       in references and results; the frame's if none is given
+    """
+
+    frame: str
+    friction: float = 0.7
+    at: Any = None
+    least: float = 0.0
+    most: float = math.inf
+    damping: float = 0.0
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.frame, str):
+            raise ArgumentTypeError(f"frame of a contact is {short(self.frame)}; expected the name of a frame")
+        object.__setattr__(self, "name", self.frame if self.name is None else str(self.name))
+        for name in self._lengths:
+            number = as_number(name, getattr(self, name))
+            object.__setattr__(self, name, number)
+            if not number > 0.0 or math.isinf(number):
+                raise ArgumentError(f"{name} of contact {self.name!r} is {number:g}; expected a positive number")
+        for name in ("least", "most", "damping"):
+            number = as_number(name, getattr(self, name))
+            object.__setattr__(self, name, number)
+            if not number >= 0.0 or (name != "most" and math.isinf(number)):
+                raise ArgumentError(f"{name} of contact {self.name!r} is {number:g}; expected zero or more")
+        if self.least > self.most:
+            raise ArgumentError(
+                f"least of contact {self.name!r} is {self.least:g}; expected no more than its most, {self.most:g}"
+            )
+        if self.at is not None:
+            array = as_constant("at", self.at, (4, 4) if np.ndim(self.at) == 2 else (3,))
+            if array.ndim == 2 and not is_rotation_matrix(array[:3, :3]):
+                raise ArgumentError(f"at of contact {self.name!r} is no pose; expected a rotation in its upper left")
+            object.__setattr__(self, "at", tuple(map(tuple, array.tolist())) if array.ndim == 2 else tuple(array))
+
+    _lengths: ClassVar[tuple[str, ...]] = ("friction",)
+
+    @property
+    @abstractmethod
+    def rows(self) -> tuple[int, ...]:
+        """Which of three linear and three angular directions it holds and pushes in."""
+
+    @cached_property
+    @abstractmethod
+    def cone(self) -> Array:
+        """Rows ≥ 0 of its forces, (k, size)."""
+
+    @property
+    def size(self) -> int:
+        """How many directions."""
+        return len(self.rows)
+
+    @property
+    def slope(self) -> float:
+        """Of a pyramid of four edges within the cone."""
+        return self.friction * math.cos(math.pi / FOUR)
+
+    def check(self, robot: Robot) -> None:
+        """Raise where it does not fit the robot."""
+        if robot.model.frame(self.frame).body == 0:
+            raise ArgumentError(f"no joint moves {self.frame!r}; expected a contact at a frame that can move")
+
+    # -- formulas ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def place(self) -> tuple[Array, Array]:
+        """Rotation from the contact's axes to the frame's, and where its origin is in the frame."""
+        at = np.zeros(3) if self.at is None else np.array(self.at)
+        return (np.eye(3), at) if at.ndim == 1 else (at[:3, :3], at[:3, 3])
+
+    def axes(self, R: Array) -> Array:
+        """From the contact's axes to the world's, for the rotation of the frame."""
+        return R @ self.place[0]
+
+    def motion(self, robot: Robot, q: Array, v: Array) -> tuple[Array, Array]:
+        """J, (size, nv), and the acceleration that is asked for less J̇ v, (size,), in the contact's axes."""
+        frame, order = robot.frame(self.frame), robot.model.spatial_order
+        R = frame.pose(q)[:3, :3]
+        p, to_contact = R @ self.place[1], self.axes(R).T
+        linear, angular = unpack(frame.jacobian(q), order)
+        drift, turn = unpack(frame.bias_acceleration(q, v), order)
+        omega = angular @ v
+        J = np.concatenate([to_contact @ (linear - skew(p) @ angular), to_contact @ angular])[list(self.rows)]
+        drift = drift + cross(turn, p) + cross(omega, cross(omega, p))
+        gamma = np.concatenate([to_contact @ drift, to_contact @ turn])[list(self.rows)]
+        if self.damping:
+            gamma = gamma + self.damping * (J @ v)
+        return J, -gamma
+
+    def wrench(self, robot: Robot, q: Array, f: Array) -> Array:
+        """The wrench on the frame, at its origin in world axes, (6,), in the robot's order."""
+        R = robot.frame(self.frame).pose(q)[:3, :3]
+        whole = np.zeros(6)
+        whole[list(self.rows)] = f
+        to_world = self.axes(R)
+        force, moment = to_world @ whole[:3], to_world @ whole[3:]
+        parts = [force, moment + np.cross(R @ self.place[1], force)]
+        return np.concatenate(parts if robot.model.spatial_order == "linear-first" else parts[::-1])
+
+
+@final
+@dataclass(frozen=True)
+class PointContact(GroundContact):
+    """A point that the ground holds: three forces. The ground's normal is given in world axes; x and y of the contact
+    lie in the ground.
+
+    edges   of the pyramid within the friction cone: 4, or more for a tighter fit
+    """
+
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    edges: int = FOUR
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        normal = as_constant("normal", self.normal, (3,))
+        size = float(np.linalg.norm(normal))
+        if not 0.0 < size < math.inf:
+            raise ArgumentError(f"normal of contact {self.name!r} is {short(self.normal)}; expected a direction")
+        object.__setattr__(self, "normal", tuple((normal / size).tolist()))
+        if isinstance(self.edges, bool) or not isinstance(self.edges, int) or self.edges < FOUR:
+            raise ArgumentError(f"edges of contact {self.name!r} is {short(self.edges)}; expected {FOUR} or more")
+        if np.ndim(self.at) == 2:
+            raise ArgumentError(f"at of contact {self.name!r} is a pose; expected a point: its axes are the ground's")
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        return (0, 1, 2)
+
+    def axes(self, R: Array) -> Array:
+        z = np.array(self.normal)
+        x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
+        x = x / np.linalg.norm(x)
+        return np.stack([x, np.cross(z, x), z], axis=1)
+
+    @cached_property
+    def cone(self) -> Array:
+        """μ cos(π/k) f_z ≥ f_x cos θ + f_y sin θ for k angles θ."""
+        theta = 2.0 * np.pi * np.arange(self.edges) / self.edges
+        slope = np.full(self.edges, self.friction * math.cos(math.pi / self.edges))
+        return np.stack([-np.cos(theta), -np.sin(theta), slope], axis=1).round(15)
+
+
+@final
+@dataclass(frozen=True)
+class LineContact(GroundContact):
+    """A line along the contact's x axis, such as an edge or a toe: three forces, moments about y and z.
+
+    length   of the line [m], half of it on either side of the contact
+
+    Its cone is that of two pyramids at its ends, so that the centre of pressure is between them.
+    """
+
+    length: float = 0.1
+
+    _lengths: ClassVar[tuple[str, ...]] = ("friction", "length")
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        return (0, 1, 2, 4, 5)
+
+    @cached_property
+    def cone(self) -> Array:
+        """μ f_z ≥ |f_x| and, at both ends x = ± X, μ (X f_z ∓ m_y) ≥ |X f_y ± m_z|."""
+        mu, X = self.slope, 0.5 * self.length
+        rows = [[s, 0.0, mu, 0.0, 0.0] for s in (1.0, -1.0)]
+        for end in (1.0, -1.0):
+            rows += [[0.0, s, mu, -end * mu / X, s * end / X] for s in (1.0, -1.0)]
+        return np.array(rows)
+
+
+@final
+@dataclass(frozen=True)
+class SurfaceContact(GroundContact):
+    """A rectangle of the contact's x and y axes, such as a sole: three forces and three moments.
+
+    length   along x [m], half of it on either side of the contact
+    width    along y [m]
+
+    Its cone is that of four pyramids at its corners, written without them (Caron, Pham and Nakamura 2015): friction,
+    centre of pressure inside the rectangle, and the moment about z that both leave.
+    """
+
+    length: float = 0.2
+    width: float = 0.1
+
+    _lengths: ClassVar[tuple[str, ...]] = ("friction", "length", "width")
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        return (0, 1, 2, 3, 4, 5)
+
+    @cached_property
+    def cone(self) -> Array:
+        mu, X, Y = self.slope, 0.5 * self.length, 0.5 * self.width
+        signs = (1.0, -1.0)
+        rows = [[s, 0.0, mu, 0.0, 0.0, 0.0] for s in signs] + [[0.0, s, mu, 0.0, 0.0, 0.0] for s in signs]
+        rows += [[0.0, 0.0, 1.0, s / Y, 0.0, 0.0] for s in signs] + [[0.0, 0.0, 1.0, 0.0, s / X, 0.0] for s in signs]
+        arm = X + Y
+        for z in signs:  # |m_z| between what is left of μ (X + Y) f_z
+            for a in signs:
+                rows += [[a * Y / arm, b * X / arm, mu, -z * a * mu / arm, -z * b * mu / arm, z / arm] for b in signs]
+        return np.array(rows)

@@ -1,0 +1,256 @@
+"""Whole-body control: torques from a quadratic program in accelerations and contact forces, one native call a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import prod
+from types import FunctionType
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.arguments import as_count, as_floats, as_number, as_rows, batch_shape
+from kinetree.binding import native as native_method
+from kinetree.binding import text_of
+from kinetree.compiler import native
+from kinetree.constrained import motors
+from kinetree.control.whole_body.compiled import Compiled
+from kinetree.control.whole_body.contacts import GroundContact
+from kinetree.control.whole_body.dynamics import Dynamics
+from kinetree.control.whole_body.fallback import FALLBACKS, Fallback, Safe
+from kinetree.control.whole_body.given import packed, switched
+from kinetree.control.whole_body.limits import TorqueLimits, WholeBodyLimit
+from kinetree.control.whole_body.problem import Problem
+from kinetree.control.whole_body.refusal import why
+from kinetree.control.whole_body.step import Step
+from kinetree.control.whole_body.task import WholeBodyTask
+from kinetree.errors import ArgumentError, ArgumentTypeError, QuadraticProgramError, one_of, short
+from kinetree.ops import Array
+from kinetree.robot import Robot
+from kinetree.solvers import active_set
+
+OWN = (TorqueLimits(),)
+"""Limits unless others are given: the robot's."""
+
+
+@final
+class WholeBody:
+    """Torques with which a robot does what tasks ask for, as well as contacts and limits allow.
+
+    Of all accelerations a, contact forces f and torques τ with M a + b = Sᵀ τ + Σ J_cᵀ f, contacts in place, f in their
+    cones and within limits, a step finds those with the least Σ ‖w · residual‖² + λ² (‖a‖² + ‖f / m‖²). With several
+    priorities the order is strict: what comes later never changes the residuals of what came before.
+
+    limits             `TorqueLimits()`, of the robot, unless others are given
+    dt                 over which motion limits look ahead [s]
+    actuated           names of joints with a motor; all but a floating base, unless they are given
+    regularization     λ
+    iterations         the most changes of the active set a step may take; with priorities, each of them
+    fallback           what a step without a solution gives: None for an error, "gravity-compensation" or "damping"
+    fallback_damping   d of the fallback's -d v [N m s/rad]
+
+    A step is pure: the same arguments give the same numbers, and what a step learns for the next is in its `state`.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        tasks: WholeBodyTask | Iterable[WholeBodyTask],
+        contacts: GroundContact | Iterable[GroundContact] = (),
+        limits: WholeBodyLimit | Iterable[WholeBodyLimit] = OWN,
+        *,
+        dt: float = 0.01,
+        actuated: Iterable[str] | None = None,
+        regularization: float = 1e-3,
+        iterations: int = 1000,
+        fallback: Fallback | None = None,
+        fallback_damping: float = 1.0,
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+        listed = _listed("tasks", tasks, WholeBodyTask, "PoseTask('tool0')")
+        held = _listed("contacts", contacts, GroundContact, "SurfaceContact('left_foot')")
+        bounded = _listed("limits", limits, WholeBodyLimit, "TorqueLimits()")
+        kinds = [type(limit) for limit in bounded]
+        if len(set(kinds)) != len(kinds):
+            raise ArgumentError("limits has two of a kind; expected one of TorqueLimits and one of MotionLimits")
+        for contact in held:
+            robot.frame(contact.frame)
+            contact.check(robot)
+        _unique("contact", [str(contact.name) for contact in held])
+        _unique("task", [str(task.name) for task in listed])
+        numbers = {"dt": dt, "regularization": regularization, "fallback_damping": fallback_damping}
+        read = {name: as_number(name, number) for name, number in numbers.items()}
+        for name, number in read.items():
+            if not 0.0 <= number < np.inf or (name != "fallback_damping" and number == 0.0):
+                raise ArgumentError(f"{name} is {number:g}; expected a positive number")
+        self.limit = as_count("iterations", iterations)
+        if not self.limit:
+            raise ArgumentError("iterations is 0; expected at least one")
+        dynamics = Dynamics(robot, held, motors(robot, actuated))
+        for part in (*listed, *bounded):
+            part.check(dynamics)
+        if not listed:
+            raise ArgumentError("tasks is empty; expected at least one task")
+        self.problem = Problem(dynamics, listed, bounded, read["dt"], read["regularization"])
+        self.robot, self.tasks, self.contacts, self.limits = robot, listed, held, bounded
+        self.fallback = None if fallback is None else one_of("fallback", fallback, FALLBACKS)
+        self._safe = Safe(self.problem, self.fallback or "damping", read["fallback_damping"])  # type: ignore[arg-type]
+        self._given = (robot, listed, held, bounded), {
+            **read, "actuated": None if actuated is None else tuple(actuated), "iterations": self.limit,
+            "fallback": self.fallback,
+        }  # fmt: skip
+        self._compiled = Compiled(self.problem, self.limit)
+        self._all_on = switched(self.problem, None, None)
+        self._cold = np.zeros(self._compiled.state_size)
+        self._places = {name: slice(at.start - robot.nv, at.stop - robot.nv) for name, at in dynamics.forces.items()}
+        self._door: native.Door | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(str(task.name) for task in self.tasks)
+        return f"<WholeBody of {self.robot.name!r}: {names}; {len(self.contacts)} contacts>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, self._given
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, reference: Any = None) -> Array:
+        """τ, (…, nv), of a step that starts from nothing, all contacts and tasks on."""
+        tau: Array = self.solve(q, v, packed(self.problem, reference), self._all_on, self._cold)[0]
+        return tau
+
+    def step(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        reference: Any = None,
+        contacts: Any = None,
+        weights: Any = None,
+        state: Array | None = None,
+    ) -> Step:
+        """A step for one state of the robot.
+
+        reference   a dict with a target for every task that needs one, or with (target, velocity, acceleration) for
+                    those with feed-forward; or what `pack` made of that
+        contacts    a dict from names to whether they are on, or a number for each; those not named are on
+        weights     a dict from names of tasks to factors of their weights, zero for off; or a number for each
+        state       that of the last step, for speed
+        """
+        r = reference if type(reference) is np.ndarray else packed(self.problem, reference)
+        s = self._all_on if contacts is None and weights is None else switched(self.problem, contacts, weights)
+        tau, a, forces, new, info = self.solve(q, v, r, s, self._cold if state is None else state)
+        if tau.ndim > 1:
+            raise ArgumentError(f"a step is of one state, not of {tau.shape[:-1]}; solve takes batches")
+        error = None
+        if info[active_set.STATUS] != active_set.SOLVED:
+            error = self._why(int(info[active_set.STATUS]), [np.asarray(x, dtype=float) for x in (q, v, r, s)])
+        return Step(tau, a, forces, new, int(info[active_set.TURNS]), self._places, error)
+
+    def pack(self, reference: Any) -> Array:
+        """References by name as the vector that `solve` takes, (…, r); made once, entries may be changed in place."""
+        return packed(self.problem, reference)
+
+    def switches(self, contacts: Any = None, weights: Any = None) -> Array:
+        """Contacts and weights by name as the vector that `solve` takes, (s,)."""
+        return switched(self.problem, contacts, weights)
+
+    @native_method
+    def solve(
+        self, q: ArrayLike, v: ArrayLike, reference: ArrayLike, switches: ArrayLike, state: ArrayLike
+    ) -> tuple[Array, Array, Array, Array, Array]:
+        """A step of arrays alone, whose leading axes are batch axes: τ, a, forces, the next state, and info: how it
+        ended, 0 for a solution, and how many changes it took. `step` is the same with names."""
+        shapes, compiled = self._compiled.arguments, self._compiled
+        values = dict(zip(shapes, (q, v, reference, switches, state), strict=True))
+        arguments = {name: (as_floats(name, values[name], shape), shape) for name, shape in shapes.items()}
+        batch = batch_shape(arguments)
+        results = [np.empty((prod(batch), *shape)) for shape in compiled.results]
+        status = np.zeros((prod(batch), 1))
+        rows = [as_rows(array, batch, shape) for array, shape in arguments.values()]
+        if compiled.eager:
+            for k in range(len(status)):
+                status[k] = compiled.by_textbook([_one(row, k) for row in rows], [result[k] for result in results])
+        else:
+            compiled.chain.states(rows, [*results, status])
+        for k in np.flatnonzero(status).tolist():
+            self._refuse(int(status[k, 0]), [_one(row, k) for row in rows], [result[k] for result in results])
+        tau, a, forces, new, info = (result.reshape(*batch, result.shape[-1]) for result in results)
+        return tau, a, forces, new, info
+
+    def prepare(self) -> None:
+        """Compile ahead: the step, and its fallback if there is one."""
+        if not self._compiled.eager:
+            self._compiled.chain.load()
+        if self.fallback == "gravity-compensation":
+            self._safe.holding.call(self.robot.neutral(), np.ones(len(self.contacts)))
+
+    def wrenches(self, q: ArrayLike, forces: ArrayLike) -> dict[str, Array]:
+        """Forces of a step as wrenches on frames, in world axes at their origins, (6,): as `inverse_dynamics` of the
+        robot and of a simulator takes them. Those of contacts at the same frame are summed."""
+        q, f = np.asarray(q, dtype=float), np.asarray(forces, dtype=float)
+        found: dict[str, Array] = {}
+        for contact in self.contacts:
+            wrench = contact.wrench(self.robot, q, f[self._places[str(contact.name)]])
+            found[contact.frame] = found.get(contact.frame, 0.0) + wrench
+        return found
+
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        if self._compiled.eager or not native.available():
+            return None
+        interface = native.Interface(
+            name="solve",
+            text=text_of(method),
+            arrays=tuple(self._compiled.arguments.items()),
+            options=(),
+            defaults=(),
+            mapping=None,
+            results=self._compiled.results,
+            bare=False,
+            fallback=method,
+            home=__name__,
+        )
+        self._door = native.Door(interface)
+        self._door.lead_to([native.Variant(self._compiled.chain.load(), has_status=True)])
+        return self._door.bind(self)
+
+    # -- without a solution ------------------------------------------------------------------------------------
+
+    def _refuse(self, status: int, given: list[Array], results: list[Array]) -> None:
+        """Raise, or write what the fallback gives."""
+        if self.fallback is None:
+            raise self._why(status, given)
+        q, v, _, switches, _ = given
+        tau, a, forces, state, info = results
+        tau[...] = self._safe.torques(q, v, switches)
+        a[...] = forces[...] = np.nan
+        state[...] = 0.0
+        info[...] = (float(status), 0.0, 0.0, 0.0)
+
+    def _why(self, status: int, given: list[Array]) -> QuadraticProgramError:
+        with np.errstate(all="ignore"):
+            results = [np.asarray(part, dtype=float) for part in self._compiled.formula.call(*given[:4])]
+        return why(self.problem, status, given, results, self.limit)
+
+
+def _listed(argument: str, given: Any, kind: type, example: str) -> tuple[Any, ...]:
+    listed = (given,) if isinstance(given, kind) else tuple(given)
+    for item in listed:
+        if not isinstance(item, kind):
+            raise ArgumentTypeError(f"{argument} has {short(item)}; expected such as {example}")
+    return listed
+
+
+def _unique(kind: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"two {kind}s are called {name!r}; expected a name= of its own for each")
+
+
+def _one(rows: Array, k: int) -> Array:
+    """Of one state of a batch."""
+    return rows if rows.ndim == 1 else rows[k]
+
+
+def _again(args: tuple[Any, ...], options: dict[str, Any]) -> WholeBody:
+    """From a pickle."""
+    return WholeBody(*args, **options)

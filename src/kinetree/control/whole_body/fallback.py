@@ -1,0 +1,59 @@
+"""Torques for a step that has no solution: chosen beforehand, safe, and bounded."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from kinetree import linalg, ops
+from kinetree.bound_law import BoundLaw
+from kinetree.control.whole_body.problem import Problem
+from kinetree.definition import Definition
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+Fallback: TypeAlias = Literal["gravity-compensation", "damping"]
+FALLBACKS = ("gravity-compensation", "damping")
+SMALL = 1e-6
+"""Of what is added to N Nᵀ, so that forces stay bounded where contacts cannot carry the robot."""
+
+
+class Safe:
+    """τ = -d v, and with "gravity-compensation" the torques that hold the robot still on the contacts that are on, with
+    the least forces of theirs, whatever the cones say. Within torque limits; zero for states that are not finite."""
+
+    def __init__(self, problem: Problem, kind: Fallback, damping: float) -> None:
+        self.problem, self.kind, self.damping = problem, kind, damping
+
+    def torques(self, q: Array, v: Array, switches: Array) -> Array:
+        """τ, (nv,)."""
+        d = self.problem.dynamics
+        tau = -self.damping * np.where(np.isfinite(v), v, 0.0)
+        if self.kind == "gravity-compensation" and np.isfinite(q).all():
+            tau = tau + self.holding.call(q, switches[: len(d.contacts)])
+        efforts = self.problem.torque_limits.efforts(d)
+        tau = np.clip(np.where(np.isfinite(tau), tau, 0.0), -efforts, efforts)
+        tau[list(d.idle)] = 0.0
+        return tau
+
+    @cached_property
+    def holding(self) -> BoundLaw:
+        """The torques that hold the robot, as a law."""
+        d = self.problem.dynamics
+
+        def holding(robot: Robot, q: Array, contacts: Array) -> Array:
+            state, g, idle = d.at(robot, q, np.zeros(robot.nv)), robot.gravity_forces(q), list(d.idle)
+            columns = [ops.zeros((0, robot.nv), q)]
+            for (J, _), switch in zip(state.motions, contacts, strict=True):
+                columns.append(J * ops.where(ops.less(0.5, switch), 1.0, 0.0))
+            J_c = np.concatenate(columns)
+            if not idle or not len(J_c):
+                return g * 1.0
+            N = J_c[:, idle].T
+            small = SMALL * np.eye(len(idle))
+            f = N.T @ linalg.solve(N @ N.T + small, g[idle], positive_definite=True)
+            return g - J_c.T @ f
+
+        return BoundLaw(Definition(holding, {"contacts": (len(d.contacts),)}), {"robot": d.robot}, {})

@@ -1,0 +1,69 @@
+"""Why a step of whole-body control has no solution, with names."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.control.whole_body.problem import Problem
+from kinetree.errors import InfeasibleError, IterationLimitError, NotFiniteError, QuadraticProgramError
+from kinetree.ops import Array
+from kinetree.solvers import active_set, qp
+
+
+def why(problem: Problem, status: int, given: list[Array], results: list[Array], limit: int) -> QuadraticProgramError:
+    """What a status means: `given` are the arguments of the step, `results` those of its formula."""
+    unreadable = _not_finite(problem, given)
+    if unreadable is not None:
+        return unreadable
+    if status == active_set.ENDLESS:
+        return IterationLimitError(
+            f"whole-body control found no solution within {limit} changes of what holds; its next step may start from "
+            "the state of the last"
+        )
+    conflicting = conflict(problem, results)
+    if conflicting:
+        error = InfeasibleError(
+            f"no accelerations and forces do what must be done: {', '.join(conflicting)} contradict each other"
+        )
+        error.conflicting = conflicting
+        return error
+    return QuadraticProgramError(
+        f"whole-body control found no solution: its numbers are too far apart in size (status {status})"
+    )
+
+
+def conflict(problem: Problem, results: list[Array]) -> tuple[str, ...]:
+    """Names of equations and hard bounds that contradict each other, if some do."""
+    n, equations = problem.dynamics.n, problem.equation_names
+    names = [*problem.variable_names, *equations, *problem.row_names]
+    if problem.is_strict:
+        J, e, D, lower, upper, _ = results
+        hard = np.array(problem.since) < 0
+        C = np.concatenate([J[: len(equations)], D])
+        low, high = np.where(hard, lower[n:], -np.inf), np.where(hard, upper[n:], np.inf)
+        right = e[: len(equations)]
+        lower, upper = np.concatenate([lower[:n], right, low]), np.concatenate([upper[:n], right, high])
+    else:
+        C, lower, upper = results[4:7]
+    try:
+        qp.program(n, len(C)).run(np.eye(n), np.zeros(n), C, lower, upper, np.zeros(n + len(C)))
+    except InfeasibleError as error:
+        return tuple(dict.fromkeys(names[row] for row in error.rows))
+    except QuadraticProgramError:
+        pass
+    return ()
+
+
+def _not_finite(problem: Problem, given: list[Array]) -> NotFiniteError | None:
+    for (name, _), array in zip(problem.arguments.items(), given, strict=False):
+        wrong = np.flatnonzero(~np.isfinite(array))
+        if not len(wrong):
+            continue
+        k = int(wrong[0])
+        if name == "reference":
+            for task, own in problem.references.items():
+                for part, (at, _) in own.items():
+                    if at.start <= k < at.stop:
+                        return NotFiniteError(f"{part} of task {task!r} has {array[k]}; expected finite numbers")
+        return NotFiniteError(f"{name} has {array[k]} at [{k}]; expected finite numbers")
+    return None

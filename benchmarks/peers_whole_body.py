@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import Call
 
 import kinetree as kt
 
-WEIGHTS = {"com": 1.0, "posture": 0.1, "momentum": 0.3}
-"""Of residuals; momentum divided by mass."""
+WEIGHTS = {"com": 100.0, "posture": 10.0, "momentum": 30.0}
+"""Of residuals; momentum divided by mass. Large beside what TSID adds to its Hessian."""
 STIFFNESS, DAMPING, RATE = 100.0, 20.0, 10.0
 FRICTION, FORCE = 0.5, 1e-3
 """Of the pyramid; and λ of contact forces divided by mass."""
@@ -38,8 +37,8 @@ class Stand:
     com: np.ndarray
 
 
-def of_tsid(stand: Stand) -> tuple[Call, Any] | None:
-    """One problem, filled and solved; and a function from a state to accelerations."""
+def of_tsid(stand: Stand) -> Any | None:
+    """A function from a state to accelerations: one problem, filled and solved."""
     try:
         import pinocchio as pin  # noqa: PLC0415
 
@@ -50,7 +49,10 @@ def of_tsid(stand: Stand) -> tuple[Call, Any] | None:
     model = pin.buildModelFromXML(stand.urdf, pin.JointModelFreeFlyer())
     wrapped = tsid.RobotWrapper(model, tsid.FLOATING_BASE_SYSTEM, False)
     formulation = tsid.InverseDynamicsFormulationAccForce("tsid", wrapped, False)
-    formulation.computeProblemData(0.0, stand.posture, np.zeros(robot.nv))
+    theirs = [int(model.joints[model.getJointId(name)].idx_v) - 6 for name in robot.joint_names]
+    order = np.concatenate([np.arange(6), 6 + np.argsort(theirs)])  # our entries of v in their order
+    of_q = np.concatenate([np.arange(7), order[6:] + 1])
+    formulation.computeProblemData(0.0, stand.posture[of_q], np.zeros(robot.nv))
     data, keep = formulation.data(), []
     X, Y = 0.5 * stand.length, 0.5 * stand.width
     corners = np.array([[-X, -X, X, X], [-Y, Y, -Y, Y], [0, 0, 0, 0]]) + np.array(stand.at)[:, None]
@@ -69,7 +71,7 @@ def of_tsid(stand: Stand) -> tuple[Call, Any] | None:
     posture = tsid.TaskJointPosture("posture", wrapped)
     posture.setKp(STIFFNESS * np.ones(robot.nv - 6))
     posture.setKd(DAMPING * np.ones(robot.nv - 6))
-    posture.setReference(tsid.TrajectoryEuclidianConstant("posture", stand.posture[7:]).computeNext())
+    posture.setReference(tsid.TrajectoryEuclidianConstant("posture", stand.posture[of_q][7:]).computeNext())
     formulation.addMotionTask(posture, WEIGHTS["posture"] ** 2, 1, 0.0)
     momentum = tsid.TaskAMEquality("momentum", wrapped)
     momentum.setKp(RATE * np.ones(3))
@@ -77,21 +79,25 @@ def of_tsid(stand: Stand) -> tuple[Call, Any] | None:
     momentum.setReference(tsid.TrajectoryEuclidianConstant("momentum", np.zeros(3)).computeNext())
     formulation.addMotionTask(momentum, (WEIGHTS["momentum"] / mass) ** 2, 1, 0.0)
     bounds = tsid.TaskActuationBounds("bounds", wrapped)
-    effort = robot.limits.effort[6:]
+    effort = robot.limits.effort[order][6:]
     bounds.setBounds(-effort, effort)
     formulation.addActuationTask(bounds, 1.0, 0, 0.0)
     solver = tsid.SolverHQuadProgFast("solver")
     solver.resize(formulation.nVar, formulation.nEq, formulation.nIn)
 
-    def accelerations(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    keep += [model, wrapped, com, posture, momentum, bounds]  # TSID only borrows them
+
+    def accelerations(q: np.ndarray, v: np.ndarray, _: Any = keep) -> np.ndarray:
         solution = solver.solve(formulation.computeProblemData(0.0, q, v))
         assert solution.status == 0
         return np.array(formulation.getAccelerations(solution))
 
-    keep += [com, posture, momentum, bounds]
-    names = {"f": formulation, "s": solver, "q": None, "v": None, "keep": keep}
-    call = Call("p = f.computeProblemData(0.0, q, v); f.getActuatorForces(s.solve(p))", names)
-    return call, accelerations
+    def in_our_order(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return accelerations(q[of_q], v[order])[np.argsort(order)]
+
+    accelerations.of_q, accelerations.of_v = of_q, order  # type: ignore[attr-defined]
+    accelerations.in_our_order = in_our_order  # type: ignore[attr-defined]
+    return accelerations
 
 
 def of_placo(stand: Stand) -> Any | None:

@@ -93,7 +93,7 @@ ALLOWED = {
     "edit": {"robot", "model", "spatial", "arguments"},
     "cache": {"robot", "quantities", "compiler"},
     "convert": {"robot", "model", "arguments", "spatial"},
-    "cli": {"__init__", "__version__", "convert", "load", "model"},
+    "cli": {"__init__", "__version__", "convert", "equations", "ik", "law", "load", "model", "quantities", "spatial"},
     "__init__": {
         "cache",
         "constrained",

@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # The second run of the tests, without native calls, leaves out what they cannot change.
 AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_elementary.py --ignore tests/compiler/test_cache.py \
-	--ignore tests/test_documents.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
+	--ignore tests/test_documents.py --ignore tests/test_site.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
 	--ignore tests/convert --ignore tests/identification --ignore tests/test_edit.py \
 	--ignore tests/equations --ignore tests/backends --ignore tests/rotations --ignore tests/trajectories --ignore tests/solvers \
 	--ignore tests/compiler/test_write.py --ignore tests/compiler/test_loops.py --ignore tests/compiler/test_robots.py
@@ -40,8 +40,10 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python growth.py
 	cd benchmarks && ../$(BIN)/python loading.py
 
-docs:
-	@echo "No site to build yet: read docs/*.md; their code runs in the tests."
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going -E -d $(VENV)/doctrees docs site
+	$(BIN)/python docs/_ext/check_site.py site
+	@echo "Open site/index.html"
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
@@ -63,9 +65,13 @@ $(VENV)/.check: $(VENV)/.created pyproject.toml
 	$(BIN)/pip install --quiet --editable ".[check]"
 	touch $@ $(VENV)/.core
 
+$(VENV)/.docs: $(VENV)/.created pyproject.toml
+	$(BIN)/pip install --quiet --editable ".[docs]"
+	touch $@ $(VENV)/.core
+
 $(VENV)/.bench: $(VENV)/.created pyproject.toml
 	$(BIN)/pip install --quiet --editable ".[bench]"
 	touch $@ $(VENV)/.core
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -116,3 +116,23 @@ def test_the_humanoid_squats():
     lifted = sum(recording.force(sole)[:, 2] for sole in example.soles)
     a = np.gradient(example.robot.center_of_mass_velocity(recording.q, recording.v)[:, 2], 1e-3)
     np.testing.assert_allclose(lifted[on], example.robot.mass * (9.81 + a)[on], atol=5.0)  # Newton
+
+
+def test_the_humanoid_walks_slowly():
+    example = scene("mujoco_slow_walk")
+    recording = example.run()
+    assert off_plan(recording).max() < 0.002
+    assert (recording.elsewhere == 0).all() and share_of_limits(recording) < 0.8
+    assert len(example.steps) == 3
+    on = recording.reports["on"]
+    for k, sole in enumerate(example.soles):
+        went = recording.poses(sole)[-1, :3, 3] - recording.poses(sole)[0, :3, 3]
+        np.testing.assert_allclose(went, [example.STRIDE, 0.0, 0.0], atol=0.002)
+        assert recording.poses(sole)[:, 2, 3].max() > 0.05
+        lifts = np.flatnonzero(np.diff(on[:, k].astype(int)) == -1)
+        assert len(lifts) == 2 - k  # the first foot begins and ends with half a stride
+        stands = on[:, k] & np.roll(on[:, k], 5) & settled(recording)
+        assert recording.force(sole)[stands, 2].min() > 5.0, "a foot that stands pushes on the floor"
+        assert share_of_cone(recording.force(sole)[stands], example.PLANNED, least=50.0) < 1.0
+        assert share_of_cone(recording.force(sole)[stands], example.REAL) < 1.0, "it does not slide"
+    assert recording.poses("base_link")[:, 2, 2].min() > np.cos(np.radians(3.0))

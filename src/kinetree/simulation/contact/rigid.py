@@ -28,8 +28,10 @@ import numpy as np
 from kinetree import ops
 from kinetree.algorithms.constraints import Felt
 from kinetree.algorithms.crba import mass_matrix
+from kinetree.algorithms.factorization import SINGULAR_PIVOT
 from kinetree.algorithms.rnea import inverse_dynamics
 from kinetree.arguments import as_count
+from kinetree.compiler.doubts import doubt
 from kinetree.errors import ArgumentError
 from kinetree.linalg import unit_lower_solve, unit_upper_solve
 from kinetree.model.tree import Model
@@ -94,7 +96,10 @@ def rigid_step(
     """q and v after one step of dt, and what there is to record; `before` are forces to start from, (n, 3) [N]."""
     meetings = Meetings(model, found, q)
     J, gaps = meetings.J, meetings.gaps
-    feel = Felt(mass_matrix(model, q), J, 1.0)
+    M = mass_matrix(model, q)
+    feel = Felt(M, J, 1.0)
+    for pivot, entry in zip(feel.d, M.diagonal(), strict=True):
+        doubt(ops.less_equal(pivot, SINGULAR_PIVOT * entry))
     free = unit_upper_solve(feel.L, tau - inverse_dynamics(model, q, v, straight_acceleration(model, v)))
     a_f, u = feel.W.T @ free, J @ v
     b = u + dt * a_f

@@ -48,7 +48,7 @@ ALLOWED = {
     "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench", "simulation"},
     "equations": {"algorithms", "compiler", "model", "spatial"},
     "backends": {"equations", "compiler", "model"},
-    "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},
+    "simulation": {"algorithms", "arguments", "compiler", "convert", "law", "model", "robot", "spatial"},
     "identification": {"arguments", "robot"},
     "solvers": {"arguments", "binding", "compiler"},
     "ik": {

@@ -44,6 +44,18 @@ ALLOWED = {
         "binding",
         "equations",
         "backends",
+        "viewer",
+    },
+    "geometry": {"model", "robot"},
+    "viewer": {
+        "arguments",
+        "constrained",
+        "geometry",
+        "ik",
+        "model",
+        "robot",
+        "rotations",
+        "spatial",
     },
     "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench", "simulation"},
     "equations": {"algorithms", "compiler", "model", "spatial"},
@@ -128,6 +140,9 @@ ONE_PLACE = {
     "xml": "model/loaders",
     "mujoco": "model/loaders",
     "xacro": "model/loaders/xacro.py",
+    "viser": "viewer/server.py",
+    "imageio": "viewer/server.py",
+    "trimesh": "geometry/files.py",
     "typer": "cli",
     "rich": "cli",
 }
@@ -188,6 +203,7 @@ def test_no_file_is_a_drawer():
 
 def test_the_core_needs_only_numpy_and_llvmlite():
     heavy = {"jax", "torch", "casadi", "sympy", "mujoco", "pinocchio", "scipy", "matplotlib", "typer", "rich"}
+    heavy |= {"viser", "trimesh"}
     code = "import sys, kinetree; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     loaded = set(
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

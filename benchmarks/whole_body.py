@@ -3,7 +3,7 @@
 On G1 and Talos, formulation included, over states of squats; how the time divides between formula and solver; variables
 eliminated or kept; four priorities in strict order; and the worst of many steps.
 
-    python benchmarks/whole_body.py [steps]       # TSID and PlaCo where they can be imported
+    python benchmarks/whole_body.py [steps]       # TSID and PlaCo where they can be imported; writes results/
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from math import prod
 
 import numpy as np
+from measure import save
 from peers_whole_body import DAMPING, FORCE, FRICTION, RATE, STIFFNESS, WEIGHTS, Stand, of_placo, of_tsid
 from robots import find, standing, without_geometry
 from table import show
@@ -218,44 +219,61 @@ def eliminated(name: str) -> list[dict[str, object]]:
 
 
 def long_run(name: str, steps: int) -> list[dict[str, object]]:
-    """Percentiles of many steps of changing wishes, warm: weighted, and in four strict levels."""
+    """Percentiles of many steps of changing wishes, warm: weighted, and in four strict levels.
+
+    Steps are the same each time, so the best of three runs of every step is what the algorithm needs at worst, without
+    what the system did meanwhile.
+    """
     s = stand(name)
     table: list[dict[str, object]] = []
     for strict in (False, True):
         controller = control(s, strict)
-        r, on = given(controller, s), controller.switches()
-        sequence, solve = states(s), controller.solve
-        rng, state = np.random.default_rng(1), np.zeros(controller._compiled.state_size)
-        at = controller.problem.references["center_of_mass"]["target"][0]
-        seconds = np.empty(steps)
-        for k in range(steps):
-            q, v = sequence[k % COUNT]
-            if k % 100 == 0:
-                r[at] = s.com + rng.uniform(-0.02, 0.02, 3)
-            start = time.perf_counter()
-            state = solve(q, v, r, on, state)[3]
-            seconds[k] = time.perf_counter() - start
-        worst = np.sort(1e6 * seconds)
+        runs = np.array([_seconds(controller, s, steps) for _ in range(3)])
+        once, best = np.sort(1e6 * runs[0]), np.sort(1e6 * runs.min(axis=0))
         table.append(
             {
                 "robot": name,
                 "order": "four levels" if strict else "weighted",
                 "steps": steps,
-                "median µs": float(worst[steps // 2]),
-                "99 % µs": float(worst[int(0.99 * steps)]),
-                "99.99 % µs": float(worst[int(0.9999 * steps)]),
-                "worst µs": float(worst[-1]),
+                "median µs": float(once[steps // 2]),
+                "99 % µs": float(once[int(0.99 * steps)]),
+                "99.99 % µs": float(once[int(0.9999 * steps)]),
+                "worst µs": float(once[-1]),
+                "worst, best of 3 µs": float(best[-1]),
             }
         )
     return table
 
 
+def _seconds(controller: WholeBody, s: Stand, steps: int) -> np.ndarray:
+    r, on = given(controller, s), controller.switches()
+    sequence, solve = states(s), controller.solve
+    rng, state = np.random.default_rng(1), np.zeros(controller._compiled.state_size)
+    at = controller.problem.references["center_of_mass"]["target"][0]
+    seconds = np.empty(steps)
+    for k in range(steps):
+        q, v = sequence[k % COUNT]
+        if k % 100 == 0:
+            r[at] = s.com + rng.uniform(-0.02, 0.02, 3)
+        start = time.perf_counter()
+        state = solve(q, v, r, on, state)[3]
+        seconds[k] = time.perf_counter() - start
+    return seconds
+
+
 def main(steps: int = 100_000) -> None:
-    """Measure and print."""
-    show("One step from Python, formulation included", [row for name in ROBOTS for row in beside_peers(name)])
-    show("Formula and solver", [split(name) for name in ROBOTS])
-    show("Variables kept or eliminated", [row for name in ROBOTS for row in eliminated(name)])
-    show("Many steps, warm", [row for name in ROBOTS for row in long_run(name, steps)])
+    """Measure, print and keep; TSID and PlaCo want different versions of pin, so each peer has a file of its own."""
+    beside = [row for name in ROBOTS for row in beside_peers(name)]
+    tables = {
+        "One step from Python, formulation included": beside,
+        "Formula and solver": [split(name) for name in ROBOTS],
+        "Variables kept or eliminated": [row for name in ROBOTS for row in eliminated(name)],
+        "Many steps, warm": [row for name in ROBOTS for row in long_run(name, steps)],
+    }
+    for title, rows in tables.items():
+        show(title, rows)
+    peers = "_".join(who.lower() for who in ("TSID", "PlaCo") if any(row["by"] == who for row in beside))
+    save(f"whole_body_{peers}" if peers else "whole_body", {"tables": tables})
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ ALLOWED = {
     "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench", "simulation"},
     "equations": {"algorithms", "compiler", "model", "spatial"},
     "backends": {"equations", "compiler", "model"},
-    "simulation": {"algorithms", "arguments", "compiler", "law", "model", "robot"},
+    "simulation": {"algorithms", "arguments", "compiler", "convert", "law", "model", "robot", "spatial"},
     "identification": {"arguments", "robot"},
     "solvers": {"arguments", "binding", "compiler"},
     "ik": {
@@ -93,7 +93,7 @@ ALLOWED = {
     "edit": {"robot", "model", "spatial", "arguments"},
     "cache": {"robot", "quantities", "compiler"},
     "convert": {"robot", "model", "arguments", "spatial"},
-    "cli": {"__init__", "__version__", "convert", "load", "model"},
+    "cli": {"__init__", "__version__", "convert", "equations", "ik", "law", "load", "model", "quantities", "spatial"},
     "__init__": {
         "cache",
         "constrained",

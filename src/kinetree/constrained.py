@@ -220,11 +220,12 @@ class Constrained:
         With `frequency` errors decay as they do in forward dynamics; without, every step ends with `projected`, so that
         loops, and contacts that know where, stay closed however long it takes.
         """
-        from kinetree.simulation.rollout import Dynamics, rollout  # noqa: PLC0415 - it knows laws, which know robots
+        from kinetree.simulation.dynamics import Dynamics  # noqa: PLC0415 - it knows robots
+        from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
 
         settled = None if self.equations.frequency else self.projected
         dynamics = Dynamics(lambda q, v, tau: self.forward_dynamics(q, v, tau)[0], settled, (self.equations,))
-        return rollout(self.robot, q0, v0, law_or_controls, dt, steps, integrator, dynamics)
+        return rollout(self.robot, q0, v0, law_or_controls, dt, steps, integrator, dynamics=dynamics)
 
     # -- ahead of time -----------------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kinetree.backends.sympy import Equations
     from kinetree.constrained import Constrained
     from kinetree.ik.solution import Solution
+    from kinetree.simulation.dynamics import Surroundings
     from kinetree.simulation.rollout import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
@@ -417,16 +418,21 @@ class Robot(OneBodyQuantities):
         dt: float,
         steps: int,
         integrator: str = "semi-implicit-euler",
+        *,
+        contact: Surroundings | None = None,
+        record: Iterable[str] = ("q", "v"),
     ) -> Trajectory:
         """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
 
         law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of
                           (robot, q, v) or (robot, q, v, t) that gives them; or None, for none
         integrator        "semi-implicit-euler", or "rk4", which asks four times a step and is of order four
+        contact           what the robot meets, if anything
+        record            "q" and "v", and names of what contact tells of every step, such as forces
         """
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
 
-        return rollout(self, q0, v0, law_or_controls, dt, steps, integrator)
+        return rollout(self, q0, v0, law_or_controls, dt, steps, integrator, contact=contact, record=record)
 
     # -- explicit ----------------------------------------------------------------------------------------------
 

@@ -28,7 +28,8 @@ def test_the_script_is_installed():
 
 def test_help_has_examples(cli):
     assert "kinetree info arm6" in cli("--help").stdout
-    for command in (["info"], ["bench"], ["demo"], ["cache"], ["cache", "warm"]):
+    single = ("info", "check", "ik", "dynamics", "simulate", "equations", "export", "convert", "bench", "demo", "cache")
+    for command in (*([name] for name in single), ["cache", "warm"]):
         text = cli(*command, "--help").stdout
         assert "Examples:" in text
         assert f"kinetree {' '.join(command)}" in text.split("Examples:")[1]

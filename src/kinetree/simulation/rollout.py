@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -22,9 +22,8 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
 from kinetree.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.simulation.dynamics import Dynamics, Shape, Surroundings, own_dynamics
 from kinetree.simulation.integrators import INTEGRATORS
-
-Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +33,8 @@ class Trajectory:
     t: Array
     q: Array
     v: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Dynamics:
-    """What decides the motion of a robot: its acceleration by q, v and efforts, and what is done after every step."""
-
-    acceleration: Callable[[Any, Any, Any], Array]
-    settled: Callable[[Any, Any], tuple[Array, Array]] | None = None
-    key: tuple[Any, ...] = ()
-    """Equal for equal dynamics of one robot."""
+    extras: Mapping[str, Array] = field(default_factory=dict)
+    """What else was recorded, (…, steps, *shape) by name: entry k is of the step from t[k] to t[k + 1]."""
 
 
 def rollout(
@@ -54,12 +45,17 @@ def rollout(
     dt: float,
     steps: int,
     integrator: str = "semi-implicit-euler",
+    *,
+    contact: Surroundings | None = None,
+    record: Iterable[str] = ("q", "v"),
     dynamics: Dynamics | None = None,
 ) -> Trajectory:
     """From q0 and v0, `steps` steps of `dt` seconds; the first state is part of the result.
 
     law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of (robot, q, v)
                       or (robot, q, v, t) that gives them, asked at every stage; or None, for none
+    contact           what the robot meets, if anything
+    record            "q" and "v", and names of what else the dynamics tell of every step
     dynamics          other than the robot's own
     """
     count, h = as_count("steps", steps), as_number("dt", dt)
@@ -81,10 +77,16 @@ def rollout(
     q[:, 0] = np.broadcast_to(arguments["q0"][0], (*batch, robot.nq)).reshape(-1, robot.nq)
     v[:, 0] = np.broadcast_to(arguments["v0"][0], (*batch, robot.nv)).reshape(-1, robot.nv)
     t = h * np.arange(count + 1)
+    moved_by = own_dynamics(robot) if contact is None else contact.dynamics(robot)
+    moved_by = moved_by if dynamics is None else dynamics
+    wanted = [one_of("record", name, ("q", "v", *moved_by.extras)) for name in record]
+    extras = {name: np.zeros((prod(batch), count + 1, prod(shape))) for name, shape in moved_by.extras.items()}
     if count and len(q):
-        moved_by = Dynamics(robot.forward_dynamics) if dynamics is None else dynamics
-        _run(robot, moved_by, law, arguments.get("controls"), batch, h, integrator, (t, q, v))
-    return Trajectory(t, q.reshape(*batch, count + 1, robot.nq), v.reshape(*batch, count + 1, robot.nv))
+        _run(robot, moved_by, law, arguments.get("controls"), batch, h, integrator, (t, q, v), extras)
+    recorded = {
+        name: extras[name][:, 1:].reshape(*batch, count, *moved_by.extras[name]) for name in extras if name in wanted
+    }
+    return Trajectory(t, q.reshape(*batch, count + 1, robot.nq), v.reshape(*batch, count + 1, robot.nv), recorded)
 
 
 def _run(
@@ -96,6 +98,7 @@ def _run(
     dt: float,
     integrator: str,
     times_and_states: tuple[Array, Array, Array],
+    extras: Mapping[str, Array],
 ) -> None:
     t, q, v = times_and_states
     states, steps = len(q), len(t) - 1
@@ -106,7 +109,9 @@ def _run(
     if controls is not None:
         array, core = controls
         inputs.append(_along(np.ascontiguousarray(np.broadcast_to(array, batch + core)).reshape(states, *core)))
-    roll(kernel, inputs, [_along(q[:, 1:]), _along(v[:, 1:]), _along(flags)], steps)
+    inputs += [_along(extras[name][:, :-1]) for name in dynamics.carried]
+    told = [_along(array[:, 1:]) for array in extras.values()]
+    roll(kernel, inputs, [_along(q[:, 1:]), _along(v[:, 1:]), _along(flags), *told], steps)
     if flags.any():
         state, step = (int(k) for k in np.argwhere(flags[..., 0])[0])
         dynamics.acceleration(q[state, step], v[state, step], np.zeros(robot.nv))  # says what is wrong with the state
@@ -138,23 +143,33 @@ def _kernel(robot: Robot, dynamics: Dynamics, law: Law | None, has_controls: boo
 def _compiled(robot: Robot, dynamics: Dynamics, law: Law | None, has_controls: bool, integrator: str) -> Kernel:
     nq, nv = robot.nq, robot.nv
 
-    def step(q: Array, v: Array, t: Array, dt: Array, *controls: Array) -> tuple[Any, ...]:
-        def acceleration(q_at: Array, v_at: Array, later: Any) -> Array:
-            tau: Any = controls[0] if controls else np.zeros(nv)
-            if law is not None:
-                tau = _effort(robot, law, q_at, v_at, t[0] + later)
-            return dynamics.acceleration(q_at, v_at, tau)
+    def step(q: Array, v: Array, t: Array, dt: Array, *others: Array) -> tuple[Any, ...]:
+        before = dict(zip(dynamics.carried, others[has_controls:], strict=True))
 
+        def effort(q_at: Array, v_at: Array, later: Any) -> Any:
+            if law is not None:
+                return _effort(robot, law, q_at, v_at, t[0] + later)
+            return others[0] if has_controls else np.zeros(nv)
+
+        def acceleration(q_at: Array, v_at: Array, later: Any) -> Array:
+            return dynamics.acceleration(q_at, v_at, effort(q_at, v_at, later))
+
+        told: Mapping[str, Array] = {}
         with collected_doubts() as doubts:
-            q_next, v_next = INTEGRATORS[integrator](robot.model, q, v, dt[0], acceleration)
+            if dynamics.step is not None:
+                shaped = {name: array.reshape(dynamics.extras[name]) for name, array in before.items()}
+                q_next, v_next, told = dynamics.step(q, v, effort(q, v, 0.0), dt[0], **shaped)
+            else:
+                q_next, v_next = INTEGRATORS[integrator](robot.model, q, v, dt[0], acceleration)
             if dynamics.settled is not None:
                 q_next, v_next = dynamics.settled(q_next, v_next)
         status: Any = False
         for condition in doubts:
             status = ops.logical_or(status, condition)
-        return q_next, v_next, status
+        return q_next, v_next, status, *(np.reshape(told[name], -1) for name in dynamics.extras)
 
     shapes = [(nq,), (nv,), (1,), (1,), *[(nv,)] * has_controls]
+    shapes += [(prod(dynamics.extras[name]),) for name in dynamics.carried]
     program = build(step, shapes, host(), f"a step of {robot.name!r}")
     return Kernel(Stored(program.digest, program.layout, host(), lambda: program))
 

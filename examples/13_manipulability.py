@@ -3,7 +3,7 @@
 w(q) = √det(J Jᵀ) (Yoshikawa 1985) tells how well an arm can move its tool in all directions. `kt.gradient` goes through
 the arm's kinematics and the determinant; a law projects the gradient into the null space of the Jacobian.
 
-    python manipulability.py [folder for plots]
+    python 13_manipulability.py [folder for plots]
 """
 
 import sys
@@ -71,4 +71,4 @@ if len(sys.argv) > 1:
     axes = figure.subplots()
     axes.plot(dt * np.arange(len(w)), w)
     axes.set(xlabel="time [s]", ylabel="manipulability w")
-    figure.savefig(Path(sys.argv[1]) / "manipulability.png", dpi=150)
+    figure.savefig(Path(sys.argv[1]) / "13_manipulability.png", dpi=150)

@@ -6,7 +6,7 @@ that a closed path of the joint leaves depends on the path alone, not on how fas
 halves that are round there is a formula, after Kane and Scher 1969: bent by β, with the moments of inertia J along
 and I across a half, one round turns the cat by ψ = 2π J cos(β/2) / (I sin²(β/2) + J cos²(β/2)) about its spine.
 
-    python falling_cat.py [folder for plots]
+    python 19_falling_cat.py [folder for plots]
 """
 
 import sys
@@ -146,4 +146,4 @@ if len(sys.argv) > 1:
     below.axhline(180.0, color="0.6", linestyle=":")
     below.set(xlabel="time [s]", yticks=range(0, 181, 45))
     below.legend()
-    figure.savefig(Path(sys.argv[1]) / "falling_cat.png", dpi=150)
+    figure.savefig(Path(sys.argv[1]) / "19_falling_cat.png", dpi=150)

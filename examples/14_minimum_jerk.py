@@ -5,7 +5,7 @@ degree. The cost is the integral of the squared jerk. Its gradient and Hessian w
 shape (knots, 3, joints), come from `kt.gradient` and `kt.hessian`. Between two rests the minimum is known (Flash, Hogan
 1985): q0 + (q1 - q0) (10 τ³ - 15 τ⁴ + 6 τ⁵). Then the tip is drawn to a point beside its way, and no formula is left.
 
-    python minimum_jerk.py [folder for plots]
+    python 14_minimum_jerk.py [folder for plots]
 """
 
 import sys
@@ -92,4 +92,4 @@ if len(sys.argv) > 1:
         axes.plot(tips[:, 0], tips[:, 2], style)
     axes.plot(*point[[0, 2]], "o")
     axes.set(xlabel="x [m]", ylabel="z [m]", aspect="equal", title="the way of the tip")
-    figure.savefig(Path(sys.argv[1]) / "minimum_jerk.png", dpi=150)
+    figure.savefig(Path(sys.argv[1]) / "14_minimum_jerk.png", dpi=150)

@@ -5,7 +5,7 @@ have angular momentum about the vertical, though the base does not turn at all: 
 the ground about the centre of mass, which the first rows of the equation of motion in diagonalized coordinates give,
 weight apart. Arms that swing against the legs carry the opposite momentum, and there is less to hold.
 
-    python humanoid_step.py [folder for plots]
+    python 21_humanoid_step.py [folder for plots]
 """
 
 import sys
@@ -101,4 +101,4 @@ if len(sys.argv) > 1:
         axes.set(xlabel="time [s]", title=f"k_G about {name} [N m s]")
         if name == "x":
             axes.legend(loc="upper left")
-    figure.savefig(Path(sys.argv[1]) / "humanoid_step.png", dpi=150)
+    figure.savefig(Path(sys.argv[1]) / "21_humanoid_step.png", dpi=150)

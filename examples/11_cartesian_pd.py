@@ -3,7 +3,7 @@
 The law is ordinary Python over one state; `kt.compile` traces it together with the algorithms it calls. Then the loop
 is closed: forward dynamics, half-implicit Euler steps of half a millisecond, and the tool arrives.
 
-    python cartesian_pd.py [folder for plots]
+    python 11_cartesian_pd.py [folder for plots]
 """
 
 import sys
@@ -68,4 +68,4 @@ if len(sys.argv) > 1:
     above.set_ylabel("distance [mm]")
     below.plot(times, angles)
     below.set(ylabel="angle [deg]", xlabel="time [s]")
-    figure.savefig(Path(sys.argv[1]) / "cartesian_pd.png", dpi=150)
+    figure.savefig(Path(sys.argv[1]) / "11_cartesian_pd.png", dpi=150)

@@ -5,7 +5,7 @@ long axis and ω̄ larger: motors of the shoulders do the work ΔT = k²/2 (1/L'
 arms up has ω̄ along k. One arm down turns the body a little, k is no longer along a principal axis, and a part of the
 somersault becomes a twist, with no force from outside. When the arms rest, it is one rigid body again.
 
-    python spin_by_arms.py [folder for plots]
+    python 20_spin_by_arms.py [folder for plots]
 """
 
 import sys
@@ -129,4 +129,4 @@ if len(sys.argv) > 1:
         right.plot(flight[name].t, np.abs(turns), label=name)
     right.set(xlabel="time [s]", ylabel="twists", title="a gymnast in a somersault")
     right.legend()
-    figure.savefig(Path(sys.argv[1]) / "spin_by_arms.png", dpi=150)
+    figure.savefig(Path(sys.argv[1]) / "20_spin_by_arms.png", dpi=150)

@@ -4,7 +4,7 @@ Nothing pushes it but its weight: Euler's equation L ω̇ + ω × L ω = 0 alone
 angular momentum stay, and in the axes of the box ω goes round where the two surfaces T = const and |k| = const meet.
 How long one round takes is known by an elliptic integral (Landau and Lifshitz, Mechanics, § 37).
 
-    python tumbling_box.py [folder for plots]
+    python 18_tumbling_box.py [folder for plots]
 """
 
 import sys
@@ -95,4 +95,4 @@ if len(sys.argv) > 1:
     space.set_box_aspect((1, 1, 1), zoom=1.25)
     space.view_init(elev=25, azim=25)
     space.legend(loc="lower center", ncols=3, fontsize="small")
-    figure.savefig(Path(sys.argv[1]) / "tumbling_box.png", dpi=150)
+    figure.savefig(Path(sys.argv[1]) / "18_tumbling_box.png", dpi=150)

@@ -4,7 +4,7 @@ The table is a simulated plane with stiff springs, five millimetres below the to
 tool comes down with a slow push; then it draws a circle along the table while it keeps pushing. Trajectory, controller,
 table and robot are one compiled loop.
 
-    python wiping_a_table.py [folder for plots]
+    python 15_wiping_a_table.py [folder for plots]
 """
 
 import sys
@@ -93,4 +93,4 @@ if len(sys.argv) > 1:
     error.set(ylabel="error along the table [mm]", xlabel="time [s]")
     effort.plot(t, tau)
     effort.set(ylabel="torques [N m]", xlabel="time [s]")
-    figure.savefig(Path(sys.argv[1]) / "wiping_a_table.png", dpi=120)
+    figure.savefig(Path(sys.argv[1]) / "15_wiping_a_table.png", dpi=120)

@@ -103,6 +103,7 @@ ALLOWED = {
         "solvers",
         "spatial",
     },
+    "environments": {"__init__", "arguments", "law", "robot", "simulation"},
     "structure": set(),
     "definition": {"robot", "arguments", "compiler"},
     "bound_law": {"definition", "robot", "engine", "arguments", "binding", "compiler", "structure"},
@@ -172,6 +173,7 @@ ONE_PLACE = {
     "viser": "viewer/server.py",
     "imageio": "viewer/server.py",
     "trimesh": "geometry/files.py",
+    "gymnasium": "environments",
     "typer": "cli",
     "rich": "cli",
 }

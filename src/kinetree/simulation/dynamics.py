@@ -1,0 +1,45 @@
+"""What decides how a robot moves: its own dynamics, those under constraints, or contact with its surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """The accelerations of a robot by q, v and efforts, and what is done after every step; or steps of its own.
+
+    All functions are of one state and are traced into the kernel of a step.
+    """
+
+    acceleration: Callable[[Any, Any, Any], Array]
+    """v̇ from q, v and the efforts on all coordinates."""
+    settled: Callable[[Any, Any], tuple[Array, Array]] | None = None
+    """q and v from those at the end of a step, such as the nearest that constraints allow."""
+    key: tuple[Any, ...] = ()
+    """Equal for equal dynamics of one robot; hashable."""
+    step: Callable[..., tuple[Array, Array, Mapping[str, Array]]] | None = None
+    """(q, v, tau, dt) to (q_next, v_next, extras), in place of an integrator: a rule that solves for a whole step. What
+    is `carried` from the step before is given to it by name, as in (q, v, tau, dt, impulses)."""
+    extras: Mapping[str, Shape] = field(default_factory=dict)
+    """Arrays that `step` gives beside q and v, by name, and their shapes; rollouts record them on request."""
+    carried: tuple[str, ...] = ()
+    """Those of the extras that the next step is given; zeros at the first."""
+
+
+class Surroundings(Protocol):
+    """What a robot meets: anything that knows the dynamics of a robot in it."""
+
+    def dynamics(self, robot: Robot) -> Dynamics: ...
+
+
+def own_dynamics(robot: Robot) -> Dynamics:
+    """Those of the robot alone: M v̇ + C v + G = τ."""
+    return Dynamics(robot.forward_dynamics)

@@ -144,7 +144,7 @@ WORLD = """
 <mujoco><option timestep="0.001" gravity="{gravity}"/>
   <worldbody>
     <geom type="plane" size="0 0 1" friction="{mu} 0 0"/>
-    <body pos="0 0 {height}"><freejoint/><geom type="{shape}" size="{size}" mass="2" friction="{mu} 0 0" condim="3"/></body>
+    <body pos="0 0 {height}"><freejoint/><geom type="{shape}" size="{size}" mass="2" friction="{mu} 0 0"/></body>
   </worldbody></mujoco>"""
 
 

@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -19,12 +20,16 @@ def test_example_runs(path, tmp_path):
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip(), "an example shows something"
     assert not run.stderr
+    if path.name[0].isdigit():
+        picture = tmp_path / "pictures" / f"{path.stem}.png"
+        assert picture.read_bytes()[:4] == b"\x89PNG", "it ends in a picture"
+        assert f"({path.name})" in (ROOT / "examples" / "README.md").read_text(), "its README lists it"
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_document_runs(path, capsys):
     blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
-    assert blocks, f"{path.name} has no code"
+    assert blocks or "```{" in path.read_text(), f"{path.name} has no code, nor what the site fills in"
     exec(compile("\n".join(blocks), str(path), "exec"), {})
     printed = capsys.readouterr().out
     for shown in re.findall(r"^```text\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE):
@@ -52,7 +57,7 @@ def test_commands_print_what_is_shown(path, tmp_path):
             assert re.fullmatch(pattern.replace("…\n", ".*\n"), printed), f"{command} prints\n{printed}"
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_links_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
         assert "://" in target or (path.parent / target).exists(), target

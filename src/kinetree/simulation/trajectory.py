@@ -113,13 +113,13 @@ class Trajectory:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to a file, .npz or .parquet; a file of that name is replaced at once or not at all."""
-        from kinetree.simulation.recording import save  # noqa: PLC0415 - it knows trajectories
+        from kinetree.simulation.trajectory_files import save  # noqa: PLC0415 - it knows trajectories
 
         save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Trajectory:
         """What `save` wrote."""
-        from kinetree.simulation.recording import load  # noqa: PLC0415 - it knows trajectories
+        from kinetree.simulation.trajectory_files import load  # noqa: PLC0415 - it knows trajectories
 
         return load(path)

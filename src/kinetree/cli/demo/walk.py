@@ -142,7 +142,7 @@ class Walk:
         for axes in (error, force):
             axes.axvspan(self.plan.duration + 0.2, self.plan.duration + 0.4, color="0.9")
             axes.grid(alpha=0.3)
-            axes.legend(fontsize=8)
+            axes.legend(fontsize=8, loc="center left" if axes is error else "center right")
         figure.savefig(folder / "walk.png", dpi=110)
         return folder / "walk.png"
 

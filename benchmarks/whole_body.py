@@ -2,13 +2,14 @@
 
 On G1 and Talos, formulation included, over states about standing; whether TSID finds the same; how the time divides
 between formula and solver; variables eliminated or kept; four priorities in strict order; and the worst of 1e5 steps,
-and whether memory grows meanwhile.
+with memory before and after.
 
     python benchmarks/whole_body.py [steps]       # TSID and PlaCo where they can be imported; writes results/
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -36,6 +37,7 @@ from kinetree.control import (
     WholeBody,
 )
 from kinetree.solvers import qp
+from kinetree.solvers.active_set import TURNS
 
 ROBOTS = {
     "G1": ("g1_29dof_rev_1_0.urdf", ("left_ankle_roll_link", "right_ankle_roll_link"), (0.02, 0.0, -0.035)),
@@ -267,11 +269,10 @@ def long_run(name: str, steps: int) -> list[dict[str, object]]:
     table: list[dict[str, object]] = []
     for strict in (False, True):
         controller = control(s, strict)
-        _seconds(controller, s, COUNT)  # compiles
+        run(controller, s, COUNT)  # compiles
         before = resident()
-        runs = np.array([_seconds(controller, s, steps) for _ in range(3)])
-        grown = max(0, resident() - before - 2 * runs.nbytes)
-        once, best = np.sort(1e6 * runs[0]), np.sort(1e6 * runs.min(axis=0))
+        taken, changes = zip(*(run(controller, s, steps) for _ in range(3)), strict=True)
+        once, best = np.sort(1e6 * taken[0]), np.sort(1e6 * np.min(taken, axis=0))
         table.append(
             {
                 "robot": name,
@@ -282,26 +283,32 @@ def long_run(name: str, steps: int) -> list[dict[str, object]]:
                 "99.99 % µs": float(once[int(0.9999 * steps)]),
                 "worst µs": float(once[-1]),
                 "worst, best of 3 µs": float(best[-1]),
-                "memory grows, kB": grown / 1024,
+                "most changes": changes[0],
+                "memory grows, kB": (resident() - before - 3 * once.nbytes) / 1024,
             }
         )
     return table
 
 
-def _seconds(controller: WholeBody, s: Stand, steps: int) -> np.ndarray:
+def run(controller: WholeBody, s: Stand, steps: int) -> tuple[np.ndarray, int]:
+    """Seconds of every step, and how often a step changed its active set at most."""
     r, on = given(controller, s), controller.switches()
     sequence, solve = states(s), controller.solve
     rng, state = np.random.default_rng(1), np.zeros(controller._compiled.state_size)
     at = controller.problem.references["center_of_mass"]["target"][0]
-    seconds = np.empty(steps)
+    seconds, changes = np.full(steps, 1.0), 0
+    gc.collect()
+    gc.disable()
     for k in range(steps):
         q, v = sequence[k % COUNT]
         if k % 100 == 0:
             r[at] = s.com + rng.uniform(-0.02, 0.02, 3)
         start = time.perf_counter()
-        state = solve(q, v, r, on, state)[3]
+        _, _, _, state, info = solve(q, v, r, on, state)
         seconds[k] = time.perf_counter() - start
-    return seconds
+        changes = max(changes, int(info[TURNS]))
+    gc.enable()
+    return seconds, changes
 
 
 def resident() -> int:
@@ -313,7 +320,8 @@ def resident() -> int:
 
 
 def main(steps: int = 100_000) -> None:
-    """Measure, print and keep; TSID and PlaCo want different versions of pin, so each peer has a file of its own."""
+    """Measure and print; kept if it took all steps. TSID and PlaCo want different versions of pin, so each peer has a
+    file of its own."""
     beside = [row for name in ROBOTS for row in beside_peers(name)]
     tables = {
         "One step from Python, formulation included": beside,
@@ -326,7 +334,8 @@ def main(steps: int = 100_000) -> None:
         if rows:
             show(title, rows)
     peers = "_".join(who.lower() for who in ("TSID", "PlaCo") if any(row["by"] == who for row in beside))
-    save(f"whole_body_{peers}" if peers else "whole_body", {"tables": tables})
+    if steps >= 100_000:
+        save(f"whole_body_{peers}" if peers else "whole_body", {"tables": tables})
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_ele
 	--ignore tests/test_documents.py --ignore tests/test_site.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
 	--ignore tests/convert --ignore tests/identification --ignore tests/test_edit.py \
 	--ignore tests/equations --ignore tests/backends --ignore tests/rotations --ignore tests/trajectories --ignore tests/solvers \
-	--ignore tests/geometry --ignore tests/viewer --ignore tests/plot \
-	--ignore tests/compiler/test_write.py --ignore tests/compiler/test_loops.py --ignore tests/compiler/test_robots.py
+	--ignore tests/geometry --ignore tests/viewer --ignore tests/plot --ignore tests/environments \
+	--ignore tests/compiler/test_write.py --ignore tests/compiler/test_loops.py --ignore tests/compiler/test_robots.py \
+	--ignore-glob 'tests/control/test_closed_loops_*.py'
 
 .PHONY: demo test test-long bench check docs clean
 
@@ -36,6 +37,7 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python centroidal.py
 	cd benchmarks && ../$(BIN)/python constrained.py
 	cd benchmarks && ../$(BIN)/python control.py
+	cd benchmarks && ../$(BIN)/python rollouts_contact.py
 	cd benchmarks && ../$(BIN)/python single.py
 	cd benchmarks && ../$(BIN)/python compile.py
 	cd benchmarks && ../$(BIN)/python growth.py

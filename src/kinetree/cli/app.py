@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kinetree import __version__
-from kinetree.cli import demo as _demo
 from kinetree.cli.bench import bench
 from kinetree.cli.cache import app as cache
+from kinetree.cli.check import check
+from kinetree.cli.convert import convert
+from kinetree.cli.dynamics import dynamics
+from kinetree.cli.equations import equations
+from kinetree.cli.export import export
+from kinetree.cli.ik import ik
 from kinetree.cli.info import info
-from kinetree.cli.output import examples, guarded
+from kinetree.cli.output import examples
+from kinetree.cli.show_demo import demo
+from kinetree.cli.simulate import simulate
+from kinetree.cli.view import view
+from kinetree.load import bundled_robots
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -29,30 +36,58 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog=examples("kinetree info arm6", "kinetree bench robot.urdf --base floating", "kinetree cache"))
+@app.callback(
+    epilog=examples("kinetree info arm6", "kinetree view robot.urdf", "kinetree dynamics arm6 mass_matrix --q random"),
+    help=f"""Kinematics, dynamics and control of articulated robots.
+
+    ROBOT is the path of a URDF, xacro or MJCF file, or the name of a bundled robot: {", ".join(bundled_robots())}.
+
+    Exit codes: 0 all went well; 1 something is wrong with the input, or what was asked for is not so; 2 wrong usage.
+    """,
+)
 def kinetree(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Kinematics and dynamics of articulated robots.
-
-    ROBOT is the path of a URDF file or the name of a bundled robot: planar2, cartpole, arm6, arm7, quadruped, humanoid.
-    """
+    """What comes before any command."""
 
 
-app.command(epilog=examples("kinetree info arm6", "kinetree info robot.urdf --base floating --json"))(info)
-app.command(epilog=examples("kinetree bench arm7", "kinetree bench robot.urdf --quick --json"))(bench)
+EXAMPLES = {
+    info: ("kinetree info arm6", "kinetree info robot.urdf --base floating --json"),
+    check: ("kinetree check robot.urdf", "kinetree check robot.xacro --xacro-arg side:=left --package-dir ~/ws/src"),
+    view: (
+        "kinetree view arm6 --follow tool0",
+        "kinetree view quadruped humanoid --base floating",
+        "kinetree view cartpole --motion motion.npz --html motion.html",
+    ),
+    ik: (
+        "kinetree ik arm6 tool0 --position 0.4,0.2,0.5",
+        "kinetree ik arm7 tool0 -p 0.4,0,0.5 --rpy 180deg,0,0 --json | kinetree dynamics arm7 gravity_forces --q -",
+    ),
+    dynamics: (
+        "kinetree dynamics arm6 --q shoulder_lift=30deg,elbow=pi/2",
+        "kinetree dynamics arm6 inverse_dynamics --q random:1 --a 1,0,0,0,0,0 --wrench tool0=0,0,-20",
+        "kinetree dynamics arm6 jacobian pose --frame tool0 --json",
+    ),
+    simulate: (
+        "kinetree simulate cartpole --q pivot=0.1 --plot motion.png",
+        "kinetree simulate arm6 --hold elbow=1 --push tool0=0,40,0@0.5:0.7 --out motion.npz",
+    ),
+    equations: ("kinetree equations planar2 --symbolic all", "kinetree equations puma560 --out puma.c"),
+    export: (
+        "kinetree export robot.xacro robot.urdf",
+        "kinetree export arm6 arm6.xml",
+        "kinetree export planar2 --to svg --quantity mass_matrix > mass_matrix.svg",
+    ),
+    convert: (
+        "kinetree convert quadruped q --base floating --to mujoco",
+        "kinetree convert arm6 q --from drake --value 0,0.1,0.2,0,0,0",
+    ),
+    bench: ("kinetree bench arm7", "kinetree bench robot.urdf --quick --json"),
+}
+
+for command, lines in EXAMPLES.items():
+    app.command(epilog=examples(*lines))(command)
 app.add_typer(cache, name="cache")
-
-
-@app.command(epilog=examples("kinetree demo", "kinetree demo --folder results"))
-@guarded
-def demo(
-    folder: Annotated[
-        Path | None,
-        typer.Option(help="Write it there, too, with plots.", file_okay=False, show_default=False),
-    ] = None,
-) -> None:
-    """Dynamics of a bundled arm, how fast they are, a million poses, a law of one's own."""
-    _demo.run(folder)
+app.command(epilog=examples("kinetree demo", "kinetree demo --folder results"))(demo)

@@ -12,51 +12,46 @@ from rich.table import Table
 from rich.text import Text
 
 from kinetree.cli.contest import OURS, Report, Row, contest, steps
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
 from kinetree.cli.measure import Effort
 from kinetree.cli.output import (
-    Base,
-    BaseOption,
     Column,
     JsonOption,
-    RobotArgument,
     console,
-    given,
     guarded,
-    load,
     notes_on_stderr,
     print_json,
     print_table,
     progress,
-    say,
     table_of,
 )
-from kinetree.model.loaders.document import read_document
 
 FULL, QUICK = Effort(repeats=40, least=0.004), Effort(repeats=8, least=0.002)
 
 
 @guarded
+@with_loading_options
 def bench(
     robot: RobotArgument,
-    base: BaseOption = Base.fixed,
+    loading: Loading,
     quick: Annotated[bool, typer.Option("--quick", help="Measure for a second or two; less exact.")] = False,
     frame: Annotated[
-        str | None, typer.Option(help="Whose pose and Jacobian; by itself the body furthest from the root.")
+        str | None,
+        typer.Option(
+            help="Whose pose and Jacobian; by itself the body furthest from the root.",
+            autocompletion=frames_to_complete,
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """What a call costs, for one state and in a batch, beside Pinocchio and MuJoCo if they are installed."""
     effort = QUICK if quick else FULL
-    robot = given(robot)
-    loaded, warnings = load(robot, base)
-    for warning in warnings:
-        say("warning", warning, "bold yellow")
-    text = read_document(robot).text
+    loaded = loading.load_aloud(robot)
     with notes_on_stderr(), progress() as bar:
         task = bar.add_task("loading", total=steps(effort))
         report = contest(
-            loaded,
-            text if isinstance(text, str) else text.decode(errors="replace"),
+            loaded.robot,
+            loaded.text,
             effort,
             lambda words: bar.update(task, advance=1, description=words),
             frame,

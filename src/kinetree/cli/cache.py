@@ -12,19 +12,16 @@ from rich.progress import Progress
 from rich.text import Text
 
 import kinetree as kt
+from kinetree.cli.loading import Loading, robots_to_complete, with_loading_options
 from kinetree.cli.output import (
-    Base,
-    BaseOption,
     JsonOption,
     console,
     examples,
     guarded,
-    load,
     notes_on_stderr,
     print_json,
     print_table,
     progress,
-    say,
     table_of,
 )
 
@@ -72,11 +69,18 @@ def clear(json: JsonOption = False) -> None:
     epilog=examples("kinetree cache warm arm6 robot.urdf", "kinetree cache warm arm6 -q mass_matrix --no-batch")
 )
 @guarded
+@with_loading_options
 def warm(
     robots: Annotated[
-        list[str], typer.Argument(metavar="ROBOT", help="Paths of URDF files, or bundled names.", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="ROBOT",
+            help="Paths of URDF files, or bundled names.",
+            show_default=False,
+            autocompletion=robots_to_complete,
+        ),
     ],
-    base: BaseOption = Base.fixed,
+    loading: Loading,
     quantity: Annotated[
         list[str] | None,
         typer.Option("--quantity", "-q", metavar="NAME", help="Only this one; may be repeated.", show_default=False),
@@ -87,12 +91,9 @@ def warm(
     """Compile the quantities of robots now, so that later processes only load them."""
     if kt.cache.where() is None:
         raise kt.ArgumentError("the cache is switched off, so nothing would be kept")
-    loaded = {name: load(name, base) for name in robots}  # all of them first: a wrong name should not wait
-    for _, warnings in loaded.values():
-        for warning in warnings:
-            say("warning", warning, "bold yellow")
+    loaded = {name: loading.load_aloud(name).robot for name in robots}  # all first: a wrong name should not wait
     with notes_on_stderr(), progress() as bar:
-        filled = [_filled(bar, name, robot, quantity or [], batch) for name, (robot, _) in loaded.items()]
+        filled = [_filled(bar, name, robot, quantity or [], batch) for name, robot in loaded.items()]
     if json:
         print_json({"robots": [asdict(one) for one in filled], "bytes": kt.cache.size()})
         return

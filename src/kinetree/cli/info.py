@@ -10,16 +10,14 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from kinetree.cli.facts import Bound, Finding, Joint, Robot, facts_of
+from kinetree.cli.check import doubts
+from kinetree.cli.facts import Bound, Joint, Robot, facts_of
+from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
 from kinetree.cli.output import (
-    Base,
-    BaseOption,
     Column,
     JsonOption,
-    RobotArgument,
     console,
     guarded,
-    load,
     natural_width,
     print_json,
     print_table,
@@ -33,9 +31,11 @@ NONE = "–"
 
 
 @guarded
-def info(robot: RobotArgument, base: BaseOption = Base.fixed, json: JsonOption = False) -> None:
+@with_loading_options
+def info(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> None:
     """What a robot is made of: its tree of joints, limits, masses, and what looks wrong."""
-    facts = facts_of(*load(robot, base))
+    loaded = loading.load(robot)
+    facts = facts_of(loaded.robot, loaded.warnings)
     if json:
         print_json(asdict(facts))
         for warning in facts.warnings:
@@ -58,7 +58,9 @@ def show(facts: Robot, out: Console) -> None:
         if content.row_count:
             out.print(Text(f"\n{title}", style="bold cyan"))
             print_table(content, out)
-    out.print(_doubts(facts))
+    out.print()
+    for line in doubts(facts):
+        out.print(line)
 
 
 def _headline(facts: Robot) -> Group:
@@ -227,30 +229,3 @@ def _aligned(values: Sequence[float]) -> list[str]:
     """Four digits of each, all with as many decimals, so that the points stand below each other."""
     decimals = max(len(f"{value:.4g}".partition(".")[2]) for value in values) if values else 0
     return [f"{value:.{min(decimals, 6)}f}" for value in values]
-
-
-# -- what looks wrong -----------------------------------------------------------------------------------------------
-
-
-def _doubts(facts: Robot) -> Group:
-    """Warnings and findings; a warning is a finding too, and is shown once."""
-    warned = [finding for finding in facts.findings if any(_says(warning, finding) for warning in facts.warnings)]
-    rest = [finding for finding in facts.findings if finding not in warned]
-    if not facts.warnings and not rest:
-        return Group(Text("\nNothing looks wrong.", style="green"))
-    count = len(facts.warnings) + len(rest)
-    lines = [Text(f"\n{count} thing{'s' if count > 1 else ''} to look at", style="bold yellow")]
-    lines += [Text(f"! {warning}", style="yellow") for warning in facts.warnings]
-    lines += [_line(finding) for finding in rest]
-    return Group(*lines)
-
-
-def _says(warning: str, finding: Finding) -> bool:
-    return warning.endswith(f"{finding.element}: {finding.message}")
-
-
-def _line(finding: Finding) -> Text:
-    line = "" if finding.line is None else f" (line {finding.line})"
-    return Text.assemble(
-        "- ", (finding.element, "bold"), (line, "dim"), ": " if finding.element else "", finding.message
-    )

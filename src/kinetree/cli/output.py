@@ -1,4 +1,4 @@
-"""What all commands share: where they write, what they say when something is wrong, how they load a robot."""
+"""What all commands share: where they write, and what they say when something is wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeAlias
 
 import typer
@@ -21,7 +21,6 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.main import INTERRUPTED, discard_stdout
-from kinetree.errors import short
 
 PIPE_WIDTH = 120
 """Columns where nobody knows how wide it may be."""
@@ -35,18 +34,6 @@ Column: TypeAlias = tuple[str, Literal["left", "right"]]
 """Its title, and where its cells stand."""
 
 
-class Base(StrEnum):
-    """How the root link is held."""
-
-    fixed = "fixed"
-    floating = "floating"
-
-
-RobotArgument: TypeAlias = Annotated[
-    str,
-    typer.Argument(metavar="ROBOT", help="Path of a URDF file, a bundled name, or - for stdin.", show_default=False),
-]
-BaseOption: TypeAlias = Annotated[Base, typer.Option("--base", help="Is the root link bolted to the world?")]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 
 
@@ -140,29 +127,26 @@ def notes_on_stderr() -> Iterator[None]:
         yield
 
 
-def given(robot: str) -> str:
-    """The path or name as it is; for a dash, the document on stdin."""
-    if not robot.strip():
-        raise kt.ArgumentError("ROBOT is empty; expected the path of a URDF file, a bundled name, or - for stdin")
-    if robot != "-":
-        return robot
-    text = sys.stdin.read()
-    if not text.lstrip("\ufeff").lstrip().startswith("<"):
-        found = short(text) if text.strip() else "nothing"
-        raise kt.ArgumentError(f"stdin has {found}; expected a URDF document")
-    return text
-
-
-def load(robot: str, base: Base) -> tuple[kt.Robot, list[str]]:
-    """The robot, and what loading it warned of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", kt.ModelWarning)
-        loaded = kt.load(given(robot), base.value)
-    return loaded, [str(warning.message) for warning in caught]
-
-
 def progress() -> Progress:
     """A bar on stderr that disappears when the work is done; nothing where stderr is not a terminal."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     notes = console_for_notes()
     return Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal)
+
+
+@contextmanager
+def working(words: str) -> Iterator[None]:
+    """A bar for work whose end nobody knows: it moves for as long as the work takes."""
+    with progress() as bar:
+        bar.add_task(words, total=None)
+        yield
+
+
+def written(text: str, out: Path | None) -> None:
+    """A document to stdout, or to a file with a word about it on stderr."""
+    text = text if text.endswith("\n") else f"{text}\n"
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        out.write_text(text, encoding="utf-8")
+        say("written", str(out), "bold green")

@@ -45,7 +45,7 @@ def is_mjmodel(value: object) -> bool:
 
 def read_mjcf(text: bytes | str, source: str, base: str = "fixed", path: Path | None = None) -> Mjcf:
     """An MJCF document; one from a file is read again by MuJoCo, so that its includes and meshes are found."""
-    mujoco = _mujoco(source)
+    mujoco = mujoco_package(source)
     check_cost(text, source, path.parent if path else Path())
     said: list[str] = []
     with _heard(mujoco, said):
@@ -65,7 +65,7 @@ def read_mjcf(text: bytes | str, source: str, base: str = "fixed", path: Path | 
 def read_mjmodel(model: MjModel, source: str = "the given MjModel", base: str = "fixed", name: str = "robot") -> Mjcf:
     """A compiled model; the name is for one that has none."""
     one_of("base", base, ("fixed", "floating"))
-    mujoco = _mujoco(source)
+    mujoco = mujoco_package(source)
     given = bytes(model.names).partition(b"\0")[0].decode("utf-8", "replace")
     builder = ModelBuilder(name if given in ("", UNNAMED) else given, source)
     with np.errstate(all="ignore"):  # what is not finite is refused where a link or a joint takes it
@@ -76,7 +76,8 @@ def read_mjmodel(model: MjModel, source: str = "the given MjModel", base: str = 
     return Mjcf(builder, gravity, not all(is_disabled(mujoco, model, flag) for flag in PASSIVE))
 
 
-def _mujoco(source: str) -> Any:
+def mujoco_package(source: str) -> Any:
+    """The module, imported when it is first needed; `source` is the document that needs it."""
     try:
         mujoco = importlib.import_module("mujoco")
     except ImportError:

@@ -1,0 +1,74 @@
+"""`kinetree convert`: states, efforts and matrices as another library writes them."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+import numpy as np
+import typer
+from rich.text import Text
+
+import kinetree as kt
+from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
+from kinetree.cli.numbers import STATE_HELP, array_from, configuration, plain, velocities
+from kinetree.cli.output import JsonOption, console, guarded, print_json
+from kinetree.convert.convert import KINDS, PEERS, Kind
+from kinetree.errors import one_of
+from kinetree.ops import Array
+
+
+@guarded
+@with_loading_options
+def convert(
+    robot: RobotArgument,
+    kind: Annotated[str, typer.Argument(help=f"What it is: {', '.join(KINDS)}.", autocompletion=lambda: list(KINDS))],
+    loading: Loading,
+    value: Annotated[
+        str | None,
+        typer.Option("--value", "-x", metavar="VALUE", help=f"{STATE_HELP.capitalize()}; - reads JSON from stdin."),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(help=f"{', '.join(PEERS)}.", autocompletion=lambda: list(PEERS), show_default=False)
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="The same names, for the way back.", autocompletion=lambda: list(PEERS), show_default=False
+        ),
+    ] = None,
+    q: Annotated[
+        str | None, typer.Option("--q", metavar="STATE", help="Positions of the state, in the conventions of VALUE.")
+    ] = None,
+    v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Its velocities, for accelerations.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """A state, effort, Jacobian or mass matrix in the conventions of Pinocchio, MuJoCo or Drake, or back from there.
+
+    Model files are converted by `kinetree export`.
+    """
+    if (to is None) == (source is None):
+        raise typer.BadParameter("expected one of them, the name of a library", param_hint="--to or --from")
+    one_of("KIND", kind, KINDS)
+    arm = loading.load_aloud(robot).robot
+    ours = source is None
+    given = _given(arm, kind, value, "--value", ours)
+    at = None if q is None else _given(arm, "q", q, "--q", ours)
+    moving = None if v is None else _given(arm, "v", v, "--v", ours)
+    result = kt.convert(arm, cast(Kind, kind), given, to=to, source=source, q=at, v=moving)
+    if json:
+        side = {"to": to} if ours else {"from": source}
+        print_json(plain({"name": arm.name, "kind": kind, **side, kind: result}))
+        return
+    with np.printoptions(precision=8, suppress=True, linewidth=100, floatmode="maxprec"):
+        console().print(Text(str(result + 0.0)))
+
+
+def _given(robot: kt.Robot, kind: str, text: str | None, option: str, ours: bool) -> Array:
+    """In our conventions all that states may be; in those of others, numbers or files."""
+    if ours and kind == "q":
+        return configuration(robot, text, option)
+    if ours and kind in ("v", "a", "tau"):
+        return velocities(robot, text, option, kind)
+    if text is None:
+        raise typer.BadParameter("it is missing; expected numbers or a file", param_hint=option)
+    return array_from(text, option, kind)

@@ -1,0 +1,188 @@
+"""`kinetree dynamics`: any quantity of a robot, or of one of its frames, at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import kinetree as kt
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
+from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, plain, vector, velocities
+from kinetree.cli.output import JsonOption, console, guarded, print_json, print_table, say, table_of, working
+from kinetree.errors import one_of, short, unknown
+from kinetree.ops import Array
+from kinetree.quantities import OF_FRAME, OF_ROBOT
+
+MOST_COLUMNS = 12
+"""A matrix with more is told by its shape on a screen."""
+OF_STATE = {name: quantity for name, quantity in OF_ROBOT.items() if set(quantity.inputs) <= {"q", "v", "a", "tau"}}
+FIRST = ("gravity_forces", "mass_matrix", "center_of_mass", "kinetic_energy", "potential_energy")
+"""What is shown where nothing is asked for."""
+REFERENCES = ("world-aligned", "local", "world")
+WITHOUT_REFERENCE = ("pose", "body_regressor")
+
+
+def quantities_to_complete(incomplete: str) -> list[str]:
+    """Of robots and of frames."""
+    return [name for name in (*OF_STATE, *OF_FRAME) if name.startswith(incomplete)]
+
+
+@guarded
+@with_loading_options
+def dynamics(
+    robot: RobotArgument,
+    loading: Loading,
+    quantity: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Such as inverse_dynamics, mass_matrix, jacobian; several if need be. --list has them all.",
+            show_default=False,
+            autocompletion=quantities_to_complete,
+        ),
+    ] = None,
+    q: Annotated[str | None, typer.Option("--q", metavar="STATE", help=f"Positions: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Velocities, in the same ways.")] = None,
+    a: Annotated[str | None, typer.Option("--a", metavar="STATE", help="Accelerations.")] = None,
+    tau: Annotated[str | None, typer.Option("--tau", metavar="STATE", help="Efforts.")] = None,
+    wrench: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FRAME=F", help="Force on a frame: 3 numbers in N, or 6 with moments; may be repeated."),
+    ] = None,
+    frame: Annotated[
+        str | None, typer.Option(help="Whose pose, Jacobian, …", autocompletion=frames_to_complete)
+    ] = None,
+    reference: Annotated[
+        str, typer.Option(help="Of what belongs to a frame: world-aligned, local or world.")
+    ] = "world-aligned",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", dir_okay=False, help="Write the arrays to this .npz file, too.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Show what can be asked for.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Any quantity at a state: inverse and forward dynamics, mass matrix, energies, Jacobians, derivatives.
+
+    States that come from files may be many at a time.
+    """
+    loaded = loading.load_aloud(robot).robot
+    if listed:
+        _list(json)
+        return
+    names = tuple(quantity or (FIRST if loaded.mass else FIRST[:2]))
+    state = {"q": configuration(loaded, q, "--q")}
+    state |= {name: velocities(loaded, text, f"--{name}", name) for name, text in (("v", v), ("a", a), ("tau", tau))}
+    wrenches = dict(_wrench(item) for item in wrench or [])
+    for name in names:
+        _check(name, frame, bool(wrenches))
+    one_of("--reference", reference, REFERENCES)
+    results: dict[str, Any] = {}
+    with working("compiling"):
+        for name in names:
+            results[name] = _value(loaded, name, state, wrenches, frame, reference)
+    used = {key for name in names for key in (OF_STATE.get(name) or OF_FRAME[name]).inputs}
+    asked = {key: value for key, value in state.items() if key in used}
+    if out is not None:
+        arrays: dict[str, Any] = {**asked, **_arrays(results)}
+        np.savez(out.with_suffix(".npz"), **arrays)
+        say("written", str(out.with_suffix(".npz")), "bold green")
+    if json:
+        content = {"name": loaded.name, "frame": frame, "state": asked, "quantities": results}
+        print_json(plain(content))
+    else:
+        show(loaded, asked, results, console())
+
+
+def _check(name: str, frame: str | None, has_wrenches: bool) -> None:
+    if name not in OF_STATE and name not in OF_FRAME:
+        raise unknown("quantity", name, (*OF_STATE, *OF_FRAME))
+    if name in OF_FRAME and name not in OF_STATE and frame is None:
+        raise kt.ArgumentError(f"{name} is of a frame; expected --frame")
+    if has_wrenches and not (name in OF_STATE and OF_STATE[name].takes_wrenches):
+        raise kt.ArgumentError(f"{name} takes no wrenches")
+
+
+def _wrench(text: str) -> tuple[str, Array]:
+    name, mark, numbers = text.rpartition("=")
+    values = vector(numbers, "--wrench")
+    if not mark or len(values) not in (3, 6):
+        raise typer.BadParameter(f"{short(text)}; expected FRAME=fx,fy,fz or six numbers", param_hint="--wrench")
+    return name, np.concatenate([values, np.zeros(6 - len(values))])
+
+
+def _value(
+    robot: kt.Robot, name: str, state: dict[str, Array], wrenches: dict[str, Array], frame: str | None, reference: str
+) -> Any:
+    quantity = OF_STATE.get(name) or OF_FRAME[name]
+    arguments = [state[key] for key in quantity.inputs]
+    if name in OF_STATE:
+        options = {"wrenches": wrenches} if wrenches else {}
+        return getattr(robot, name)(*arguments, **options)
+    assert frame is not None
+    options_of_frame = {} if name in WITHOUT_REFERENCE else {"reference": reference}
+    return getattr(robot.frame(frame), name)(*arguments, **options_of_frame)
+
+
+def _arrays(results: dict[str, Any]) -> dict[str, Any]:
+    """Of a quantity with several results each by its number."""
+    flat: dict[str, Any] = {}
+    for name, value in results.items():
+        if isinstance(value, tuple):
+            flat |= {f"{name}_{k}": part for k, part in enumerate(value)}
+        else:
+            flat[name] = value
+    return flat
+
+
+# -- on a screen ----------------------------------------------------------------------------------------------------
+
+
+def show(robot: kt.Robot, state: dict[str, Array], results: dict[str, Any], out: Console) -> None:
+    """What was asked for, with the names of the joints where they fit."""
+    out.print(Text(robot.name, style="bold"))
+    with np.printoptions(precision=4, suppress=True, linewidth=max(out.width, 60), threshold=200):
+        for name, value in state.items():
+            out.print(Text(f"{name:4}{value}", style="dim"))
+        for name, value in results.items():
+            parts = value if isinstance(value, tuple) else (value,)
+            out.print(Text(f"\n{name}", style="bold cyan"), Text(_sentence(name), style="dim"))
+            for part in parts:
+                _show_array(robot, np.asarray(part), out)
+
+
+def _show_array(robot: kt.Robot, value: Array, out: Console) -> None:
+    if value.ndim == 0:
+        out.print(f"{float(value):.6g}")
+    elif value.ndim == 1 and len(value) == robot.nv:
+        table = table_of(("joint", "left"), ("", "right"))
+        for name, number in zip(coordinate_names(robot), value, strict=True):
+            table.add_row(Text(name), f"{round(float(number), 4) + 0.0:.4f}")
+        print_table(table, out)
+    elif value.ndim <= 2 and value.shape[-1] <= MOST_COLUMNS:
+        out.print(Text(str(value + 0.0)))
+    else:
+        out.print(f"an array of shape {value.shape}; --json or --out have its numbers")
+
+
+def _sentence(name: str) -> str:
+    """The first of its documentation."""
+    owner: Any = kt.Robot if name in OF_STATE else kt.Frame
+    text = " ".join((getattr(owner, name).__doc__ or "").split())
+    return text.split(". ")[0].rstrip(".")
+
+
+def _list(json: bool) -> None:
+    tables: Sequence[tuple[str, Sequence[str]]] = (("robot", list(OF_STATE)), ("frame", list(OF_FRAME)))
+    if json:
+        print_json({title: {name: _sentence(name) for name in names} for title, names in tables})
+        return
+    out = console()
+    for title, names in tables:
+        out.print(Text(f"Of a {title}", style="bold cyan"))
+        for name in names:
+            out.print(Text.assemble((f"  {name:40}", ""), (_sentence(name), "dim")), soft_wrap=True)

@@ -1,0 +1,123 @@
+"""`kinetree ik`: joints that bring a frame to a pose."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import kinetree as kt
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
+from kinetree.cli.numbers import STATE_HELP, array_from, configuration, plain, position_names, vector
+from kinetree.cli.output import (
+    PROBLEM,
+    JsonOption,
+    console,
+    guarded,
+    print_json,
+    print_table,
+    say,
+    table_of,
+    working,
+)
+from kinetree.ik.solution import Solution
+from kinetree.ops import Array
+from kinetree.spatial.rotation import matrix_from_rpy
+
+
+@guarded
+@with_loading_options
+def ik(
+    robot: RobotArgument,
+    frame: Annotated[
+        str,
+        typer.Argument(help="The frame to bring there.", show_default=False, autocompletion=frames_to_complete),
+    ],
+    loading: Loading,
+    position: Annotated[
+        str | None, typer.Option("--position", "-p", metavar="X,Y,Z", help="Where its origin should be, in m.")
+    ] = None,
+    rpy: Annotated[
+        str | None, typer.Option(metavar="R,P,Y", help="Its axes: roll, pitch and yaw, as in URDF; 90deg is allowed.")
+    ] = None,
+    quaternion: Annotated[str | None, typer.Option(metavar="X,Y,Z,W", help="Its axes: a quaternion.")] = None,
+    pose: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A pose (4, 4) or many (…, 4, 4) instead: .npy, .npz or .json, - for stdin."),
+    ] = None,
+    q0: Annotated[
+        str | None, typer.Option("--q0", metavar="STATE", help=f"Where to begin: {STATE_HELP}.", show_default=False)
+    ] = None,
+    attempts: Annotated[int, typer.Option(help="Starts to try.")] = 300,
+    json: JsonOption = False,
+) -> None:
+    """Joint positions within limits that bring a frame to a position or a pose.
+
+    The exit code is 1 where none was found; a sentence says why.
+    """
+    arm = loading.load_aloud(robot).robot
+    target = _target(position, rpy, quaternion, pose)
+    start = None if q0 is None else configuration(arm, q0, "--q0")
+    with working("searching"):
+        solution = arm.ik(frame, target, start, attempts=attempts)
+    found = bool(np.all(solution.success))
+    if json:
+        print_json({"name": arm.name, "frame": frame, "target": plain(target), **_content(solution)})
+    elif np.ndim(solution.success):
+        _show_many(solution, console())
+    else:
+        _show(arm, solution, console())
+    if not found:
+        if not np.ndim(solution.success):
+            say("no solution", str(solution.reason), "bold red")
+        raise typer.Exit(PROBLEM)
+
+
+def _target(position: str | None, rpy: str | None, quaternion: str | None, pose: str | None) -> Array:
+    """(3,) for a position alone, otherwise (…, 4, 4)."""
+    axes = [option for option in (rpy, quaternion) if option is not None]
+    if (position is None) == (pose is None) or len(axes) > 1 or (pose is not None and axes):
+        raise typer.BadParameter("expected --position with at most one of --rpy and --quaternion, or --pose alone")
+    if position is None:
+        assert pose is not None
+        target = array_from(pose, "--pose", "pose")
+        if target.shape[-2:] != (4, 4):
+            raise kt.ArgumentError(f"--pose has shape {target.shape}; expected (…, 4, 4)")
+        return target
+    point = vector(position, "--position", 3)
+    if not axes:
+        return point
+    target = np.eye(4)
+    target[:3, 3] = point
+    if rpy is not None:
+        target[:3, :3] = matrix_from_rpy(vector(rpy, "--rpy", 3))
+    elif quaternion is not None:
+        target[:3, :3] = kt.rotations.matrix_from_quaternion(vector(quaternion, "--quaternion", 4))
+    return target
+
+
+def _content(solution: Solution) -> dict[str, Any]:
+    names = ("success", "q", "position_error", "rotation_error", "iterations", "attempts", "reason")
+    return {name: plain(getattr(solution, name)) for name in names}
+
+
+def _show(robot: kt.Robot, solution: Solution, out: Console) -> None:
+    table = table_of(("joint", "left"), ("q", "right"), ("lower", "right"), ("upper", "right"))
+    limits = robot.limits
+    for name, x, lower, upper in zip(position_names(robot), solution.q, limits.lower, limits.upper, strict=True):
+        table.add_row(Text(name), f"{x:.6f}", *(f"{b:.3f}" if np.isfinite(b) else "–" for b in (lower, upper)))
+    print_table(table, out)
+    errors = f"off by {solution.position_error:.1e} m"
+    if np.isfinite(solution.rotation_error) and solution.rotation_error:
+        errors += f" and {solution.rotation_error:.1e} rad"
+    out.print(Text(f"\n{errors}, after {solution.iterations} iterations from {solution.attempts} starts", style="dim"))
+
+
+def _show_many(solution: Solution, out: Console) -> None:
+    success = np.asarray(solution.success)
+    out.print(f"{int(success.sum())} of {success.size} targets reached; --json has the joints")
+    for index in np.argwhere(~success)[:10]:
+        out.print(f"- target {tuple(map(int, index))}: {solution.reason[tuple(index)]}", soft_wrap=True)

@@ -1,0 +1,201 @@
+"""Where commands get their robot from: the argument ROBOT, and the options of loading, which are the same for all."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from glob import glob
+from os.path import isdir
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, get_type_hints
+
+import typer
+
+import kinetree as kt
+from kinetree.cli.numbers import vector
+from kinetree.cli.output import say
+from kinetree.errors import short
+from kinetree.model.loaders.document import read_document
+
+PANEL = "How the robot is loaded"
+MODEL_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf", ".toml")
+
+
+class Base(StrEnum):
+    """How the root link is held."""
+
+    fixed = "fixed"
+    floating = "floating"
+
+
+class BaseVelocity(StrEnum):
+    """Axes of a floating base's velocity."""
+
+    body = "body"
+    mixed = "mixed"
+
+
+class SpatialOrder(StrEnum):
+    """Which half of a 6-vector comes first."""
+
+    linear = "linear-first"
+    angular = "angular-first"
+
+
+def robots_to_complete(incomplete: str) -> Iterator[str]:
+    """Bundled robots, model files and folders that begin so; for the shell."""
+    yield from (name for name in kt.bundled_robots() if name.startswith(incomplete))
+    for path in sorted(glob(f"{incomplete}*")):
+        if isdir(path):
+            yield f"{path}/"
+        elif path.endswith(MODEL_SUFFIXES):
+            yield path
+
+
+def frames_to_complete(context: typer.Context, incomplete: str) -> list[str]:
+    """Frames of the robot that stands before; none where it cannot be loaded just so."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            names = kt.load(context.params["robot"]).frame_names
+    except (KeyError, kt.KinetreeError, OSError):
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+RobotArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROBOT",
+        help="Path of a URDF, xacro or MJCF file, a bundled name, or - for stdin.",
+        show_default=False,
+        autocompletion=robots_to_complete,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A robot, what loading it warned of, and its document."""
+
+    robot: kt.Robot
+    warnings: list[str]
+    given: str
+
+    @property
+    def text(self) -> str:
+        """The document itself."""
+        text = read_document(self.given).text
+        return text if isinstance(text, str) else text.decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class Loading:
+    """The options of loading; a command that has a parameter of this type has them all."""
+
+    base: Annotated[
+        Base, typer.Option("--base", help="Is the root link bolted to the world?", rich_help_panel=PANEL)
+    ] = Base.fixed
+    gravity: Annotated[
+        str | None,
+        typer.Option(metavar="X,Y,Z", help="In m/s²; 0,0,-9.81 if not given, or the file's.", rich_help_panel=PANEL),
+    ] = None
+    package_dir: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER", help="With ROS packages, or one of them; may be repeated.", rich_help_panel=PANEL
+        ),
+    ] = None
+    xacro_arg: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME:=VALUE", help="Argument of a xacro file; may be repeated.", rich_help_panel=PANEL),
+    ] = None
+    passive: Annotated[
+        bool | None,
+        typer.Option(
+            "--passive/--no-passive",
+            help="Damping, friction and springs of joints: part of the dynamics? By itself as the format has it.",
+            show_default=False,
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    base_velocity: Annotated[
+        BaseVelocity,
+        typer.Option(help="Velocity of a floating base: its own axes or the world's.", rich_help_panel=PANEL),
+    ] = BaseVelocity.body
+    spatial_order: Annotated[
+        SpatialOrder,
+        typer.Option(metavar="ORDER", help="Of 6-vectors: linear-first or angular-first.", rich_help_panel=PANEL),
+    ] = SpatialOrder.linear
+
+    def load(self, robot: str) -> Loaded:
+        """The robot of a path, a name or a dash."""
+        document = given(robot)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", kt.ModelWarning)
+            loaded = kt.load(
+                document,
+                self.base.value,
+                gravity=None if self.gravity is None else vector(self.gravity, "--gravity", 3),
+                passive=self.passive,
+                package_dirs=self.package_dir or (),
+                xacro_args=dict(map(_xacro_argument, self.xacro_arg)) if self.xacro_arg else None,
+                base_velocity=self.base_velocity.value,
+                spatial_order=self.spatial_order.value,
+            )
+        return Loaded(loaded, [str(warning.message) for warning in caught], document)
+
+    def load_aloud(self, robot: str) -> Loaded:
+        """The same, with warnings on stderr."""
+        loaded = self.load(robot)
+        for warning in loaded.warnings:
+            say("warning", warning, "bold yellow")
+        return loaded
+
+
+def given(robot: str) -> str:
+    """The path or name as it is; for a dash, the document on stdin."""
+    if not robot.strip():
+        raise kt.ArgumentError("ROBOT is empty; expected the path of a URDF file, a bundled name, or - for stdin")
+    if robot != "-":
+        return robot
+    text = sys.stdin.read()
+    if not text.lstrip("\ufeff").lstrip().startswith("<"):
+        found = short(text) if text.strip() else "nothing"
+        raise kt.ArgumentError(f"stdin has {found}; expected a URDF document")
+    return text
+
+
+def _xacro_argument(text: str) -> tuple[str, str]:
+    name, mark, value = text.partition(":=")
+    if not mark or not name.strip():
+        raise typer.BadParameter(f"{short(text)}; expected NAME:=VALUE", param_hint="--xacro-arg")
+    return name.strip(), value
+
+
+def with_loading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for each field of `Loading` in place of the parameter `loading`."""
+    hints = get_type_hints(command, include_extras=True)
+    options = get_type_hints(Loading, include_extras=True)
+    names = [field.name for field in fields(Loading)]
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name != "loading":
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+    for field in fields(Loading):
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(field.name, kind, default=field.default, annotation=options[field.name]))
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        loading = Loading(**{name: given.pop(name) for name in names})
+        command(loading=loading, **given)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run

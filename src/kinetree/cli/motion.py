@@ -1,0 +1,79 @@
+"""A simulated motion: what is to be said of it, and its files."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+import kinetree as kt
+from kinetree.cli.numbers import coordinate_names, position_names
+from kinetree.ops import Array
+
+MOST_LINES = 14
+"""More have no legend."""
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Times (n,), positions (n, nq), velocities (n, nv); when it was last finite, if it did not stay so [s]."""
+
+    robot: kt.Robot
+    t: Array
+    q: Array
+    v: Array
+    lost: float | None = None
+
+    def energy(self, k: int) -> float:
+        """Kinetic and potential, at a step [J]."""
+        if not (np.isfinite(self.q[k]).all() and np.isfinite(self.v[k]).all()):
+            return float("nan")
+        return float(self.robot.kinetic_energy(self.q[k], self.v[k]) + self.robot.potential_energy(self.q[k]))
+
+    def outside(self) -> list[str]:
+        """Coordinates that leave their limits."""
+        limits = self.robot.limits
+        beyond = (self.q < limits.lower - 1e-9) | (self.q > limits.upper + 1e-9)
+        return [name for name, column in zip(position_names(self.robot), beyond.T, strict=True) if column.any()]
+
+
+def save(motion: Motion, path: Path) -> None:
+    """As .npz, or as .csv with a line of titles."""
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        np.savez(path, t=motion.t, q=motion.q, v=motion.v)
+    elif suffix == ".csv":
+        titles = [f"q:{name}" for name in position_names(motion.robot)]
+        titles += [f"v:{name}" for name in coordinate_names(motion.robot)]
+        with path.open("w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["t", *titles])
+            rows.writerows(np.column_stack([motion.t, motion.q, motion.v]).tolist())
+    else:
+        raise typer.BadParameter(f"{path.name}; expected a name that ends in .npz or .csv", param_hint="--out")
+
+
+def draw(motion: Motion, path: Path) -> None:
+    """Positions and velocities over time."""
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        raise kt.KinetreeError("plots are drawn by the package matplotlib: pip install 'kinetree[plot]'") from None
+    figure: Any = Figure(figsize=(9, 6), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    above.plot(motion.t, motion.q, label=position_names(motion.robot))
+    below.plot(motion.t, motion.v, label=coordinate_names(motion.robot))
+    above.set(title=motion.robot.name, ylabel="positions [rad or m]")
+    below.set(xlabel="time [s]", ylabel="velocities [rad/s or m/s]", xlim=(motion.t[0], motion.t[-1]))
+    for axes in (above, below):
+        axes.grid(alpha=0.3)
+    if motion.q.shape[1] <= MOST_LINES:
+        above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+    try:
+        figure.savefig(path, dpi=120)
+    except ValueError as problem:
+        raise kt.ArgumentError(f"--plot is {path.name}: {problem}") from None

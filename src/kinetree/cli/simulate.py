@@ -1,0 +1,146 @@
+"""`kinetree simulate`: how a robot moves by itself, under held efforts, or with a spring to a posture."""
+
+from __future__ import annotations
+
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import kinetree as kt
+from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
+from kinetree.cli.motion import Motion, draw, save
+from kinetree.cli.numbers import STATE_HELP, configuration, plain, position_names, velocities
+from kinetree.cli.output import PROBLEM, JsonOption, console, guarded, print_json, print_table, say, table_of, working
+from kinetree.cli.pushes import Push, push_of
+from kinetree.law import Law
+from kinetree.ops import Array
+
+SHOWN = 101
+"""Samples of a motion in JSON, at most."""
+
+
+class Integrator(StrEnum):
+    """How a step is taken."""
+
+    euler = "semi-implicit-euler"
+    rk4 = "rk4"
+
+
+@guarded
+@with_loading_options
+def simulate(
+    robot: RobotArgument,
+    loading: Loading,
+    seconds: Annotated[float, typer.Option("--seconds", "-s", min=0.0, help="How long.")] = 2.0,
+    dt: Annotated[float, typer.Option(help="Of a step, in s.")] = 1e-3,
+    q: Annotated[str | None, typer.Option("--q", metavar="STATE", help=f"Start: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Velocities at the start.")] = None,
+    tau: Annotated[
+        str | None, typer.Option("--tau", metavar="STATE", help="Efforts that are held all the time.")
+    ] = None,
+    hold: Annotated[
+        str | None, typer.Option("--hold", metavar="STATE", help="A posture that springs and dampers pull to.")
+    ] = None,
+    frequency: Annotated[float, typer.Option(help="Of the springs of --hold, in rad/s.")] = 10.0,
+    push: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FRAME=F@A:B", help="A force in N on a frame, from second A to B; may be repeated."),
+    ] = None,
+    integrator: Annotated[Integrator, typer.Option(help="How a step is taken.")] = Integrator.euler,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", dir_okay=False, help="Write t, q and v to this .npz or .csv file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Draw positions and velocities in this .png, .svg or .pdf file.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """How a robot moves: by itself, under efforts that are held, or pulled to a posture; pushed now and then.
+
+    The exit code is 1 where the motion does not stay finite.
+    """
+    body = loading.load_aloud(robot).robot
+    if dt <= 0.0 or not np.isfinite(dt):
+        raise typer.BadParameter(f"{dt:g}; expected a positive number", param_hint="--dt")
+    q0, v0 = configuration(body, q, "--q"), velocities(body, v, "--v", "v")
+    pushes = [push_of(body, text) for text in push or []]
+    goal = None if hold is None else configuration(body, hold, "--hold")
+    law = _law(body, velocities(body, tau, "--tau", "tau"), goal, frequency, pushes)
+    with working("simulating"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.DivergenceWarning)  # said below
+        path = body.rollout(q0, v0, law, dt, max(1, round(seconds / dt)), integrator.value)
+    motion = Motion(body, path.t, path.q, path.v, float(path.t[path.steps]) if path.diverged else None)
+    if out is not None:
+        save(motion, out)
+        say("written", str(out), "bold green")
+    if plot is not None:
+        draw(motion, plot)
+        say("drawn", str(plot), "bold green")
+    if json:
+        print_json(plain(_content(motion)))
+    else:
+        show(motion, console())
+    if motion.lost is not None:
+        say("error", f"the motion is not finite after {motion.lost:.4g} s; a shorter --dt may help", "bold red")
+        raise typer.Exit(PROBLEM)
+
+
+def _law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, pushes: list[Push]) -> Law | None:
+    """Efforts as a compiled function of state and time; None where there are none."""
+    if goal is None and not pushes and not tau.any():
+        return None
+    controller = None
+    if goal is not None:
+        base = robot.model.floating_base
+        felt = robot.mass_matrix(goal).diagonal()[0 if base is None else base.nv :]
+        gains = frequency**2 * felt, 2.0 * frequency * felt
+        controller = kt.control.JointImpedance(robot, *gains, gravity=base is None)
+
+    @kt.compile
+    def law(robot: kt.Robot, q: Any, v: Any, t: Any) -> Any:
+        effort = tau if controller is None else tau + controller(q, v, goal)
+        for each in pushes:
+            J = robot.frame(each.frame).jacobian(q)
+            effort = effort + J.T @ (each.wrench * each.is_on(t))
+        return effort
+
+    return law
+
+
+def _content(motion: Motion) -> dict[str, Any]:
+    every = max(1, -(-(len(motion.t) - 1) // (SHOWN - 1)))
+    return {
+        "name": motion.robot.name,
+        "steps": len(motion.t) - 1,
+        "duration": motion.t[-1],
+        "lost": motion.lost,
+        "energy": {"start": motion.energy(0), "end": motion.energy(-1)},
+        "outside": motion.outside(),
+        "t": motion.t[::every],
+        "q": motion.q[::every],
+        "v": motion.v[::every],
+    }
+
+
+def show(motion: Motion, out: Console) -> None:
+    """Where each joint was and how fast."""
+    robot = motion.robot
+    out.print(Text(robot.name, style="bold"))
+    out.print(f"{motion.t[-1]:g} s in {len(motion.t) - 1} steps")
+    table = table_of(
+        *((title, "left" if title == "joint" else "right") for title in ("joint", "start", "end", "least", "most"))
+    )
+    for k, name in enumerate(position_names(robot)):
+        column = motion.q[:, k]
+        table.add_row(Text(name), *(f"{x:.4f}" for x in (column[0], column[-1], column.min(), column.max())))
+    print_table(table, out)
+    fastest = float(np.abs(motion.v).max()) if motion.v.size else 0.0
+    out.print(f"\nfastest {fastest:.4g} rad/s or m/s · energy {motion.energy(0):.4g} J → {motion.energy(-1):.4g} J")
+    for name in motion.outside():
+        out.print(Text(f"{name} goes beyond its limits", style="yellow"))

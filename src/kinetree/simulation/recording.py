@@ -1,0 +1,70 @@
+"""What was seen in a closed loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.errors import unknown
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+
+class Sensed(NamedTuple):
+    """What a controller is told."""
+
+    t: float
+    """[s]."""
+    q: Array
+    v: Array
+    forces: Mapping[str, Array]
+    """Of what touches the robot, on it, at each of the frames that feel, (6,) in world axes [N, N m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """One row for every step of the controller: the state it saw, and what came of it until the next."""
+
+    robot: Robot
+    t: Array
+    """(n,) [s]."""
+    q: Array
+    """(n, nq)."""
+    v: Array
+    """(n, nv)."""
+    tau: Array
+    """What the controller asked for, (n, nv); motors give no more than the robot's effort limits."""
+    forces: Mapping[str, Array]
+    """Of the surroundings on the robot, at each frame that feels, (n, 6), force first, in world axes [N, N m]."""
+    elsewhere: Array
+    """Contact forces on all other links together, (n,) [N]: zero as long as nothing else touches."""
+    reports: Mapping[str, Array]
+    """What the controller said, by name, (n, …)."""
+
+    @cached_property
+    def center_of_mass(self) -> Array:
+        """(n, 3) [m]."""
+        return self.robot.center_of_mass(self.q)
+
+    def poses(self, frame: str) -> Array:
+        """Of a frame, (n, 4, 4)."""
+        return self.robot.frame(frame).pose(self.q)
+
+    def force(self, frame: str) -> Array:
+        """That of one frame that feels, (n, 6)."""
+        if frame not in self.forces:
+            raise unknown("frame that feels", frame, self.forces)
+        return self.forces[frame]
+
+    def center_of_pressure(self, frame: str, least: float = 1.0) -> Array:
+        """Where in a frame's plane z = 0 the surroundings push, (n, 2) in its axes [m]: x = -m_y / f_z, y = m_x / f_z;
+        NaN where they push with less than `least` newtons."""
+        R = self.poses(frame)[:, :3, :3]
+        force = np.einsum("nji,nj->ni", R, self.force(frame)[:, :3])
+        moment = np.einsum("nji,nj->ni", R, self.force(frame)[:, 3:])
+        f_z = np.where(force[:, 2] > least, force[:, 2], np.nan)
+        return np.stack([-moment[:, 1] / f_z, moment[:, 0] / f_z], axis=1)

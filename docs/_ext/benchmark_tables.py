@@ -59,8 +59,8 @@ def table(header: list[str], rows: Iterable[list[str]]) -> nodes.Node:
 
 
 def listed(argument: str | None) -> list[str]:
-    """Names between commas."""
-    return [part.strip() for part in (argument or "").split(",") if part.strip()]
+    """Names between semicolons: some have commas in them."""
+    return [part.strip() for part in (argument or "").split(";") if part.strip()]
 
 
 class _Directive(SphinxDirective):

@@ -44,11 +44,36 @@ ALLOWED = {
         "binding",
         "equations",
         "backends",
+        "viewer",
+    },
+    "geometry": {"model", "robot"},
+    "viewer": {
+        "arguments",
+        "constrained",
+        "geometry",
+        "ik",
+        "model",
+        "robot",
+        "rotations",
+        "spatial",
     },
     "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench", "simulation"},
     "equations": {"algorithms", "compiler", "model", "spatial"},
     "backends": {"equations", "compiler", "model"},
-    "simulation": {"algorithms", "arguments", "compiler", "convert", "law", "model", "robot", "spatial"},
+    "simulation": {
+        "algorithms",
+        "arguments",
+        "compiler",
+        "convert",
+        "derivatives",
+        "lagrange",
+        "law",
+        "linalg",
+        "model",
+        "robot",
+        "spatial",
+        "wrench",
+    },
     "identification": {"arguments", "robot"},
     "solvers": {"arguments", "binding", "compiler"},
     "ik": {
@@ -78,6 +103,7 @@ ALLOWED = {
         "solvers",
         "spatial",
     },
+    "environments": {"__init__", "arguments", "law", "robot", "simulation"},
     "structure": set(),
     "definition": {"robot", "arguments", "compiler"},
     "bound_law": {"definition", "robot", "engine", "arguments", "binding", "compiler", "structure"},
@@ -93,7 +119,22 @@ ALLOWED = {
     "edit": {"robot", "model", "spatial", "arguments"},
     "cache": {"robot", "quantities", "compiler"},
     "convert": {"robot", "model", "arguments", "spatial"},
-    "cli": {"__init__", "__version__", "convert", "equations", "ik", "law", "load", "model", "quantities", "spatial"},
+    "cli": {
+        "__init__",
+        "__version__",
+        "control",
+        "convert",
+        "equations",
+        "ik",
+        "law",
+        "load",
+        "model",
+        "quantities",
+        "simulation",
+        "spatial",
+        "trajectories",
+        "viewer",
+    },
     "__init__": {
         "cache",
         "constrained",
@@ -113,6 +154,7 @@ ALLOWED = {
         "load",
         "convert",
         "robot",
+        "simulation",
         "model",
         "spatial",
         "wrench",
@@ -128,6 +170,10 @@ ONE_PLACE = {
     "xml": "model/loaders",
     "mujoco": "model/loaders",
     "xacro": "model/loaders/xacro.py",
+    "viser": "viewer/server.py",
+    "imageio": "viewer/server.py",
+    "trimesh": "geometry/files.py",
+    "gymnasium": "environments",
     "typer": "cli",
     "rich": "cli",
 }
@@ -188,6 +234,7 @@ def test_no_file_is_a_drawer():
 
 def test_the_core_needs_only_numpy_and_llvmlite():
     heavy = {"jax", "torch", "casadi", "sympy", "mujoco", "pinocchio", "scipy", "matplotlib", "typer", "rich"}
+    heavy |= {"viser", "trimesh"}
     code = "import sys, kinetree; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     loaded = set(
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -20,6 +20,10 @@ def test_example_runs(path, tmp_path):
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip(), "an example shows something"
     assert not run.stderr
+    if path.name[0].isdigit():
+        picture = tmp_path / "pictures" / f"{path.stem}.png"
+        assert picture.read_bytes()[:4] == b"\x89PNG", "it ends in a picture"
+        assert f"({path.name})" in (ROOT / "examples" / "README.md").read_text(), "its README lists it"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)

@@ -1,7 +1,7 @@
 """`{printed}` shows what the block of Python before it prints, found out by running the page when the site is built.
 
 A page's blocks share one namespace, as in the tests. `{source} algorithms/rnea:newton_euler` shows a function as it is
-written there; with `:from:` and `:to:`, the lines of it from the first that contains one text to the first with the other.
+written there; with `:from:` and `:to:`, the lines from the first that contains one text to the first with the other.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
     CacheWarning,
+    DivergenceError,
+    DivergenceWarning,
     InfeasibleError,
     IterationLimitError,
     KinetreeError,
@@ -54,6 +56,8 @@ from kinetree.ops import (
     where,
 )
 from kinetree.robot import Robot
+from kinetree.simulation.forces import LimitStops
+from kinetree.simulation.trajectory import Trajectory
 from kinetree.spatial import Force, Inertia, Motion, Transform
 from kinetree.wrench import Wrench
 
@@ -66,6 +70,8 @@ __all__ = [
     "Constrained",
     "Contact",
     "DHLink",
+    "DivergenceError",
+    "DivergenceWarning",
     "Finding",
     "Force",
     "Frame",
@@ -75,6 +81,7 @@ __all__ = [
     "JointDynamics",
     "KinetreeError",
     "Lagrange",
+    "LimitStops",
     "Limits",
     "Loop",
     "Mimic",
@@ -89,6 +96,7 @@ __all__ = [
     "Robot",
     "SingularMassMatrixError",
     "Spring",
+    "Trajectory",
     "Transform",
     "UnboundedError",
     "UnknownNameError",

@@ -22,7 +22,7 @@ from kinetree.robot import Robot
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
-    from kinetree.simulation.rollout import Trajectory
+    from kinetree.simulation.trajectory import Trajectory
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
 
@@ -214,8 +214,9 @@ class Constrained:
         dt: float,
         steps: int,
         integrator: str = "semi-implicit-euler",
+        **others: Any,
     ) -> Trajectory:
-        """The motion from q0, v0 under the constraints, as `Robot.rollout` gives it: .t, .q, .v.
+        """The motion from q0, v0 under the constraints, as `Robot.rollout` gives it, and with its other arguments.
 
         With `frequency` errors decay as they do in forward dynamics; without, every step ends with `projected`, so that
         loops, and contacts that know where, stay closed however long it takes.
@@ -225,7 +226,7 @@ class Constrained:
 
         settled = None if self.equations.frequency else self.projected
         dynamics = Dynamics(lambda q, v, tau: self.forward_dynamics(q, v, tau)[0], settled, (self.equations,))
-        return rollout(self.robot, q0, v0, law_or_controls, dt, steps, integrator, dynamics=dynamics)
+        return rollout(self.robot, q0, v0, law_or_controls, dt, steps, integrator, dynamics=dynamics, **others)
 
     # -- ahead of time -----------------------------------------------------------------------------------------
 

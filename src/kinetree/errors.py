@@ -39,6 +39,10 @@ class SingularMassMatrixError(KinetreeError, ArithmeticError):
     """Forward dynamics was asked of a robot that some joint moves without moving any mass."""
 
 
+class DivergenceError(KinetreeError, ArithmeticError):
+    """A simulation whose numbers are not finite after its first step."""
+
+
 class QuadraticProgramError(KinetreeError, ArithmeticError):
     """A quadratic program that was not solved."""
 
@@ -69,6 +73,10 @@ class NotFiniteError(QuadraticProgramError):
 
 class ModelWarning(UserWarning):
     """A model that loads, with something in it that its author probably did not mean."""
+
+
+class DivergenceWarning(UserWarning):
+    """Some states of a simulation stopped where they were last well, because their numbers became infinite."""
 
 
 class CacheWarning(UserWarning):

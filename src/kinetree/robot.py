@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from kinetree.constrained import Constrained
     from kinetree.ik.solution import Solution
     from kinetree.simulation.dynamics import Surroundings
-    from kinetree.simulation.rollout import Trajectory
+    from kinetree.simulation.trajectory import Trajectory
+    from kinetree.viewer.viewer import Viewer
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
 _ASKED_FOR = OF_ROBOT | OF_FLOATING_BASE
@@ -420,19 +421,60 @@ class Robot(OneBodyQuantities):
         integrator: str = "semi-implicit-euler",
         *,
         contact: Surroundings | None = None,
+        forces: Any = (),
+        wrenches: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
         record: Iterable[str] = ("q", "v"),
+        every: int = 1,
     ) -> Trajectory:
         """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
 
         law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of
-                          (robot, q, v) or (robot, q, v, t) that gives them; or None, for none
-        integrator        "semi-implicit-euler", or "rk4", which asks four times a step and is of order four
+                          (robot, q, v) or (robot, q, v, t) that gives them, or a dict with them as "tau"; or None, for
+                          none. A plain function of (q, v, t) is asked from Python before every step, with all states at
+                          once, which is slow; its efforts are held during the step
+        integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4)
         contact           what the robot meets, if anything
-        record            "q" and "v", and names of what contact tells of every step, such as forces
+        forces            kt.Spring, kt.LimitStops, or several; what joints have of damping, friction and springs acts
+                          anyway
+        wrenches          by frame name, (…, steps, 6), as arrays or kt.Wrench, or compiled functions that give them
+        parameters        arrays for further arguments of the compiled functions, for each state or the same for all
+        record            "q", "v", "tau", what else a law returns in its dict, and what contact tells of every step
+        every             steps from one record to the next, a divisor of `steps`; with every=steps only the first and
+                          the last state are kept
+
+        A state that diverges stays where it was last well, and .diverged says so; the others go on.
         """
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
 
-        return rollout(self, q0, v0, law_or_controls, dt, steps, integrator, contact=contact, record=record)
+        return rollout(
+            self,
+            q0,
+            v0,
+            law_or_controls,
+            dt,
+            steps,
+            integrator,
+            contact=contact,
+            forces=forces,
+            wrenches=wrenches,
+            parameters=parameters,
+            record=record,
+            every=every,
+        )
+
+    # -- to look at --------------------------------------------------------------------------------------------
+
+    def view(self, motion: Any = None, **options: Any) -> Viewer:
+        """The robot in the browser, at `.url` of the viewer, until `.close()`; returns at once
+        (`pip install 'kinetree[viewer]'`).
+
+        motion    to play: a rollout or whatever has .t and .q, (t, q), or a trajectory of joints
+        options   q=, contacts=, show=, host=, port=, open=, title=: see `kinetree.viewer.Viewer`
+        """
+        from kinetree.viewer.viewer import view  # noqa: PLC0415 - it knows robots, and needs an extra
+
+        return view(self, motion, **options)
 
     # -- explicit ----------------------------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ def test_a_loop_is_assembled_by_a_few_projections():
 
 def test_what_is_wrong_is_said():
     system = four_bar().constrained(kt.Loop("coupler_end", "rocker_end"))
-    with pytest.raises(kt.ArgumentError, match="integrator is 'heun'"):
-        system.rollout(np.zeros(3), np.zeros(3), None, 1e-3, 3, "heun")
+    with pytest.raises(kt.ArgumentError, match="integrator is 'magic'"):
+        system.rollout(np.zeros(3), np.zeros(3), None, 1e-3, 3, "magic")
     with pytest.raises(kt.ArgumentError, match=r"controls has shape \(3,\)"):
         system.rollout(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3, 3)

@@ -20,18 +20,13 @@ MOST_LINES = 14
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Times (n,), positions (n, nq), velocities (n, nv)."""
+    """Times (n,), positions (n, nq), velocities (n, nv); when it was last finite, if it did not stay so [s]."""
 
     robot: kt.Robot
     t: Array
     q: Array
     v: Array
-
-    @property
-    def lost(self) -> float | None:
-        """When it was last finite, if it did not stay so [s]."""
-        fine = np.isfinite(self.q).all(axis=1) & np.isfinite(self.v).all(axis=1)
-        return None if fine.all() else float(self.t[max(0, int(np.argmin(fine)) - 1)])
+    lost: float | None = None
 
     def energy(self, k: int) -> float:
         """Kinetic and potential, at a step [J]."""

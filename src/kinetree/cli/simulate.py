@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -71,9 +72,10 @@ def simulate(
     pushes = [push_of(body, text) for text in push or []]
     goal = None if hold is None else configuration(body, hold, "--hold")
     law = _law(body, velocities(body, tau, "--tau", "tau"), goal, frequency, pushes)
-    with working("simulating"):
+    with working("simulating"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.DivergenceWarning)  # said below
         path = body.rollout(q0, v0, law, dt, max(1, round(seconds / dt)), integrator.value)
-    motion = Motion(body, path.t, path.q, path.v)
+    motion = Motion(body, path.t, path.q, path.v, float(path.t[path.steps]) if path.diverged else None)
     if out is not None:
         save(motion, out)
         say("written", str(out), "bold green")

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.code import BATCH, SINGLE, Code, Kind, Source
+from kinetree.compiler.code import BATCH, ROLL, SINGLE, Code, Kind, Source
 from kinetree.compiler.jit import LoadedCode, Target, lock
 from kinetree.compiler.threads import get_num_threads, run_ranges
 from kinetree.ops import Array
@@ -28,7 +28,9 @@ WORTH_A_THREAD = 200_000.0
 _SIGNATURES: dict[Kind, Any] = {
     "single": ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3),
     "batch": ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
+    "roll": ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5, *[ctypes.c_void_p] * 3),
 }
+_SYMBOLS: dict[Kind, str] = {"single": SINGLE, "batch": BATCH, "roll": ROLL}
 
 
 class Loaded:
@@ -36,7 +38,7 @@ class Loaded:
 
     def __init__(self, kind: Kind, code: Code, target: Target) -> None:
         self.memory = LoadedCode(code.object_file, target)
-        self.address = self.memory.address(SINGLE if kind == "single" else BATCH)
+        self.address = self.memory.address(_SYMBOLS[kind])
         self.function: Callable[..., None] = _SIGNATURES[kind](self.address)
         self.operations = code.operations
         self.workspace = code.workspace

@@ -15,8 +15,8 @@ from kinetree.compiler.call import NANOSECONDS, WORTH_A_THREAD, Kernel, Loaded
 from kinetree.compiler.code import SINGLE, Code, Kind, Layout
 from kinetree.compiler.emit.ir import ONE
 from kinetree.compiler.jit import LoadedCode, Target, compile_object, host, lock
-from kinetree.compiler.roll import Track, roll
 from kinetree.compiler.threads import get_num_threads, run_ranges
+from kinetree.compiler.turns import Track, run_turns
 from kinetree.ops import Array
 
 _CONNECT = "chain_connect"
@@ -109,7 +109,7 @@ class Chain(Kernel):
 
         def work(start: int, stop: int) -> None:
             tracks = [_track(array, start, stop) for array in (*inputs, *outputs)]
-            roll(self, tracks[: len(inputs)], tracks[len(inputs) :], stop - start)
+            run_turns(self, tracks[: len(inputs)], tracks[len(inputs) :], stop - start)
 
         pieces = int(count * self.load().operations * NANOSECONDS / WORTH_A_THREAD)
         if count and (pieces < 2 or get_num_threads() == 1):

@@ -7,13 +7,15 @@ from typing import Literal, NamedTuple, Protocol
 
 from kinetree.compiler.jit import Target
 
-Kind = Literal["single", "batch"]
-"""For one state, or for a batch."""
+Kind = Literal["single", "batch", "roll"]
+"""For one state, for a batch, or for many turns of a batch."""
 
 SINGLE = "kinetree_single"
 """void kinetree_single(inputs, outputs, workspace): tables of addresses, one per array."""
 BATCH = "kinetree_batch"
 """void kinetree_batch(start, stop, descriptor, workspace)."""
+ROLL = "kinetree_roll"
+"""void kinetree_roll(start, stop, turns, until, every, words, states, workspace)."""
 
 _HEAD = struct.Struct("<QQ")
 
@@ -23,6 +25,14 @@ class Layout(NamedTuple):
 
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+
+
+class Turning(NamedTuple):
+    """How the results of one turn become the arguments of the next: the first `states` outputs are the first inputs of
+    the next turn. Of the other inputs, those that are `moving` have new numbers at every turn."""
+
+    states: int
+    moving: tuple[bool, ...]
 
 
 class Code(NamedTuple):

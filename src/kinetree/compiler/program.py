@@ -13,10 +13,11 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from kinetree.compiler.code import SINGLE, Code, Kind, Layout
+from kinetree.compiler.code import SINGLE, Code, Kind, Layout, Turning
 from kinetree.compiler.emit.batch import BLOCK, emit_batch, group_size
 from kinetree.compiler.emit.ir import ONE
 from kinetree.compiler.emit.kernel import BlockSpace, elementary_functions, emit_block, emit_single
+from kinetree.compiler.emit.roll import emit_roll
 from kinetree.compiler.expr import Node, new_table
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.jit import Target, compile_object
@@ -45,6 +46,8 @@ class Program:
     counts: Counter[str]
     name: str = "a function"
     graph: Graph | None = None
+    turning: Turning | None = None
+    """Of one that is to be rolled."""
 
     @property
     def layout(self) -> Layout:
@@ -57,7 +60,8 @@ class Program:
     @cached_property
     def digest(self) -> str:
         """A hash of all that the code depends on: equal programs have equal digests, in every process."""
-        state = hashlib.sha256(repr((self.target, self.input_shapes, self.output_shapes, len(self.parts))).encode())
+        told = (self.target, self.input_shapes, self.output_shapes, len(self.parts), self.turning)
+        state = hashlib.sha256(repr(told).encode())
         position: dict[Node, int] = {}
         for node in (*(node for part in self.parts for node in part.nodes), *self.outputs):
             for leaf in (*node.args, node):
@@ -85,8 +89,15 @@ class Program:
         loop = emit_batch(self.space, len(self.parts), self.outputs)
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
+    def roll_assembly(self) -> str:
+        """The module for many turns of a batch."""
+        assert self.turning is not None
+        kernel = emit_block(BLOCK, self.parts, self.outputs, self.space)
+        loop = emit_roll(self.space, len(self.parts), self.outputs, self.turning)
+        return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
+
     def code(self, kind: Kind) -> Code:
-        """Compile the module for one state or for a batch."""
+        """Compile the module for one state, for a batch, or for many turns of a batch."""
         if self.operations > LARGE:
             seconds = self.operations * SECONDS_PER_OPERATION
             print(
@@ -96,7 +107,8 @@ class Program:
         if kind == "single":
             text, workspace = self.single_assembly(), self.single_workspace()
         else:
-            text, workspace = self.batch_assembly(), self.batch_workspace()
+            text = self.batch_assembly() if kind == "batch" else self.roll_assembly()
+            workspace = self.batch_workspace()
         return Code(compile_object(text, self.target), self.operations, workspace)
 
     def single_workspace(self) -> int:
@@ -104,7 +116,7 @@ class Program:
         return ONE.bytes * self.slots
 
     def batch_workspace(self) -> int:
-        """Bytes that kinetree_batch needs."""
+        """Bytes that kinetree_batch and kinetree_roll need."""
         return self.space.size * group_size(len(self.parts))
 
 

@@ -1,121 +1,175 @@
-"""A kernel whose results are its next arguments, run for many turns without Python in between."""
+"""States under way: a kernel whose results are its next arguments, for one state or for many, on all threads."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from kinetree.compiler.call import NANOSECONDS, WORTH_A_THREAD, Kernel, address_of
-from kinetree.compiler.code import Kind
-from kinetree.compiler.emit.roll import ROLL, roll_assembly
+from kinetree.compiler.code import Turning
+from kinetree.compiler.emit.roll_single import ROLL_SINGLE, roll_single_assembly
 from kinetree.compiler.jit import LoadedCode, compile_object, host
 from kinetree.compiler.threads import get_num_threads, run_ranges
+from kinetree.compiler.turns import Track
 from kinetree.ops import Array
 
-TOGETHER = 256
-"""States of a batch that run all their turns before others begin, so that they stay in the cache."""
-TURNS = 4096
-"""Turns after which Python may interrupt."""
-
-
-@dataclass(frozen=True)
-class Track:
-    """Where an argument or a result is: (states, …) numbers at the first turn, and how far it moves each turn.
-
-    The array is the whole; `first` is a view of it at the first turn, (states, size), and `step` is in bytes.
-    """
-
-    whole: Array
-    first: Array
-    step: int
+AT_ONCE = 2e7
+"""Nanoseconds, roughly, after which Python may interrupt."""
 
 
 @cache
-def _drivers() -> tuple[LoadedCode, dict[Kind, Any]]:
-    code = LoadedCode(compile_object(roll_assembly(), host()), host(), library=False)
+def _driver() -> tuple[LoadedCode, Any]:
+    code = LoadedCode(compile_object(roll_single_assembly(), host()), host(), library=False)
     p, n = ctypes.c_void_p, ctypes.c_int64
-    return code, {
-        "single": ctypes.CFUNCTYPE(None, p, n, p, p, p, n, p)(code.address(ROLL["single"])),
-        "batch": ctypes.CFUNCTYPE(None, p, n, n, n, p, p, n, p)(code.address(ROLL["batch"])),
-    }
+    return code, ctypes.CFUNCTYPE(None, p, n, n, n, p, p, p, p)(code.address(ROLL_SINGLE))
 
 
-def roll(kernel: Kernel, inputs: Sequence[Track], outputs: Sequence[Track], turns: int) -> None:
-    """Run the kernel `turns` times on every state; all arrays are float64 and aligned, outputs with unit stride."""
-    _check(kernel, inputs, outputs, turns)
-    if len(outputs[0].first) == 1:
-        _roll_single(kernel, inputs, outputs, turns)
-    elif len(outputs[0].first):
-        _roll_batch(kernel, inputs, outputs, turns)
+class Roll:
+    """Many states, (N, total) numbers of all arrays that are carried from turn to turn, and what they become.
 
+    inputs    of all turns, for the inputs of the kernel behind the states
+    records   where outputs of the kernel go after every `every` turns; None for those that are not kept
+    """
 
-def _roll_single(kernel: Kernel, inputs: Sequence[Track], outputs: Sequence[Track], turns: int) -> None:
-    code, drive = kernel.load("single"), _drivers()[1]["single"]
-    tracks = (*inputs, *outputs)
-    words = (ctypes.c_int64 * len(tracks))(*(address_of(track.first) for track in tracks))
-    steps = (ctypes.c_int64 * len(tracks))(*(track.step for track in tracks))
-    memory, space = kernel.workspace(code.workspace)
-    start = ctypes.addressof(words)
-    for done in range(0, turns, TURNS):
-        count = min(TURNS, turns - done)
-        drive(code.address, count, start + 8 * len(inputs), start, ctypes.addressof(steps), len(tracks), space)
-    del memory
+    def __init__(
+        self,
+        kernel: Kernel,
+        turning: Turning,
+        states: Array,
+        inputs: Sequence[Track],
+        records: Sequence[Track | None],
+        turns: int,
+        every: int = 1,
+    ) -> None:
+        self.kernel, self.turning = kernel, turning
+        self.count, self.turns, self.every = len(states), turns, every
+        self.inputs, self.records = tuple(inputs), tuple(records)
+        self.done = 0
+        self.lanes = 1 if self.count == 1 else host().lanes
+        self._check(states)
+        blocks = -(-self.count // self.lanes)
+        padded = states[np.minimum(np.arange(blocks * self.lanes), self.count - 1)]
+        self._tiles = np.ascontiguousarray(padded.reshape(blocks, self.lanes, -1).swapaxes(1, 2))
 
+    @property
+    def states(self) -> Array:
+        """As they are now, (N, total); to be read."""
+        return self._tiles.swapaxes(1, 2).reshape(-1, self._tiles.shape[1])[: self.count]
 
-def _roll_batch(kernel: Kernel, inputs: Sequence[Track], outputs: Sequence[Track], turns: int) -> None:
-    code, drive = kernel.load("batch"), _drivers()[1]["batch"]
-    words, steps = [], []
-    for track in inputs:
-        row, column = track.first.strides
-        words += [address_of(track.first), row // 8, column // 8]
-        steps += [track.step, 0, 0]
-    for track in outputs:
-        words += [address_of(track.first), track.first.strides[0] // 8]
-        steps += [track.step, 0]
-    table = ctypes.c_int64 * len(words)
-    fixed_steps = table(*steps)
+    def advance(self, turns: int, tell: Callable[[float], None] | None = None) -> None:
+        """So many turns further, with `tell` called now and then with how many turns of a state were made.
 
-    def work(start: int, stop: int) -> None:
-        memory, space = kernel.workspace(code.workspace)
-        for first in range(start, stop, TOGETHER):
-            moving = table(*words)
-            for done in range(0, turns, TURNS):
-                count, last = min(TURNS, turns - done), min(first + TOGETHER, stop)
-                drive(code.address, count, first, last, moving, fixed_steps, len(words), space)
+        An interrupt leaves some states further than others.
+        """
+        if not 0 <= turns <= self.turns - self.done:
+            raise RuntimeError("there are no more turns")
+        if self.lanes == 1:
+            self._advance_one(turns, tell)
+        elif turns:
+            self._advance_blocks(turns, tell)
+        self.done += turns
+
+    # -- many states -------------------------------------------------------------------------------------------
+
+    def _advance_blocks(self, turns: int, tell: Callable[[float], None] | None) -> None:
+        code = self.kernel.load("roll")
+        a_turn = max(1.0, code.operations * NANOSECONDS)
+        at_once = int(min(turns, max(1.0, AT_ONCE / a_turn)))
+        span = self.lanes * int(max(1.0, AT_ONCE / (a_turn * at_once)))
+        stopped = threading.Event()
+
+        def work(start: int, stop: int) -> None:
+            memory, space = self.kernel.workspace(code.workspace)
+            try:
+                for first in range(start, stop, span):
+                    last = min(first + span, stop)
+                    for begun in range(0, turns, at_once):
+                        if stopped.is_set():
+                            return
+                        count = min(at_once, turns - begun)
+                        words, until = self._words(self.done + begun)
+                        tiles = address_of(self._tiles)
+                        code.function(first, last, count, until, self.every, ctypes.addressof(words), tiles, space)
+                        if tell is not None:
+                            tell((last - first) * count)
+            except BaseException:
+                stopped.set()
+                raise
+            finally:
+                del memory
+
+        worth = int(a_turn * len(self._tiles) * turns / WORTH_A_THREAD)
+        if worth < 2 or get_num_threads() == 1 or len(self._tiles) == 1:
+            work(0, self.count)
+        else:
+            run_ranges(work, self.count, self.lanes, min(worth, len(self._tiles)))
+
+    def _words(self, done: int) -> tuple[Any, int]:
+        """What the machine code reads of inputs and records after so many turns, and when the next record is due."""
+        words: list[int] = []
+        for track in self.inputs:
+            row, column = track.first.strides
+            words += [address_of(track.first) + done * track.step, row // 8, column // 8, track.step // 8]
+        for record in self.records:
+            if record is None:
+                words += [0, 0, 0]
+            else:
+                start = address_of(record.first) + done // self.every * record.step
+                words += [start, record.first.strides[0] // 8, record.step // 8]
+        return (ctypes.c_int64 * len(words))(*words), self.every - done % self.every
+
+    # -- one state ---------------------------------------------------------------------------------------------
+
+    def _advance_one(self, turns: int, tell: Callable[[float], None] | None) -> None:
+        code, drive = self.kernel.load("single"), _driver()[1]
+        layout, states = self.kernel.source.layout, self.turning.states
+        at_once = int(max(1.0, AT_ONCE / max(1.0, code.operations * NANOSECONDS)))
+        state = self._tiles.reshape(-1)
+        results = np.empty(sum(layout.outputs))
+        ends = np.cumsum((0, *layout.outputs)) * 8 + address_of(results)
+        starts = np.cumsum((0, *layout.inputs[:states])) * 8 + address_of(state)
+        steps = [0] * states + [track.step for track in self.inputs]
+        memory, space = self.kernel.workspace(code.workspace)
+        outputs = (ctypes.c_int64 * len(layout.outputs))(*ends[:-1].tolist())
+        for begun in range(0, turns, at_once):
+            done, count = self.done + begun, min(at_once, turns - begun)
+            places = [*starts[:-1].tolist(), *(address_of(track.first) + done * track.step for track in self.inputs)]
+            table = (ctypes.c_int64 * len(places))(*places)
+            kept = [(k, record) for k, record in enumerate(self.records) if record is not None]
+            words = [len(steps), *steps, address_of(state), address_of(results), len(state), len(kept)]
+            for k, record in kept:
+                target = address_of(record.first) + done // self.every * record.step
+                words += [int(ends[k]), target, layout.outputs[k], record.step]
+            block = (ctypes.c_int64 * len(words))(*words)
+            drive(
+                code.address,
+                count,
+                self.every - done % self.every,
+                self.every,
+                ctypes.addressof(table),
+                ctypes.addressof(outputs),
+                ctypes.addressof(block),
+                space,
+            )
+            if tell is not None:
+                tell(count)
         del memory
 
-    states, lanes = len(outputs[0].first), host().lanes
-    worth = int(code.operations * NANOSECONDS * (states / lanes) * turns / WORTH_A_THREAD)
-    if worth < 2 or get_num_threads() == 1 or states <= lanes:
-        work(0, states)
-    else:
-        run_ranges(work, states, lanes, min(worth, -(-states // lanes)))
-
-
-def _bounds(array: Array) -> tuple[int, int]:
-    """The first byte of an array, and the first behind it."""
-    reach = [stride * (size - 1) for stride, size in zip(array.strides, array.shape, strict=True)]
-    start = address_of(array)
-    return start + sum(x for x in reach if x < 0), start + sum(x for x in reach if x > 0) + array.itemsize
-
-
-def _check(kernel: Kernel, inputs: Sequence[Track], outputs: Sequence[Track], turns: int) -> None:
-    """The last word before pointers are taken: every turn stays inside its array."""
-    states = len(outputs[0].first)
-    layout = kernel.source.layout
-    for tracks, sizes in ((inputs, layout.inputs), (outputs, layout.outputs)):
-        for track, size in zip(tracks, sizes, strict=True):
-            low, high = _bounds(track.whole)
-            begin, end = _bounds(track.first)
-            shift = track.step * max(0, turns - 1)
-            inside = low <= min(begin, begin + shift) and max(end, end + shift) <= high
-            good = track.first.shape == (states, size) and track.first.dtype.char == "d" and track.first.flags.aligned
-            good = good and all(stride % 8 == 0 for stride in (*track.first.strides, track.step))
-            if not (inside and good):
-                raise RuntimeError("arrays do not fit the compiled code")
-    for track in outputs:
-        if track.first.size and track.first.strides[1] != 8 and track.first.shape[1] > 1:
-            raise RuntimeError("results do not lie side by side")
+    def _check(self, states: Array) -> None:
+        """The last word before pointers are taken: every turn stays inside its arrays."""
+        layout, fed_back = self.kernel.source.layout, self.turning.states
+        sizes = layout.inputs[:fed_back]
+        if states.shape != (self.count, sum(sizes)) or sizes != layout.outputs[:fed_back] or states.dtype.char != "d":
+            raise RuntimeError("states do not fit the compiled code")
+        for track, size, moving in zip(self.inputs, layout.inputs[fed_back:], self.turning.moving, strict=True):
+            track.check(self.count, size, self.turns)
+            if track.step and not moving:
+                raise RuntimeError("an input moves that was compiled to stay")
+        for record, size in zip(self.records, layout.outputs, strict=True):
+            if record is not None:
+                record.check_result(self.count, size, self.turns // self.every)

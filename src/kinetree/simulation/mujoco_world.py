@@ -24,7 +24,7 @@ from kinetree.model.geometry import Geometry
 from kinetree.model.loaders.mjcf import MjModel, mujoco_package
 from kinetree.model.loaders.xml import Element, written
 from kinetree.model.writers.mjcf_geometry import GeometryWriter
-from kinetree.ops import Array
+from kinetree.ops import Array, skew
 from kinetree.robot import Robot
 from kinetree.simulation.fixtures import Fixture, Push
 from kinetree.simulation.recording import Recording, Sensed
@@ -187,22 +187,23 @@ class MujocoWorld:
     def _contacts(self, data: Any) -> tuple[dict[str, Array], float]:
         """Wrenches on the frames that feel, and the size of all forces elsewhere."""
         sums = {name: np.zeros(6) for name in self.feel}
-        origins = {name: self._origin(data, name) for name in self.feel}
-        roots = {name: int(self._roots[body]) for name, (body, _) in origins.items()}
+        felt: dict[int, list[tuple[Array, Array]]] = {}
+        for name, six in sums.items():
+            body, origin = self._origin(data, name)
+            felt.setdefault(int(self._roots[body]), []).append((origin, six))
         elsewhere, six = 0.0, np.zeros(6)
         for k in range(data.ncon):
             contact = data.contact[k]
             self._mujoco.mj_contactForce(self.model, data, k, six)
-            force = contact.frame.reshape(3, 3).T @ six[:3]  # on the second geom
+            force, place = contact.frame.reshape(3, 3).T @ six[:3], contact.pos  # on the second geom
             for sign, geom in ((-1.0, contact.geom1), (1.0, contact.geom2)):
                 root = int(self._roots[self.model.geom_bodyid[geom]])
                 if root == 0:
                     continue
-                named = [name for name in self.feel if roots[name] == root]
-                for name in named:
-                    arm = contact.pos - origins[name][1]
-                    sums[name] += sign * np.concatenate([force, np.cross(arm, force)])
-                if not named:
+                for origin, total in felt.get(root, ()):
+                    total[:3] += sign * force
+                    total[3:] += sign * (skew(place - origin) @ force)
+                if root not in felt:
                     elsewhere += float(np.linalg.norm(force))
         return sums, elsewhere
 

@@ -61,7 +61,7 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
     ]
     texts, position = [], 0
     for j, n in enumerate(space.layout.outputs):
-        zeros = _zero_tiles(outputs[position : position + n], W)
+        zeros = zero_tiles(outputs[position : position + n], W)
         position += n
         lines += [
             f"begin{j}:",
@@ -85,8 +85,8 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
             f"  call fastcc void @kinetree.unpack.{j}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)",
             f"  br label %begin{j + 1}",
         ]
-        texts.append(_unpack(j, n, space.width, zeros))
-        texts.append(_table(j, zeros))
+        texts.append(unpack(j, n, space.width, zeros))
+        texts.append(zero_table(j, zeros))
     lines += [f"begin{len(space.layout.outputs)}:", "  ret void", "}"]
     return "\n\n".join(["\n".join(lines), *texts, _flush_whole(), _FLUSH, "!0 = !{i32 1}"])
 
@@ -109,17 +109,18 @@ def prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) ->
     return lines
 
 
-def _zero_tiles(nodes: Sequence[Node], W: int) -> list[bool]:
+def zero_tiles(nodes: Sequence[Node], W: int) -> list[bool]:
     """Which of the whole tiles hold nothing but zeros."""
     return [all(map(is_zero, nodes[k : k + W])) for k in range(0, len(nodes) - W + 1, W)]
 
 
-def _table(j: int, zeros: Sequence[bool]) -> str:
+def zero_table(j: int, zeros: Sequence[bool]) -> str:
+    """Which tiles of output j are zeros, where the code of `unpack` looks."""
     listed = ", ".join(f"i8 {int(zero)}" for zero in zeros)
     return f"@kinetree.zeros.{j} = internal constant [{len(zeros)} x i8] [{listed}]"
 
 
-def _unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
+def unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
     """n values of each of the first `count` lanes as rows, any distance apart."""
     W = width.lanes
     whole = n - n % W

@@ -1,0 +1,63 @@
+"""Names and units of the coordinates of a robot, and of what is recorded of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinetree.model.joints import Joint
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+Labels = list[tuple[str, str]]
+"""Endings of names, and units."""
+
+_QUATERNION: Labels = [(f".q{axis}", "1") for axis in "xyzw"]
+_TURNING: Labels = [(f".w{axis}", "rad/s") for axis in "xyz"]
+_PLACE: Labels = [(f".{axis}", "m") for axis in "xyz"]
+_MOVING: Labels = [(f".v{axis}", "m/s") for axis in "xyz"]
+_POSITIONS: Mapping[str, Labels] = {
+    "Prismatic": [("", "m")],
+    "Universal": [(".1", "rad"), (".2", "rad")],
+    "Planar": [(".x", "m"), (".y", "m"), (".angle", "rad")],
+    "Spherical": _QUATERNION,
+    "Free": _PLACE + _QUATERNION,
+}
+_EFFORTS = {"rad/s": "N m", "m/s": "N"}
+
+
+def _of_positions(joint: Joint) -> Labels:
+    return _POSITIONS.get(type(joint).__name__, [("", "rad")])
+
+
+def _of_velocities(joint: Joint) -> Labels:
+    kind = type(joint).__name__
+    if kind == "Spherical":
+        return _TURNING
+    if kind == "Free":
+        is_linear_first = getattr(joint, "order", "linear-first") == "linear-first"
+        return _MOVING + _TURNING if is_linear_first else _TURNING + _MOVING
+    return [(ending, f"{unit}/s") for ending, unit in _of_positions(joint)]
+
+
+def _labels(robot: Robot, name: str) -> Labels | None:
+    """Names and units of all entries of q, v or tau."""
+    if name not in ("q", "v", "tau"):
+        return None
+    found = []
+    for joint in robot.model.owners:
+        base = "base" if joint is robot.model.floating_base else joint.name
+        for ending, unit in _of_positions(joint) if name == "q" else _of_velocities(joint):
+            found.append((f"{base}{ending}", _EFFORTS[unit] if name == "tau" else unit))
+    return found
+
+
+def names_of(robot: Robot, series: Mapping[str, Array]) -> dict[str, tuple[str, ...]]:
+    """Of the entries of those series that are coordinates."""
+    labels = {name: _labels(robot, name) for name in series}
+    return {name: tuple(label for label, _ in found) for name, found in labels.items() if found is not None}
+
+
+def units_of(robot: Robot, series: Mapping[str, Array]) -> dict[str, tuple[str, ...]]:
+    """Likewise their units."""
+    labels = {name: _labels(robot, name) for name in series}
+    return {name: tuple(unit for _, unit in found) for name, found in labels.items() if found is not None}

@@ -1,0 +1,136 @@
+"""One step of a rollout as a kernel: dynamics, efforts and an integrator, traced together.
+
+From turn to turn it carries q, v, how many steps were made and what the dynamics carry. A state whose numbers are no
+longer finite, or of which something inside says that it is not to be trusted, stays as it was from then on; its count
+c of steps becomes -1 - c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.compiler.call import Kernel
+from kinetree.compiler.code import Turning
+from kinetree.compiler.doubts import collected_doubts
+from kinetree.compiler.jit import host, lock
+from kinetree.compiler.program import build
+from kinetree.compiler.stored import Stored
+from kinetree.errors import one_of
+from kinetree.ops import Array
+from kinetree.simulation.dynamics import Dynamics, Shape
+from kinetree.simulation.efforts import Efforts
+from kinetree.simulation.integrators import INTEGRATORS, Motion
+
+FINITE = 1e100
+"""A state with Σ|q| + Σ|v| beyond is said to have diverged."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What happens in one step, and what is told of it."""
+
+    efforts: Efforts
+    dynamics: Dynamics
+    integrator: str
+    told: tuple[str, ...] = ()
+    """Beside q and v."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of what is carried: q, v, the count of steps, and what the dynamics carry."""
+        robot, extras = self.efforts.robot, self.dynamics.extras
+        return (robot.nq, robot.nv, 1, *(prod(extras[name]) for name in self.dynamics.carried))
+
+    @property
+    def turning(self) -> Turning:
+        moving = tuple(given.moving for given in self.efforts.given.values())
+        return Turning(len(self.sizes), (False, *moving, *(True,) * self._asks))
+
+    @property
+    def _asks(self) -> bool:
+        """Whether efforts come from a function in Python."""
+        return self.efforts.function is not None
+
+    # -- traced ------------------------------------------------------------------------------------------------
+
+    def _step(self, q: Array, v: Array, count: Array, *others: Array) -> tuple[Any, ...]:
+        dynamics, efforts = self.dynamics, self.efforts
+        carried = dict(zip(dynamics.carried, others, strict=False))
+        dt, *rest = others[len(carried) :]
+        names = [*efforts.given, *["controls"] * self._asks]
+        shapes = [given.shape for given in efforts.given.values()] + [(efforts.robot.nv,)] * self._asks
+        arrays = {name: a.reshape(shape) for name, a, shape in zip(names, rest, shapes, strict=True)}
+        going = ops.less_equal(0.0, count[0])
+        t = dt[0] * ops.where(going, count[0], -1.0 - count[0])
+        with collected_doubts() as doubts:
+            q_next, v_next, told = self._moved(q, v, t, dt[0], carried, arrays)
+        good = ops.logical_and(going, _is_finite(q_next, v_next))
+        for condition in doubts:
+            good = ops.logical_and(good, ops.logical_not(condition))
+        counted = ops.where(good, count[0] + 1.0, ops.where(going, -1.0 - count[0], count[0]))
+        after = [(q_next, q), (v_next, v), *((np.reshape(told[name], -1), carried[name]) for name in carried)]
+        kept = [np.array([ops.where(good, x, y) for x, y in zip(*pair, strict=True)]) for pair in after]
+        return *kept[:2], np.array([counted]), *kept[2:], *(np.asarray(told[name]) for name in self.told)
+
+    def _moved(
+        self, q: Array, v: Array, t: Any, dt: Any, carried: Mapping[str, Array], arrays: Mapping[str, Array]
+    ) -> tuple[Array, Array, Mapping[str, Any]]:
+        dynamics = self.dynamics
+        effort, told = self.efforts.at(q, v, t, arrays)
+        for name in self.told:
+            one_of("record", name, ("q", "v", *dynamics.extras, *told))
+        if dynamics.step is not None:
+            shaped = {name: array.reshape(dynamics.extras[name]) for name, array in carried.items()}
+            q_next, v_next, extras = dynamics.step(q, v, effort, dt, **shaped)
+            told = {**told, **extras}
+        else:
+            motion = Motion(
+                self.efforts.robot,
+                dynamics.acceleration,
+                lambda q_at, v_at, later: self.efforts.at(q_at, v_at, t + later, arrays)[0],
+            )
+            q_next, v_next = INTEGRATORS[self.integrator](motion, q, v, dt)
+        if dynamics.settled is not None:
+            q_next, v_next = dynamics.settled(q_next, v_next)
+        return q_next, v_next, told
+
+    # -- compiled ----------------------------------------------------------------------------------------------
+
+    def compiled(self) -> tuple[Kernel, tuple[Shape, ...]]:
+        """The kernel, and the shapes of what is told; compiled when first asked for."""
+        return kept(self.efforts, ("rollout", self.integrator, self.told, self.dynamics.key), self._compiled)
+
+    def _compiled(self) -> tuple[Kernel, tuple[Shape, ...]]:
+        robot = self.efforts.robot
+        shapes: list[Shape] = [*((size,) for size in self.sizes), (1,)]
+        shapes += [(prod(given.shape),) for given in self.efforts.given.values()] + [(robot.nv,)] * self._asks
+        program = replace(build(self._step, shapes, host(), f"a step of {robot.name!r}"), turning=self.turning)
+        kernel = Kernel(Stored(program.digest, program.layout, host(), lambda: program))
+        return kernel, program.output_shapes[len(self.sizes) :]
+
+
+def _is_finite(*arrays: Array) -> Any:
+    total: Any = 0.0
+    for array in arrays:
+        for x in array:
+            total = total + ops.absolute(x)
+    return ops.less(total, FINITE)
+
+
+def kept(efforts: Efforts, key: tuple[Any, ...], make: Any) -> Any:
+    """What was made for these efforts and this key; it lives as long as the robot and the laws."""
+    key = (*key, efforts.key)
+    robot, laws = efforts.robot, efforts.laws
+    if laws:
+        return laws[0].kept(robot, (*key, *(law._key for law in laws[1:])), make)
+    if key not in robot._laws:
+        with lock:
+            if key not in robot._laws:
+                robot._laws[key] = make()
+    return robot._laws[key]

@@ -1,0 +1,125 @@
+"""What comes out of a simulation: time series, with names and units."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, unknown
+from kinetree.ops import Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Event:
+    """A zero crossing that a simulation came by: of which event, in which state of the batch, when and where."""
+
+    name: str
+    index: tuple[int, ...]
+    t: float
+    """[s]"""
+    q: Array
+    """Before the event's own effect, (nq,)."""
+    v: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """The motion of one state or of a batch: times .t (n,) [s], positions .q (…, n, nq), velocities .v (…, n, nv).
+
+    `trajectory["tau"]` gives whatever was recorded, by name. What belongs to steps rather than to instants, such as
+    efforts and contact forces, has one entry fewer than there are times: entry k is of the step that ends at t[k + 1].
+    """
+
+    t: Array
+    series: Mapping[str, Array]
+    """All that was recorded, "q" and "v" among it: (…, n, *shape), or (…, n - 1, *shape) where it belongs to steps."""
+    diverged: Array = field(default_factory=lambda: np.zeros((), dtype=bool))
+    """Which states stopped before the end, (…): because numbers became infinite, or the mass matrix singular. They stay
+    where they last were well."""
+    steps: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64))
+    """How many steps each state made, (…)."""
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of the entries of the last axis of a series."""
+    units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Likewise, such as "rad/s"; "1" for numbers without."""
+    events: tuple[Event, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("series", "names", "units"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = (dict(self.series), self.diverged, self.steps, dict(self.names), dict(self.units), self.events)
+        return Trajectory, (self.t, *given)
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in self.series.items())
+        return f"<trajectory of {len(self.t)} times up to {self.t[-1]:g} s: {shapes}>"
+
+    @property
+    def q(self) -> Array:
+        """Positions, (…, n, nq)."""
+        return self["q"]
+
+    @property
+    def v(self) -> Array:
+        """Velocities, (…, n, nv)."""
+        return self["v"]
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The batch axes, () for one state."""
+        return self.diverged.shape
+
+    @property
+    def extras(self) -> Mapping[str, Array]:
+        """What was recorded beside q and v."""
+        return {name: array for name, array in self.series.items() if name not in ("q", "v")}
+
+    def __getitem__(self, name: str) -> Array:
+        """A series by its name."""
+        if name in ("q", "v") and name not in self.series:
+            raise ArgumentError(f"{name} was not recorded; name it in record=")
+        if not isinstance(name, str) or name not in self.series:
+            raise unknown("series", name, self.series)
+        return self.series[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.series)
+
+    def state(self, *index: int) -> Trajectory:
+        """One of a batch: the trajectory of the state at this index."""
+        if len(index) != len(self.batch):
+            raise ArgumentError(f"index is {index}; expected {len(self.batch)} numbers for a batch of {self.batch}")
+        try:
+            place = np.arange(self.diverged.size).reshape(self.batch)[index]
+        except IndexError:
+            raise ArgumentError(f"index is {index}; the batch has shape {self.batch}") from None
+        here = tuple(int(i) for i in np.unravel_index(int(place), self.batch)) if self.batch else ()
+        return replace(
+            self,
+            series={name: array[here] for name, array in self.series.items()},
+            diverged=self.diverged[here],
+            steps=self.steps[here],
+            events=tuple(replace(event, index=()) for event in self.events if event.index == here),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all of it to a file, .npz or .parquet; a file of that name is replaced at once or not at all."""
+        from kinetree.simulation.trajectory_files import save  # noqa: PLC0415 - it knows trajectories
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Trajectory:
+        """What `save` wrote."""
+        from kinetree.simulation.trajectory_files import load  # noqa: PLC0415 - it knows trajectories
+
+        return load(path)

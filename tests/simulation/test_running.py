@@ -1,0 +1,168 @@
+"""How rollouts run: in pieces, over threads, with states that diverge, interrupted, within memory."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.compiler import roll
+from kinetree.simulation.progress import Progress
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return kt.load("arm6")
+
+
+@kt.compile(shapes={"runaway": ()})
+def unstable(robot, q, v, runaway):
+    return runaway * v * v * v
+
+
+@pytest.mark.parametrize("count", [1, 21])
+@pytest.mark.parametrize("every", [1, 3, 60])
+def test_pieces_do_not_matter(arm, count, every, monkeypatch):
+    """Many short calls of machine code, with records that do not end where they end, are one long one."""
+    rng = np.random.default_rng(0)
+    q0, v0 = arm.random(rng, count), rng.normal(size=(count, 6))
+    u = rng.normal(size=(count, 60, 6))
+    whole = arm.rollout(q0, v0, u, 1e-3, 60, record=("q", "v", "tau"))
+    monkeypatch.setattr(roll, "AT_ONCE", 2000.0)
+    pieces = arm.rollout(q0, v0, u, 1e-3, 60, record=("q", "v", "tau"), every=every)
+    assert np.array_equal(pieces.t, 1e-3 * every * np.arange(60 // every + 1))
+    assert np.array_equal(pieces.q, whole.q[:, ::every]) and np.array_equal(pieces.v, whole.v[:, ::every])
+    assert np.array_equal(pieces["tau"], u[:, every - 1 :: every])
+
+
+def test_long_kernels_and_odd_counts():
+    """Two blocks of states go through the parts of a long kernel together; the last may be alone, and not full."""
+    robot = kt.load("humanoid", base="floating")
+    rng = np.random.default_rng(0)
+    q0, v0 = robot.random(rng, 37), rng.normal(size=(37, robot.nv))
+    path = robot.rollout(q0, v0, None, 1e-4, 5)
+    for k in (0, 15, 16, 31, 36):
+        alone = robot.rollout(q0[k], v0[k], None, 1e-4, 5)
+        assert np.array_equal(path.q[k], alone.q) and np.array_equal(path.v[k], alone.v)
+    assert (path.steps == 5).all() and not path.diverged.any()
+
+
+def test_a_state_that_diverges_stays_and_the_others_go_on(arm):
+    gains = np.zeros((3, 5))
+    gains[1, 3] = 1e4
+    q0, v0 = arm.random(0, (3, 5)), np.ones(6)
+    with pytest.warns(kt.DivergenceWarning, match=r"1 of 15 states diverged, the first at index \(1, 3\), after"):
+        path = arm.rollout(q0, v0, unstable, 1e-2, 100, parameters={"runaway": gains})
+    calm = arm.rollout(q0, v0, unstable, 1e-2, 100, parameters={"runaway": np.zeros((3, 5))})
+    others = gains == 0.0
+    assert np.array_equal(path.diverged, ~others) and (path.steps[others] == 100).all()
+    assert np.array_equal(path.q[others], calm.q[others])
+    made = path.steps[1, 3]
+    assert 0 < made < 20
+    assert np.isfinite(path.q).all() and (path.q[1, 3, made:] == path.q[1, 3, made]).all()
+    assert not np.array_equal(path.v[1, 3, made], path.v[1, 3, made - 1])
+    with pytest.warns(kt.DivergenceWarning, match=f"the state diverged after {made} of 100 steps"):
+        alone = arm.rollout(q0[1, 3], v0, unstable, 1e-2, 100, parameters={"runaway": 1e4})
+    assert alone.diverged and alone.steps == made and np.array_equal(alone.q, path.q[1, 3])
+
+
+def test_a_state_that_cannot_even_begin_is_refused(arm):
+    with pytest.raises(kt.DivergenceError, match=r"not finite after the first step of 0\.01 s"):
+        arm.rollout(arm.random(0), np.full(6, 1e90), None, 1e-2, 10)
+    with pytest.raises(kt.ArgumentError, match="q0 has a quaternion"):
+        robot = kt.load("quadruped", base="floating")
+        robot.rollout(2.0 * robot.neutral(), np.zeros(robot.nv), None, 1e-2, 10)
+
+
+INTERRUPTED = """
+    import sys, time
+    import numpy as np
+    import kinetree as kt
+
+    kt.set_num_threads({threads})
+    arm = kt.load("arm6")
+    q0 = arm.random(0, {count}) if {count} > 1 else arm.random(0)
+    arm.rollout(q0, np.zeros(6), None, 1e-3, 10, every=10)
+    print("ready", flush=True)
+    begun = time.monotonic()
+    try:
+        arm.rollout(q0, np.zeros(6), None, 1e-6, 10**9, every=10**9)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    path = arm.rollout(q0, np.zeros(6), None, 1e-3, 10)
+    print("well" if np.isfinite(path.q).all() else "broken", flush=True)
+"""
+
+
+@pytest.mark.parametrize(("count", "threads"), [(1, 1), (1000, 2)])
+def test_control_c_ends_a_long_rollout(count, threads):
+    code = textwrap.dedent(INTERRUPTED.format(count=count, threads=threads))
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - sent < 5.0
+        assert process.stdout.readline() == "well\n"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+MEMORY = """
+    import resource
+    import numpy as np
+    import kinetree as kt
+
+    kt.set_num_threads(1)
+    arm = kt.load("arm6")
+    arm.rollout(arm.random(0, 64), np.zeros(6), None, 1e-3, 2, every=2)
+    def peak():
+        return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    last = peak()
+    for count in (50_000, 100_000):
+        q0 = arm.random(0, count)
+        arm.rollout(q0, np.zeros(6), None, 1e-3, 500, every=500)
+        print((peak() - last) / count, flush=True)
+"""
+
+
+def test_memory_does_not_grow_with_steps():
+    """Of 500 steps, states of 12 numbers: 48 kB a state if all were kept, below 1.5 kB if only the last is."""
+    out = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(MEMORY)], capture_output=True, text=True, check=True, timeout=120
+    ).stdout
+    assert all(float(line) < 1500.0 for line in out.split()), out
+
+
+def test_progress(monkeypatch, capsys):
+    progress = Progress(200.0, "rollout")
+    progress.tell(50.0)
+    assert progress.picture(3.0) == f"rollout {'━' * 10}{'─' * 30}  25 %, 9 s left"
+    with progress:
+        pass
+    assert capsys.readouterr().err == ""  # no terminal
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with Progress(200.0, "rollout") as late:
+        late.tell(10.0)
+        assert capsys.readouterr().err == ""
+        late._due = 0.0
+        late.tell(10.0)
+        assert "10 %" in capsys.readouterr().err
+    assert capsys.readouterr().err == "\r\x1b[K"
+
+
+def test_shared_controls_are_not_copied(arm):
+    """A hundred thousand states under the same efforts do not need them a hundred thousand times."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    arm.rollout(np.zeros((100_000, 6)), np.zeros(6), np.zeros((50, 6)), 1e-3, 50, every=50)
+    grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    assert grown < 100_000 * 50 * 6 * 8 / 2 or os.name == "nt"

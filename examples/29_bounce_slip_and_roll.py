@@ -3,7 +3,7 @@
 Rigid contact is solved once a step: who touches pushes, friction stays in its cone, and what hits is thrown back. All
 curves are drawn twice, as they were simulated with steps of a millisecond and as formulas have them.
 
-    python 22_bounce_slip_and_roll.py [folder for the picture]
+    python 29_bounce_slip_and_roll.py [folder for the picture]
 """
 
 import sys
@@ -85,5 +85,5 @@ roll.legend(loc="lower right")
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
 folder.mkdir(parents=True, exist_ok=True)
-figure.savefig(folder / "22_bounce_slip_and_roll.png", dpi=150)
-print("drawn in", folder / "22_bounce_slip_and_roll.png")
+figure.savefig(folder / "29_bounce_slip_and_roll.png", dpi=150)
+print("drawn in", folder / "29_bounce_slip_and_roll.png")

@@ -3,7 +3,7 @@
 Joints are held by springs and dampers, feet, knees and the trunk's corners can touch. The whole loop, contact with
 friction solved in every step, runs as one kernel, eight states at a time where the CPU has lanes for them.
 
-    python 23_dropped_quadrupeds.py [folder for the picture]
+    python 30_dropped_quadrupeds.py [folder for the picture]
 """
 
 import sys
@@ -98,5 +98,5 @@ normal.legend(loc="upper right")
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
 folder.mkdir(parents=True, exist_ok=True)
-figure.savefig(folder / "23_dropped_quadrupeds.png", dpi=150)
-print("drawn in", folder / "23_dropped_quadrupeds.png")
+figure.savefig(folder / "30_dropped_quadrupeds.png", dpi=150)
+print("drawn in", folder / "30_dropped_quadrupeds.png")

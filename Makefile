@@ -56,7 +56,7 @@ $(VENV)/.core: $(VENV)/.created pyproject.toml
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[plot]"
+	$(BIN)/pip install --quiet --editable ".[demo]"
 	touch $@ $(VENV)/.core
 
 $(VENV)/.test: $(VENV)/.created pyproject.toml

@@ -28,9 +28,13 @@ def test_example_runs(path, tmp_path):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_document_runs(path, capsys):
-    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
-    assert blocks or "```{" in path.read_text(), f"{path.name} has no code, nor what the site fills in"
-    exec(compile("\n".join(blocks), str(path), "exec"), {})
+    text = path.read_text()
+    blocks = list(re.finditer(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))
+    assert blocks or "```{" in text, f"{path.name} has no code, nor what the site fills in"
+    code = ""
+    for block in blocks:  # each on the lines that it has in the page, so that errors name them
+        code += "\n" * (text.count("\n", 0, block.start(1)) - code.count("\n")) + block[1]
+    exec(compile(code, str(path), "exec"), {})
     printed = capsys.readouterr().out
     for shown in re.findall(r"^```text\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE):
         assert shown in printed, f"{path.name} shows what was not printed:\n{shown}"
@@ -59,7 +63,8 @@ def test_commands_print_what_is_shown(path, tmp_path):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_links_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+    prose = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#]+)\)", prose):
         assert "://" in target or (path.parent / target).exists(), target
 
 

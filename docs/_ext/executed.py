@@ -56,7 +56,7 @@ class Printed(SphinxDirective):
         count = self.options.get("lines")
         if count is not None:
             shown = "\n".join([*shown.splitlines()[:count], "…"])
-        block = nodes.literal_block(shown, shown, language=self.options.get("language", "text"))
+        block = nodes.literal_block(shown, shown, language=self.options.get("language", "text"), force=True)
         return [nodes.container("", block, classes=["printed"])]
 
 

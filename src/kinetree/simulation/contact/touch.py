@@ -123,7 +123,7 @@ def of_shape(frame: str, geometry: Geometry) -> list[Touch]:
         case shape:
             kind = type(shape).__name__
             raise ArgumentError(
-                f"link {frame!r} collides as a {kind}, which has no corners to touch with; expected a sphere, capsule, "
+                f"link {frame!r} collides as {kind}, which has no corners to touch with; expected a sphere, capsule, "
                 "box or cylinder, or a Touch for every point that can touch"
             )
     X, touch = geometry.placement, Touch(frame, radius=radius)

@@ -47,6 +47,7 @@ ALLOWED = {
         "viewer",
     },
     "geometry": {"model", "robot"},
+    "plot": {"arguments", "geometry", "model", "robot"},
     "viewer": {
         "arguments",
         "constrained",
@@ -148,6 +149,7 @@ ALLOWED = {
         "ik",
         "lagrange",
         "linalg",
+        "plot",
         "positions",
         "rotations",
         "compiler",

@@ -18,7 +18,7 @@ def settled(recording):
 
 @pytest.fixture(scope="module")
 def quadruped():
-    return scene("mujoco_quadruped"), scene("mujoco_quadruped").run()
+    return scene("25_mujoco_quadruped"), scene("25_mujoco_quadruped").run()
 
 
 def test_the_quadruped_shifts_and_lifts_a_leg(quadruped):
@@ -66,7 +66,7 @@ def test_forces_are_those_that_were_planned(quadruped):
 
 @pytest.fixture(scope="module")
 def one_foot():
-    return scene("mujoco_one_foot"), scene("mujoco_one_foot").run()
+    return scene("26_mujoco_one_foot"), scene("26_mujoco_one_foot").run()
 
 
 def test_the_humanoid_balances_on_one_foot(one_foot):
@@ -97,7 +97,7 @@ def test_the_humanoid_does_not_fall(one_foot):
 
 
 def test_the_humanoid_squats():
-    example = scene("mujoco_squat")
+    example = scene("27_mujoco_squat")
     recording = example.run()
     depth = example.DEPTH
     assert abs(np.ptp(recording.center_of_mass[:, 2]) - depth) < 0.002
@@ -119,7 +119,7 @@ def test_the_humanoid_squats():
 
 
 def test_the_humanoid_walks_slowly():
-    example = scene("mujoco_slow_walk")
+    example = scene("28_mujoco_slow_walk")
     recording = example.run()
     assert off_plan(recording).max() < 0.002
     assert (recording.elsewhere == 0).all() and share_of_limits(recording) < 0.8

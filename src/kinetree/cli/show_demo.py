@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from kinetree.cli.demo import run
 from kinetree.cli.output import JsonOption, guarded, print_json
 
 
@@ -23,6 +22,8 @@ def demo(
     json: JsonOption = False,
 ) -> None:
     """Dynamics and their speed, a million poses, a law of one's own, a humanoid that walks, and the viewer."""
+    from kinetree.cli.demo import run  # noqa: PLC0415 - it needs much that other commands do not
+
     if not json:
         run(folder, walks=walk)
         return

@@ -7,13 +7,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.loading import Loading, frames_to_complete, robots_to_complete, with_loading_options
-from kinetree.cli.numbers import STATE_HELP, configuration
+from kinetree.cli.numbers import STATE_HELP, array_from, configuration
 from kinetree.cli.output import JsonOption, console, guarded, print_json, say, working
 
 if TYPE_CHECKING:
@@ -101,11 +100,8 @@ def _viewer(robots: list[kt.Robot], q: str | None, show: list[str] | None, host:
 
 
 def _motion(path: Path) -> tuple[Any, Any]:
-    try:
-        with np.load(path) as arrays:
-            return arrays["t"], arrays["q"]
-    except (ValueError, KeyError) as problem:
-        raise kt.ArgumentError(f"--motion: {path} has no arrays t and q: {problem}") from None
+    """Times and positions, as `simulate` saves them or as arrays of these names."""
+    return tuple(array_from(str(path), "--motion", name) for name in ("t", "q"))  # type: ignore[return-value]
 
 
 def _announce(viewer: Viewer, names: list[str], json: bool) -> None:

@@ -26,7 +26,8 @@ from kinetree.model.loaders.xml import Element, written
 from kinetree.model.writers.mjcf_geometry import GeometryWriter
 from kinetree.ops import Array, skew
 from kinetree.robot import Robot
-from kinetree.simulation.fixtures import Fixture, Push
+from kinetree.simulation.contact.obstacles import Block, Ground
+from kinetree.simulation.fixtures import Fixture, Push, as_fixture
 from kinetree.simulation.recording import Recording, Sensed
 from kinetree.spatial import Inertia, Transform
 
@@ -38,7 +39,7 @@ Controller = Callable[[Sensed], Any]
 class MujocoWorld:
     """A robot among fixtures, in MuJoCo.
 
-    fixtures         what it can touch; the floor z = 0 unless others are given
+    fixtures         what it can touch, a `Ground` or a `Block` too; the floor z = 0 unless others are given
     feel             frames at which contact forces are measured: those on the frame's body
     period           between two calls of the controller [s]
     substeps         steps of physics in each of them
@@ -51,7 +52,7 @@ class MujocoWorld:
     def __init__(
         self,
         robot: Robot,
-        fixtures: Iterable[Fixture] | None = None,
+        fixtures: Iterable[Fixture | Ground | Block] | None = None,
         *,
         feel: Iterable[str] = (),
         period: float = 1e-3,
@@ -61,10 +62,7 @@ class MujocoWorld:
         if not isinstance(robot, Robot):
             raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
         self.robot = robot
-        self.fixtures = (Fixture(),) if fixtures is None else tuple(fixtures)
-        for fixture in self.fixtures:
-            if not isinstance(fixture, Fixture):
-                raise ArgumentTypeError(f"fixtures has {short(fixture)}; expected such as Fixture(), the floor")
+        self.fixtures = (Fixture(),) if fixtures is None else tuple(map(as_fixture, fixtures))
         self.feel = tuple(robot.frame(name).name for name in ([feel] if isinstance(feel, str) else feel))
         self.period, self.substeps = as_number("period", period), as_count("substeps", substeps)
         if not 0.0 < self.period < np.inf or not self.substeps:

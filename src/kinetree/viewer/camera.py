@@ -15,6 +15,10 @@ DIRECTION = np.array([1.0, 0.65, 0.42])
 """From what is looked at to the camera."""
 ROOM = 1.1
 """How much more than the robots is in sight."""
+PHONE = 0.75
+"""A window less wide than this part of its height is one."""
+UPPER = 0.42
+"""The part of a phone's screen that is not covered."""
 
 
 def frame_scene(server: Any, stages: list[Stage]) -> None:
@@ -32,26 +36,32 @@ def frame_scene(server: Any, stages: list[Stage]) -> None:
         fade_strength=1.5,
         shadow_opacity=0.25,
     )
-    position = eye(centre, radius, 1.6)
+    position, _ = eye(centre, radius, 1.6)
     camera = server.initial_camera
     camera.look_at, camera.position, camera.fov = tuple(centre), tuple(position), float(FIELD)
     camera.near, camera.far = float(0.01 * radius), float(300.0 * radius)
 
 
 def point_camera(client: Any, stages: list[Stage]) -> None:
-    """Turns a browser's camera to the robots, from farther away where its window is narrow."""
+    """Turns a browser's camera to the robots; on a phone above the panel, which covers the lower part."""
     centre, radius = sight(stages)
+    position, look_at = eye(centre, radius, float(client.camera.aspect))
     with client.atomic():
         client.camera.fov = float(FIELD)
         client.camera.up_direction = (0.0, 0.0, 1.0)
-        client.camera.position = eye(centre, radius, float(client.camera.aspect))
-        client.camera.look_at = centre
+        client.camera.position, client.camera.look_at = position, look_at
 
 
-def eye(centre: Array, radius: float, aspect: float) -> Array:
-    """From where a ball of this radius fills the picture."""
-    half = 0.5 * FIELD if aspect >= 1.0 else np.arctan(np.tan(0.5 * FIELD) * aspect)
-    return centre + DIRECTION / np.linalg.norm(DIRECTION) * ROOM * radius / np.sin(half)
+def eye(centre: Array, radius: float, aspect: float) -> tuple[Array, Array]:
+    """From where, and to where, so that a ball of this radius fills the picture; of a narrow one, its upper part."""
+    slope = float(np.tan(0.5 * FIELD))
+    back = DIRECTION / np.linalg.norm(DIRECTION)
+    if aspect >= PHONE:
+        return centre + back * ROOM * radius / np.sin(0.5 * FIELD), centre
+    distance = ROOM * radius / (slope * min(aspect, UPPER))
+    up = np.array([0.0, 0.0, 1.0]) - back[2] * back
+    below = centre - up / np.linalg.norm(up) * (1.0 - UPPER) * slope * distance
+    return below + back * distance, below
 
 
 def sight(stages: list[Stage]) -> tuple[Array, float]:

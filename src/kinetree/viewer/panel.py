@@ -1,4 +1,4 @@
-"""The controls of one robot in the page: playback, target, what is shown, joints, and numbers."""
+"""The controls of one robot in the page: playback, target, joints, numbers, and what is shown."""
 
 from __future__ import annotations
 
@@ -31,16 +31,21 @@ NOTE = '<div style="font-size:.8em;padding:0 1em .5em;opacity:.8">{}</div>'
 class Panel:
     """Controls that change a robot, and follow when it changes by itself."""
 
-    def __init__(self, shown: ShownRobot) -> None:
+    def __init__(self, shown: ShownRobot, moving: Any, looks: Any) -> None:
+        """Adds them to two containers: what moves the robot, and what is shown of it."""
         self.shown = shown
         self.gui = shown.stage.server.gui
         self._revision = -1
-        self.playback = self._playback()
-        self._target()
-        self._layers()
-        self._joints()
-        with self.gui.add_folder("Numbers"):
-            self.numbers = self.gui.add_html("")
+        with moving:
+            self.playback = self._playback()
+            self._target()
+            with self.gui.add_folder("State"):
+                self.facts = self.gui.add_html("")
+            self._joints()
+            with self.gui.add_folder("Efforts"):
+                self.efforts = self.gui.add_html("")
+        with looks:
+            self._layers()
 
     # -- parts -------------------------------------------------------------------------------------------------
 
@@ -87,11 +92,10 @@ class Panel:
     def _layers(self) -> None:
         shown = self.shown
         self.boxes = {}
-        with self.gui.add_folder("Show"):
-            for name, layer in shown.layers.items():
-                if layer.has_something:
-                    self.boxes[name] = self.gui.add_checkbox(LABELS[name], layer.visible)
-                    self.boxes[name].on_update(by_user(partial(self._toggle, name)))
+        for name, layer in shown.layers.items():
+            if layer.has_something:
+                self.boxes[name] = self.gui.add_checkbox(LABELS[name], layer.visible)
+                self.boxes[name].on_update(by_user(partial(self._toggle, name)))
 
     def _toggle(self, name: str) -> None:
         visible = bool(self.boxes[name].value)
@@ -154,4 +158,5 @@ class Panel:
                 slider.update()
             if self.base is not None:
                 self.base.update()
-        self.numbers.content = shown.readout.page(state, self.frame)
+        numbers = shown.readout.numbers(state, self.frame)
+        self.facts.content, self.efforts.content = shown.readout.facts(numbers), shown.readout.efforts(numbers)

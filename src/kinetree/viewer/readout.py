@@ -19,6 +19,10 @@ BAR = (
     '<div style="height:4px;border-radius:2px;background:#8884">'
     '<div style="height:4px;border-radius:2px;width:{}%;background:{}"></div></div>'
 )
+TABLE = (
+    '<div style="font-size:.78em;padding:0 .9em .5em;line-height:1.5">'
+    '<table style="width:100%;border-spacing:0">{}</table></div>'
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +76,8 @@ class Readout:
             center_of_mass=self.robot.center_of_mass(state.q) if self.robot.mass > 0.0 else np.full(3, np.nan),
         )
 
-    def page(self, state: State, frame: str) -> str:
-        """The numbers as HTML for the panel."""
-        numbers = self.numbers(state, frame)
+    def facts(self, numbers: Numbers) -> str:
+        """All but the efforts, as HTML."""
         p, c = numbers.momentum, numbers.center_of_mass
         condition = f"{numbers.condition:.3g}" if numbers.condition < 1e6 else "∞"
         facts = {
@@ -84,17 +87,17 @@ class Readout:
             "Spin": f"{_vector(p[3:])} kg m²/s",
             "Kinetic energy": f"{numbers.kinetic_energy:.3g} J",
         }
-        rows = "".join(f'<tr><td style="opacity:.65">{k}</td><td align="right">{v}</td></tr>' for k, v in facts.items())
-        return (
-            '<div style="font-size:.78em;padding:0 .9em .6em;line-height:1.5">'
-            f'<table style="width:100%;border-spacing:0">{rows}</table>'
-            f'<div style="margin-top:.5em;opacity:.65">{self.title}</div>'
-            f'<table style="width:100%;border-spacing:0">{"".join(self._efforts(numbers.holding))}</table></div>'
-        )
+        rows = (f'<tr><td style="opacity:.65">{k}</td><td align="right">{v}</td></tr>' for k, v in facts.items())
+        return TABLE.format("".join(rows))
+
+    def efforts(self, numbers: Numbers) -> str:
+        """Of every joint, as HTML: how much, and how much of what it has."""
+        head = f'<tr><td colspan="3" style="opacity:.65">{self.title}</td></tr>'
+        return TABLE.format(head + "".join(self._efforts(numbers.holding)))
 
     @property
     def title(self) -> str:
-        return "Efforts that stand on the contacts" if self.contacts else "Efforts that hold it against gravity"
+        return "that carry it on its contacts" if self.contacts else "that hold it against gravity"
 
     def _efforts(self, tau: Array) -> list[str]:
         limits, rows = self.robot.limits.effort, []

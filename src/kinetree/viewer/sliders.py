@@ -32,11 +32,12 @@ class Slider:
         self.shown, self.joint, self.k = shown, joint, k
         lower, upper = _range(shown, joint, k)
         name = joint.name if joint.nv == 1 else f"{joint.name} {'xyz'[k] if joint.nv == 3 else k + 1}"
+        label = name.replace("_joint", "") or name
         unit = "m" if isinstance(joint, Prismatic) else "rad"
         value = float(np.clip(self.value(shown.stage.state.q), lower, upper))
         step = 10.0 ** np.floor(np.log10(max(upper - lower, 1e-9) / 500.0))
         self.handle = shown.stage.server.gui.add_slider(
-            name,
+            label,
             min=lower,
             max=upper,
             step=float(step),
@@ -88,4 +89,5 @@ def _range(shown: ShownRobot, joint: Joint, k: int) -> tuple[float, float]:
     if upper - lower < 1e-6:
         return lower, lower + 1e-6
     tick = 10.0 ** np.floor(np.log10(upper - lower) - 3.0)  # ends within limits that can be read
-    return float(np.ceil(lower / tick) * tick), float(np.floor(upper / tick) * tick)
+    low, high = np.ceil(lower / tick - 1e-6) * tick, np.floor(upper / tick + 1e-6) * tick
+    return round(float(low), 9), round(float(high), 9)

@@ -67,7 +67,6 @@ class Viewer:
             self.robots = _staged(self.server, named, q, contacts, show, self.lock, self._wake)
             frame_scene(self.server, [shown.stage for shown in self.robots.values()])
             self.panels = self._panels()
-            self._buttons()
         except BaseException:
             web.stop(self.server)
             raise
@@ -203,20 +202,24 @@ class Viewer:
     # -- inside ------------------------------------------------------------------------------------------------
 
     def _panels(self) -> list[Panel]:
-        if len(self.robots) == 1:
-            return [Panel(self.first)]
-        tabs, panels = self.server.gui.add_tab_group(), []
-        for name, shown in self.robots.items():
-            with tabs.add_tab(name):
-                panels.append(Panel(shown))
+        """A tab for every robot, and one for what is shown."""
+        gui, single = self.server.gui, len(self.robots) == 1
+        tabs = gui.add_tab_group()
+        moving = [tabs.add_tab("Move" if single else name) for name in self.robots]
+        show, panels = tabs.add_tab("Show"), []
+        for (name, shown), tab in zip(self.robots.items(), moving, strict=True):
+            with show:
+                looks = gui.add_folder("Layers" if single else name)
+            panels.append(Panel(shown, tab, looks))
+        with show, gui.add_folder("Page"):
+            self._buttons()
         return panels
 
     def _buttons(self) -> None:
         gui = self.server.gui
-        with gui.add_folder("Page", expand_by_default=False):
-            camera = gui.add_button("Reset camera", icon="camera-rotate")
-            picture = gui.add_button("Screenshot", icon="camera")
-            page = gui.add_button("Save as HTML", icon="download")
+        camera = gui.add_button("Reset camera", icon="camera-rotate")
+        picture = gui.add_button("Screenshot", icon="camera")
+        page = gui.add_button("Save as HTML", icon="download")
         camera.on_click(lambda event: point_camera(event.client, self._stages))
         picture.on_click(lambda event: self._send_picture(event.client))
         page.on_click(lambda event: self._send_page(event.client))
@@ -224,12 +227,12 @@ class Viewer:
     def _send_picture(self, client: Any) -> None:
         view = client.camera
         pixels = client.get_render(view.image_height, view.image_width, transport_format="png", timeout=20.0)
-        client.send_file_download(f"{'_'.join(self.robots)}.png", web.png(on_white(pixels)))
+        client.send_file_download(f"{'_'.join(self.robots)}.png", web.png(on_white(pixels)), save_immediately=True)
 
     def _send_page(self, client: Any) -> None:
         with self.lock:
             text = recorded(self.robots, 30.0)
-        client.send_file_download(f"{'_'.join(self.robots)}.html", text.encode())
+        client.send_file_download(f"{'_'.join(self.robots)}.html", text.encode(), save_immediately=True)
 
     def _run(self) -> None:
         """Moves what moves by itself, then lets the panels follow; sleeps while nothing happens."""

@@ -15,7 +15,9 @@ started from the impulses of the step before, they go on where those left off.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import final
 
 import numpy as np
 
@@ -32,15 +34,21 @@ LEAST = 1e-300
 
 
 class ContactProblem:
-    """Contacts of a robot that feels impulses as `feel` says, velocities b without any, (3 n,), and μ of each."""
+    """Contacts of a robot that feels impulses as `feel` says, with velocities b where there are none.
 
-    def __init__(self, feel: Felt, places: Sequence[Place], b: Array, friction: Sequence[float]) -> None:
+    friction   μ of contacts with three rows; None for those that have one, and only push
+    """
+
+    def __init__(self, feel: Felt, places: Sequence[Place], b: Array, friction: Sequence[float | None]) -> None:
         self.feel, self.places = feel, places
         self.b = [b[at.rows] for at in places]
-        self.contacts = [_LocalProblem(block(feel, at), mu) for at, mu in zip(places, friction, strict=True)]
+        self.contacts: list[_OneContact] = [
+            _Push(block(feel, at)) if mu is None else _Cone(block(feel, at), mu)
+            for at, mu in zip(places, friction, strict=True)
+        ]
 
     def solve(self, start: Array, sweeps: int) -> Array:
-        """p after so many sweeps over all contacts, (3 n,)."""
+        """p after so many sweeps over all contacts."""
         effect = coupling(self.feel, self.places, start)
         for _ in range(sweeps):
             for k, contact in enumerate(self.contacts):
@@ -56,32 +64,52 @@ class ContactProblem:
         return worst
 
 
-def push_out(feel: Felt, places: Sequence[Place], wanted: Array, sweeps: int) -> Array:
-    """Impulses π ≥ 0 in single rows, with 0 ≤ π ⟂ W π - wanted ≥ 0, by as many sweeps from zero; (n,)."""
-    effect = coupling(feel, places, np.zeros(feel.Y.shape[1]))
-    masses = [ops.divide(1.0, block(feel, at)[0, 0] + LEAST) for at in places]
-    for _ in range(sweeps):
-        for k, mass in enumerate(masses):
-            short = wanted[k] - effect.velocity(k)[0]
-            effect.change(k, np.array([ops.maximum(effect.p[k][0] + short * mass, 0.0)]))
-    return np.concatenate(effect.p)
+class _OneContact(ABC):
+    """One contact while the others rest; u is its velocity with its present impulse p."""
+
+    def __init__(self, W: Array) -> None:
+        self.W = W
+        self.damping = DAMPING * W.diagonal().sum() + LEAST
+        self.normal_mass = ops.divide(1.0, W[-1, -1] + self.damping)
+
+    @abstractmethod
+    def solve(self, u: Array, p: Array) -> Array:
+        """The next p."""
+
+    @abstractmethod
+    def error(self, u: Array, p: Array) -> Scalar:
+        """By what a step of projected gradient would change u [m/s]."""
+
+    def normal(self, u: Array, p: Array) -> Scalar:
+        """The normal impulse after which u_n is zero, or none if that would pull."""
+        return ops.maximum(p[-1] - u[-1] * self.normal_mass, 0.0)
 
 
-class _LocalProblem:
-    """One contact while the others rest."""
-
-    def __init__(self, W: Array, friction: float) -> None:
-        self.W, self.friction = W, friction
-        trace = W[0, 0] + W[1, 1] + W[2, 2] + LEAST
-        self.inverse = inverse(W + np.eye(3) * (DAMPING * trace), positive_definite=True)
-        self.normal_mass = ops.divide(1.0, W[2, 2] + DAMPING * trace)
-        mean, half, mixed = 0.5 * (W[0, 0] + W[1, 1]), 0.5 * (W[0, 0] - W[1, 1]), W[0, 1]
-        self.tangent_mass = ops.divide(1.0, mean + ops.sqrt(half * half + mixed * mixed) + DAMPING * trace)
+@final
+class _Push(_OneContact):
+    """A single row without friction."""
 
     def solve(self, u: Array, p: Array) -> Array:
-        """The next p of this contact, where u is its velocity with the present p."""
+        return np.array([self.normal(u, p)])
+
+    def error(self, u: Array, p: Array) -> Scalar:
+        return ops.absolute((self.normal(u, p) - p[-1]) * ops.divide(1.0, self.normal_mass))
+
+
+@final
+class _Cone(_OneContact):
+    """Three rows with Coulomb friction."""
+
+    def __init__(self, W: Array, friction: float) -> None:
+        super().__init__(W)
+        self.friction = friction
+        self.inverse = inverse(W + np.eye(3) * self.damping, positive_definite=True)
+        mean, half, mixed = 0.5 * (W[0, 0] + W[1, 1]), 0.5 * (W[0, 0] - W[1, 1]), W[0, 1]
+        self.tangent_mass = ops.divide(1.0, mean + ops.sqrt(half * half + mixed * mixed) + self.damping)
+
+    def solve(self, u: Array, p: Array) -> Array:
         if not self.friction:
-            return np.array([0.0, 0.0, ops.maximum(p[2] - u[2] * self.normal_mass, 0.0)])
+            return self._slipping(u, p)
         stopped = p - self.inverse @ u
         reach = self.friction * stopped[2]
         square = stopped[0] * stopped[0] + stopped[1] * stopped[1]
@@ -89,14 +117,13 @@ class _LocalProblem:
         return ops.where(sticks, stopped, self._slipping(u, p))
 
     def error(self, u: Array, p: Array) -> Scalar:
-        """By what a step of projected gradient would change u [m/s]."""
-        moved = (self._slipping(u, p) - p) * ops.divide(1.0, self.normal_mass) if self.friction else u
-        if not self.friction:
-            return ops.absolute(ops.minimum(u[2], p[2] * ops.divide(1.0, self.normal_mass)))
+        moved = (self._slipping(u, p) - p) * ops.divide(1.0, self.normal_mass)
         return ops.sqrt(moved @ moved)
 
     def _slipping(self, u: Array, p: Array) -> Array:
-        normal = ops.maximum(p[2] - u[2] * self.normal_mass, 0.0)
+        normal = self.normal(u, p)
+        if not self.friction:
+            return np.array([0.0, 0.0, normal])
         u_t = u[:2] + self.W[:2, 2] * (normal - p[2])
         tangent = p[:2] - u_t * self.tangent_mass
         radius = self.friction * normal

@@ -3,13 +3,14 @@
 Contacts are point feet in friction cones, and one of them is switched off while its foot is in the air; the robot never
 stops in between. In the end someone pushes the trunk from the side.
 
-    python mujoco_quadruped.py [folder for plots]
+    python 25_mujoco_quadruped.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import CenterOfMassTask, OrientationTask, PointContact, PositionTask, PostureTask, WholeBody
@@ -72,7 +73,7 @@ def run():
     return world.run(law, stand, duration=END, pushes=PUSH)
 
 
-def main(folder=None):
+def main(folder="pictures"):
     """In numbers and in a picture."""
     recording = run()
     away = 1e3 * np.linalg.norm(recording.center_of_mass - recording.reports["wanted"], axis=1)
@@ -85,14 +86,14 @@ def main(folder=None):
     print(f"force on the lifted foot {np.abs(recording.force(LIFTED)[air]).max():.1f} N;", end=" ")
     print(f"the others stay, and roll by {1e3 * slip:.2f} mm")
     print(f"torques up to {np.abs(recording.tau[:, 6:] / robot.limits.effort[6:]).max():.0%} of their limits")
-    if folder is not None:
-        draw(recording, Path(folder) / "mujoco_quadruped.png")
+    file = Path(folder) / "25_mujoco_quadruped.png"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(recording, file)
+    print("drawn in", file)
 
 
 def draw(recording, file):
     """From above, errors, forces, cones and torques."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, for pictures alone
-
     t = recording.t
     figure = Figure(figsize=(12, 8), layout="constrained")
     (top, error, height), (normal, cone, effort) = figure.subplots(2, 3)

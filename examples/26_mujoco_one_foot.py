@@ -3,13 +3,14 @@
 The centre of mass goes over the left sole, the right sole is switched off and swings up; torques keep the centre of
 pressure within the sole that is left.
 
-    python mujoco_one_foot.py [folder for plots]
+    python 26_mujoco_one_foot.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import (
@@ -84,7 +85,7 @@ def run():
     return world.run(law, stand, duration=END, pushes=PUSH)
 
 
-def main(folder=None):
+def main(folder="pictures"):
     """In numbers and in a picture."""
     recording = run()
     away = 1e3 * np.linalg.norm(recording.center_of_mass - recording.reports["wanted"], axis=1)
@@ -100,8 +101,10 @@ def main(folder=None):
     print(f"{away[-1]:.2f} mm in the end")
     print(f"centre of pressure at most {np.nanmax(pressure):.0%} of the way to the edge of the sole")
     print(f"torques up to {np.abs(recording.tau[:, 6:] / robot.limits.effort[6:]).max():.0%} of their limits")
-    if folder is not None:
-        draw(recording, Path(folder) / "mujoco_one_foot.png")
+    file = Path(folder) / "26_mujoco_one_foot.png"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(recording, file)
+    print("drawn in", file)
 
 
 def outline(sole):
@@ -112,8 +115,6 @@ def outline(sole):
 
 def draw(recording, file):
     """From above, errors, forces, centre of pressure and torques."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, for pictures alone
-
     t = recording.t
     figure = Figure(figsize=(12, 8), layout="constrained")
     (top, error, height), (normal, pressure, effort) = figure.subplots(2, 3)

@@ -3,13 +3,14 @@
 The centre of mass goes down and up over the middle of the feet, the trunk stays upright as far as that lets it; hips,
 knees and ankles do what they must. Motion limits keep knees from stretching and from bending too far.
 
-    python mujoco_squat.py [folder for plots]
+    python 27_mujoco_squat.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import (
@@ -72,7 +73,7 @@ def run():
     return world.run(law, stand, duration=END)
 
 
-def main(folder=None):
+def main(folder="pictures"):
     """In numbers and in a picture."""
     recording = run()
     away = 1e3 * np.linalg.norm(recording.center_of_mass - recording.reports["wanted"], axis=1)
@@ -83,14 +84,14 @@ def main(folder=None):
     print(f"knees from {knee.min():.0f}° to {knee.max():.0f}°; off by at most {away.max():.2f} mm")
     print(f"centre of pressure at most {pressure.max():.0%} of the way to the edge of a sole", end=", ")
     print(f"torques up to {np.abs(recording.tau[:, 6:] / robot.limits.effort[6:]).max():.0%} of their limits")
-    if folder is not None:
-        draw(recording, Path(folder) / "mujoco_squat.png")
+    file = Path(folder) / "27_mujoco_squat.png"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(recording, file)
+    print("drawn in", file)
 
 
 def draw(recording, file):
     """Height, error, forces, from above, joints and torques."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, for pictures alone
-
     t = recording.t
     figure = Figure(figsize=(12, 8), layout="constrained")
     (height, error, above), (normal, angles, effort) = figure.subplots(2, 3)

@@ -3,13 +3,14 @@
 `footsteps` says where feet go, `SlowWalk` makes trajectories of that, and the robot keeps to them. A foot counts as a
 contact once the floor is felt: until then it goes on downwards.
 
-    python mujoco_slow_walk.py [folder for plots]
+    python 28_mujoco_slow_walk.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import (
@@ -90,7 +91,7 @@ def run():
     return world.run(law, stand, duration=end)
 
 
-def main(folder=None):
+def main(folder="pictures"):
     """In numbers and in a picture."""
     recording = run()
     away = 1e3 * np.linalg.norm(recording.center_of_mass - recording.reports["wanted"], axis=1)
@@ -101,14 +102,14 @@ def main(folder=None):
         miss = recording.poses(sole)[-1, :3, 3] - walk.feet[sole](walk.duration).pose[:3, 3]
         print(f"{sole} ends {1e3 * np.linalg.norm(miss):.1f} mm from where it should be")
     print(f"torques up to {np.abs(recording.tau[:, 6:] / robot.limits.effort[6:]).max():.0%} of their limits")
-    if folder is not None:
-        draw(recording, Path(folder) / "mujoco_slow_walk.png")
+    file = Path(folder) / "28_mujoco_slow_walk.png"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(recording, file)
+    print("drawn in", file)
 
 
 def draw(recording, file):
     """From above, errors, feet, forces and torques."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, for pictures alone
-
     t = recording.t
     figure = Figure(figsize=(12, 9), layout="constrained")
     grid = figure.add_gridspec(3, 2)

@@ -6,17 +6,19 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # The second run of the tests, without native calls, leaves out what they cannot change.
 AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_elementary.py --ignore tests/compiler/test_cache.py \
-	--ignore tests/test_documents.py --ignore tests/test_site.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
+	--ignore tests/test_documents.py --ignore tests/test_notebooks.py --ignore tests/test_site.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
 	--ignore tests/convert --ignore tests/identification --ignore tests/test_edit.py \
 	--ignore tests/equations --ignore tests/backends --ignore tests/rotations --ignore tests/trajectories --ignore tests/solvers \
-	--ignore tests/compiler/test_write.py --ignore tests/compiler/test_loops.py --ignore tests/compiler/test_robots.py
+	--ignore tests/geometry --ignore tests/viewer --ignore tests/plot --ignore tests/environments \
+	--ignore tests/compiler/test_write.py --ignore tests/compiler/test_loops.py --ignore tests/compiler/test_robots.py \
+	--ignore-glob 'tests/control/test_closed_loops_*.py'
 
 .PHONY: demo test test-long bench check docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
 
-test: $(VENV)/.test
+test: $(VENV)/.test $(VENV)/.browser
 	$(BIN)/python -m pytest -n auto
 	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto $(AGAIN)
 
@@ -35,6 +37,7 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python centroidal.py
 	cd benchmarks && ../$(BIN)/python constrained.py
 	cd benchmarks && ../$(BIN)/python control.py
+	cd benchmarks && ../$(BIN)/python rollouts_contact.py
 	cd benchmarks && ../$(BIN)/python single.py
 	cd benchmarks && ../$(BIN)/python compile.py
 	cd benchmarks && ../$(BIN)/python growth.py
@@ -54,12 +57,21 @@ $(VENV)/.core: $(VENV)/.created pyproject.toml
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[plot]"
+	$(BIN)/pip install --quiet --editable ".[demo]"
 	touch $@ $(VENV)/.core
 
 $(VENV)/.test: $(VENV)/.created pyproject.toml
 	$(BIN)/pip install --quiet --editable ".[test]"
 	touch $@ $(VENV)/.core
+
+# The viewer is tested in a real browser, where there is one or it can be had.
+$(VENV)/.browser: $(VENV)/.created
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  { apt-get install -y -q chromium >/dev/null 2>&1 || \
+	    { apt-get update -q >/dev/null 2>&1 && apt-get install -y -q chromium >/dev/null 2>&1; }; }; } || \
+	echo "No chromium, and it cannot be installed from here: the tests of the viewer in a browser will be skipped."
+	@touch $@
 
 $(VENV)/.check: $(VENV)/.created pyproject.toml
 	$(BIN)/pip install --quiet --editable ".[check]"

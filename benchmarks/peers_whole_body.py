@@ -37,15 +37,16 @@ class Stand:
     com: np.ndarray
 
 
-def of_tsid(stand: Stand) -> Any | None:
-    """A function from a state to accelerations: one problem, filled and solved."""
+def of_tsid(stand: Stand, forces: float = FORCE) -> Any | None:
+    """A function from a state to accelerations: one problem, filled and solved. Its `in_our_order` also gives torques,
+    and takes and gives all as our robot has it. `forces` is the weight of contact wrenches, divided by mass."""
     try:
         import pinocchio as pin  # noqa: PLC0415
 
         tsid = import_module("tsid.tsid_pywrap")
     except ImportError:
         return None
-    robot, mass = stand.robot, stand.robot.mass
+    robot = stand.robot
     model = pin.buildModelFromXML(stand.urdf, pin.JointModelFreeFlyer())
     wrapped = tsid.RobotWrapper(model, tsid.FLOATING_BASE_SYSTEM, False)
     formulation = tsid.InverseDynamicsFormulationAccForce("tsid", wrapped, False)
@@ -53,51 +54,69 @@ def of_tsid(stand: Stand) -> Any | None:
     order = np.concatenate([np.arange(6), 6 + np.argsort(theirs)])  # our entries of v in their order
     of_q = np.concatenate([np.arange(7), order[6:] + 1])
     formulation.computeProblemData(0.0, stand.posture[of_q], np.zeros(robot.nv))
-    data, keep = formulation.data(), []
-    X, Y = 0.5 * stand.length, 0.5 * stand.width
-    corners = np.array([[-X, -X, X, X], [-Y, Y, -Y, Y], [0, 0, 0, 0]]) + np.array(stand.at)[:, None]
-    for foot in stand.feet:
-        contact = tsid.Contact6d(foot, wrapped, foot, corners, np.array([0.0, 0, 1]), FRICTION, 0.0, 1e5)
-        contact.setKp(np.zeros(6))
-        contact.setKd(np.zeros(6))
-        contact.setReference(wrapped.framePosition(data, model.getFrameId(foot)))
-        formulation.addRigidContact(contact, (FORCE / mass) ** 2)
-        keep.append(contact)
-    com = tsid.TaskComEquality("com", wrapped)
-    com.setKp(STIFFNESS * np.ones(3))
-    com.setKd(DAMPING * np.ones(3))
-    com.setReference(tsid.TrajectoryEuclidianConstant("com", stand.com).computeNext())
-    formulation.addMotionTask(com, WEIGHTS["com"] ** 2, 1, 0.0)
-    posture = tsid.TaskJointPosture("posture", wrapped)
-    posture.setKp(STIFFNESS * np.ones(robot.nv - 6))
-    posture.setKd(DAMPING * np.ones(robot.nv - 6))
-    posture.setReference(tsid.TrajectoryEuclidianConstant("posture", stand.posture[of_q][7:]).computeNext())
-    formulation.addMotionTask(posture, WEIGHTS["posture"] ** 2, 1, 0.0)
-    momentum = tsid.TaskAMEquality("momentum", wrapped)
-    momentum.setKp(RATE * np.ones(3))
-    momentum.setKd(np.zeros(3))
-    momentum.setReference(tsid.TrajectoryEuclidianConstant("momentum", np.zeros(3)).computeNext())
-    formulation.addMotionTask(momentum, (WEIGHTS["momentum"] / mass) ** 2, 1, 0.0)
+    keep = [model, wrapped, *_tsid_contacts(tsid, wrapped, formulation, stand, forces)]  # TSID only borrows them
+    keep += _tsid_tasks(tsid, wrapped, formulation, stand, stand.posture[of_q][7:])
     bounds = tsid.TaskActuationBounds("bounds", wrapped)
     effort = robot.limits.effort[order][6:]
     bounds.setBounds(-effort, effort)
     formulation.addActuationTask(bounds, 1.0, 0, 0.0)
     solver = tsid.SolverHQuadProgFast("solver")
     solver.resize(formulation.nVar, formulation.nEq, formulation.nIn)
+    keep.append(bounds)
 
-    keep += [model, wrapped, com, posture, momentum, bounds]  # TSID only borrows them
-
-    def accelerations(q: np.ndarray, v: np.ndarray, _: Any = keep) -> np.ndarray:
+    def solved(q: np.ndarray, v: np.ndarray) -> Any:
         solution = solver.solve(formulation.computeProblemData(0.0, q, v))
         assert solution.status == 0
-        return np.array(formulation.getAccelerations(solution))
+        return solution
 
-    def in_our_order(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return accelerations(q[of_q], v[order])[np.argsort(order)]
+    def accelerations(q: np.ndarray, v: np.ndarray, _: Any = keep) -> np.ndarray:
+        return np.array(formulation.getAccelerations(solved(q, v)))
+
+    def in_our_order(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        solution, back = solved(q[of_q], v[order]), np.argsort(order)
+        efforts = np.concatenate([np.zeros(6), formulation.getActuatorForces(solution)])
+        return np.array(formulation.getAccelerations(solution))[back], efforts[back]
 
     accelerations.of_q, accelerations.of_v = of_q, order  # type: ignore[attr-defined]
     accelerations.in_our_order = in_our_order  # type: ignore[attr-defined]
     return accelerations
+
+
+def _tsid_contacts(tsid: Any, wrapped: Any, formulation: Any, stand: Stand, forces: float) -> list[Any]:
+    """Soles, as four forces each."""
+    X, Y = 0.5 * stand.length, 0.5 * stand.width
+    corners = np.array([[-X, -X, X, X], [-Y, Y, -Y, Y], [0, 0, 0, 0]]) + np.array(stand.at)[:, None]
+    found = []
+    for foot in stand.feet:
+        contact = tsid.Contact6d(foot, wrapped, foot, corners, np.array([0.0, 0, 1]), FRICTION, 0.0, 1e5)
+        contact.setKp(np.zeros(6))
+        contact.setKd(np.zeros(6))
+        contact.setReference(wrapped.framePosition(formulation.data(), wrapped.model().getFrameId(foot)))
+        contact.setRegularizationTaskWeightVector(np.ones(6))
+        formulation.addRigidContact(contact, (forces / stand.robot.mass) ** 2)
+        found.append(contact)
+    return found
+
+
+def _tsid_tasks(tsid: Any, wrapped: Any, formulation: Any, stand: Stand, joints: np.ndarray) -> list[Any]:
+    """Centre of mass, posture and angular momentum."""
+    mass, count = stand.robot.mass, len(joints)
+    com = tsid.TaskComEquality("com", wrapped)
+    com.setKp(STIFFNESS * np.ones(3))
+    com.setKd(DAMPING * np.ones(3))
+    com.setReference(tsid.TrajectoryEuclidianConstant("com", stand.com).computeNext())
+    formulation.addMotionTask(com, WEIGHTS["com"] ** 2, 1, 0.0)
+    posture = tsid.TaskJointPosture("posture", wrapped)
+    posture.setKp(STIFFNESS * np.ones(count))
+    posture.setKd(DAMPING * np.ones(count))
+    posture.setReference(tsid.TrajectoryEuclidianConstant("posture", joints).computeNext())
+    formulation.addMotionTask(posture, WEIGHTS["posture"] ** 2, 1, 0.0)
+    momentum = tsid.TaskAMEquality("momentum", wrapped)
+    momentum.setKp(RATE * np.ones(3))
+    momentum.setKd(np.zeros(3))
+    momentum.setReference(tsid.TrajectoryEuclidianConstant("momentum", np.zeros(3)).computeNext())
+    formulation.addMotionTask(momentum, (WEIGHTS["momentum"] / mass) ** 2, 1, 0.0)
+    return [com, posture, momentum]
 
 
 def of_placo(stand: Stand) -> Any | None:

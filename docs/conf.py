@@ -8,7 +8,8 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 import kinetree
 
 project = "kinetree"
-author = "The kinetree authors"
+author = "the kinetree authors"
+project_copyright = f"{author}, BSD-3-Clause"
 release = version = kinetree.__version__
 html_title = f"kinetree {version}"
 

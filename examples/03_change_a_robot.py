@@ -1,9 +1,11 @@
 """An arm with a gripper and a payload, made from a bundled arm: what it costs the motors, and the new robot as URDF."""
 
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -41,3 +43,18 @@ with tempfile.TemporaryDirectory() as folder:
     size = path.stat().st_size
 difference = np.abs(again.mass_matrix(q) - loaded.mass_matrix(q)).max()
 print(f"written as URDF ({size} bytes) and read again: mass matrix differs by {difference:.1e}")
+
+# -- picture: what gripper and ball cost each motor ----
+figure = Figure(figsize=(8, 4), layout="constrained")
+axes = figure.subplots()
+places = np.arange(3)
+for k, (title, robot) in enumerate((("arm", arm), ("with gripper", closed), ("with gripper and ball", loaded))):
+    axes.bar(places + 0.27 * (k - 1), np.abs(robot.gravity_forces(q)[1:4]), width=0.25, label=title)
+axes.plot(places, arm.limits.effort[1:4], "kv", label="limit of the motor")
+axes.set_xticks(places, arm.joint_names[1:4])
+axes.set(ylabel="torque that holds it [N m]")
+axes.legend()
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "03_change_a_robot.png", dpi=120)
+print("drawn in", folder / "03_change_a_robot.png")

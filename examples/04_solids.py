@@ -1,6 +1,10 @@
 """Make a hammer of solids, hang it on a nail, and ask how it swings and how it would spin in the air."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree import solids
@@ -46,3 +50,32 @@ robot = kt.Robot(builder.build())
 stiffness = (robot.gravity_forces(np.array([1e-4])) - robot.gravity_forces(np.array([-1e-4]))) / 2e-4
 inertia = robot.mass_matrix(np.zeros(1))[0, 0]
 print(f"inertia about the nail {inertia:.4f} kg m², period {2 * np.pi * np.sqrt(inertia / stiffness[0]):.3f} s")
+
+# -- picture: the hammer from the side, and how it tumbles when thrown about its middle axis ----
+thrown = kt.ModelBuilder("hammer in the air")
+thrown.link("hammer", hammer)
+free = kt.Robot(thrown.build("floating", gravity=(0, 0, 0)))
+axis = hammer.principal_axes[:, 1]
+path = free.rollout(free.neutral(), np.concatenate([np.zeros(3), 10.0 * axis + 0.02]), None, 1e-3, 4000, "rk4")
+figure = Figure(figsize=(10, 4.5), layout="constrained")
+side, tumbling = figure.subplots(1, 2, width_ratios=(1, 1.6))
+middle = LENGTH - 0.016
+side.fill([-0.014, 0.014, 0.014, -0.014], [0, 0, LENGTH, LENGTH], color="burlywood", label="ash")
+for x, z in (
+    ((-0.03, 0.03, 0.03, -0.03), (-0.016, -0.016, 0.016, 0.016)),
+    ((0.03, 0.06, 0.06, 0.03), (-0.017, -0.017, 0.017, 0.017)),
+    ((-0.03, -0.075, -0.03), (-0.016, 0.0, 0.016)),
+):
+    side.fill(x, np.array(z) + middle, color="0.6", label="steel" if len(x) == 3 else None)
+side.plot(*hammer.com[[0, 2]], "k*", markersize=12, label="centre of mass")
+side.plot(0.0, 0.0, "ko", label="nail")
+side.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", xlim=(-0.15, 0.15))
+side.legend(loc="center right", fontsize="small")
+principal = path.v[:, 3:] @ hammer.principal_axes
+tumbling.plot(path.t, principal, label=["least", "middle", "greatest"])
+tumbling.set(xlabel="time [s]", ylabel="ω along the principal axes [rad/s]", title="thrown about the middle axis")
+tumbling.legend(title="moment of inertia")
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "04_solids.png", dpi=120)
+print("drawn in", folder / "04_solids.png")

@@ -1,7 +1,11 @@
 """A robot from MJCF, and a robot to MJCF: MuJoCo and kinetree agree on both."""
 
+import sys
+from pathlib import Path
+
 import mujoco
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -49,3 +53,26 @@ print(*text.splitlines()[:4], "…", sep="\n")
 again = kt.load(text)
 q = arm.random(1)
 print(f"read again, its mass matrix differs by {np.abs(again.mass_matrix(q) - arm.mass_matrix(q)).max():.0e}")
+
+# -- picture: the hopper thrown into the air, by both ----
+q, v, dt, steps = robot.neutral(), np.array([0.5, 0.0, 3.0, 0.0, 1.0, 0.0, 2.0, -1.0, 0.5]), 1e-3, 600
+data.qpos, data.qvel = kt.convert(robot, "q", q, to="mujoco"), kt.convert(robot, "v", v, to="mujoco", q=q)
+model.opt.timestep, model.opt.integrator = dt, int(mujoco.mjtIntegrator.mjINT_RK4)
+theirs = [data.qpos.copy()]
+for _ in range(steps):
+    mujoco.mj_step(model, data)
+    theirs.append(data.qpos.copy())
+ours = robot.rollout(q, v, None, dt, steps, "rk4")
+theirs = kt.convert(robot, "q", np.array(theirs), source="mujoco")
+print(f"after {dt * steps} s in the air they differ by {np.abs(robot.difference(theirs, ours.q)).max():.0e}")
+figure = Figure(figsize=(8, 4.2), layout="constrained")
+axes = figure.subplots()
+for k, name in ((2, "height [m]"), (7, "roll [rad]"), (8, "pitch [rad]"), (9, "extend [m]")):
+    (line,) = axes.plot(ours.t, ours.q[:, k], label=name)
+    axes.plot(ours.t[::50], theirs[::50, k], "o", color=line.get_color())
+axes.set(xlabel="time [s]", title="in the air: kinetree (lines) and MuJoCo (dots)")
+axes.legend()
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "05_mjcf_in_and_out.png", dpi=120)
+print("drawn in", folder / "05_mjcf_in_and_out.png")

@@ -1,6 +1,10 @@
 """One state of a floating arm in the coordinates of Pinocchio and of MuJoCo, and back."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -19,3 +23,18 @@ for peer in ("pinocchio", "mujoco"):
     print("            power τᵀv:", round(tau_peer @ v_peer, 9), "the same in every convention")
     back = kt.convert(robot, "a", a_peer, source=peer, q=q_peer, v=v_peer)
     assert np.allclose(back, a)
+
+# -- picture: the matrix T(q) with v_peer = T v: other axes for the base, another order of joints ----
+dog = kt.load("quadruped", base="floating", base_velocity="mixed")
+q = dog.random(rng)
+figure = Figure(figsize=(11, 4.2), layout="constrained")
+for axes, peer in zip(figure.subplots(1, 3), ("pinocchio", "mujoco", "drake"), strict=True):
+    T = kt.convert(dog, "v", np.eye(dog.nv), to=peer, q=q).T
+    picture = axes.imshow(T, cmap="RdBu", vmin=-1.0, vmax=1.0)
+    axes.set(title=peer, xlabel="v of kinetree, mixed", ylabel="v of the peer")
+figure.suptitle(f"velocities of a {dog.name}")
+figure.colorbar(picture, ax=figure.axes)
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "06_conventions_of_others.png", dpi=120)
+print("drawn in", folder / "06_conventions_of_others.png")

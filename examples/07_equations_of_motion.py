@@ -1,9 +1,12 @@
 """The equations of motion of a double pendulum, written out; of a six-joint arm, as code that needs no kinetree; and
 once more from the energies alone, by Lagrange's equations, with a spring that no recursion knows."""
 
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -44,3 +47,26 @@ sprung = kt.Lagrange(pendulum, kt.Spring("tip", (0.3, 0.0, -0.4), stiffness=60.0
 tau = sprung.inverse_dynamics(q, v, a)
 print("efforts with the spring [N m]:", tau.round(4))
 assert np.allclose(tau + sprung.spring_forces(q), pendulum.inverse_dynamics(q, v, a)), "two ways to the same forces"
+
+# -- picture: the pendulum swings, with the spring and without ----
+start, dt, steps = np.array([1.2, 0.4]), 1e-3, 4000
+spring = kt.compile(lambda robot, q, v: sprung.spring_forces(q))
+figure = Figure(figsize=(10, 4.6), layout="constrained")
+plane, over_time = figure.subplots(1, 2)
+for title, law, color in (("free", None, "tab:blue"), ("with the spring", spring, "tab:orange")):
+    path = pendulum.rollout(start, np.zeros(2), law, dt, steps, "rk4")
+    tip = pendulum.frame("tip").pose(path.q)[:, :3, 3]
+    plane.plot(tip[:, 0], tip[:, 2], color=color, linewidth=1.2, label=title)
+    over_time.plot(path.t, path.q[:, 1], color=color, label=title)
+elbow, tip = (pendulum.frame(name).pose(start)[:3, 3] for name in ("lower", "tip"))
+plane.plot([0.0, elbow[0], tip[0]], [0.0, elbow[2], tip[2]], "ko-", linewidth=3, label="start")
+plane.plot(0.3, -0.4, "r^", markersize=10, label="hook of the spring")
+plane.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", title="way of the tip")
+plane.margins(y=0.25)
+plane.legend(fontsize="small", ncols=2, loc="upper center")
+over_time.set(xlabel="time [s]", ylabel="elbow [rad]")
+over_time.legend()
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "07_equations_of_motion.png", dpi=120)
+print("drawn in", folder / "07_equations_of_motion.png")

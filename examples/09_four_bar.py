@@ -1,6 +1,10 @@
 """A four-bar linkage: a tree of three links whose ends are joined, driven at its crank by a constant torque."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -35,9 +39,11 @@ system = robot.constrained(kt.Loop("coupler_end", "rocker_end"), frequency=100.0
 dt, tau = 1e-4, np.array([3.0, 0.0, 0.0])
 q, v = closed(0.5), np.zeros(3)
 start = robot.potential_energy(q)
+states = []
 
 print("  t [s]   crank [deg]   rocker [deg]   force in the joint [N]   gap [m]")
 for k in range(10_001):
+    states.append(q)
     a, force = system.forward_dynamics(q, v, tau)
     if k % 2000 == 0:
         gap = np.linalg.norm(system.position_error(q))
@@ -56,3 +62,24 @@ assert abs(gained - tau[0] * (q[0] - 0.5)) < 0.02 * abs(gained)
 hold, _ = system.inverse_dynamics(closed(0.5), np.zeros(3), np.zeros(3))
 print("torques that hold it at the start:", np.round(hold, 3) + 0.0)
 assert np.allclose(hold[1:], 0.0)
+
+# -- picture: the linkage now and then, and the way of a point of the coupler ----
+states = np.array(states)
+figure = Figure(figsize=(10, 4.4), layout="constrained")
+plane, over_time = figure.subplots(1, 2)
+joints = ("crank", "coupler", "coupler_end", "rocker")
+for k in range(0, len(states), 1250):
+    points = np.array([robot.frame(name).pose(states[k])[:3, 3] for name in joints])
+    plane.plot(points[:, 0], points[:, 2], "o-", color=str(0.85 - 0.085 * k / 1250), linewidth=3)
+poses = robot.frame("coupler").pose(states)
+way = (poses @ np.array([COUPLER / 2, 0.0, 0.3, 1.0]))[:, :3]  # a point above the middle of the coupler
+plane.plot(way[:, 0], way[:, 2], "tab:orange", label="a point of the coupler")
+plane.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", title="dark is late")
+plane.legend()
+over_time.plot(dt * np.arange(len(states)), np.degrees(states[:, [0, 2]]), label=["crank", "rocker"])
+over_time.set(xlabel="time [s]", ylabel="angle [deg]")
+over_time.legend()
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "09_four_bar.png", dpi=120)
+print("drawn in", folder / "09_four_bar.png")

@@ -1,6 +1,10 @@
 """A quadruped on four point feet: the torques that hold it, a push, and what happens when a foot lands."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -26,7 +30,7 @@ assert np.allclose(a, 0.0, atol=1e-7)
 
 # -- a push from the side, while the torques stay ------------------------------------------------------------
 trunk = robot.body_names[0]
-a, pushed = stance.forward_dynamics(q, rest, tau, wrenches={trunk: [0.0, 30.0, 0.0, 0.0, 0.0, 0.0]})
+a, under_push = stance.forward_dynamics(q, rest, tau, wrenches={trunk: [0.0, 30.0, 0.0, 0.0, 0.0, 0.0]})
 print(f"pushed by 30 N, the trunk starts with {a[1]:.2f} m/s² to the side and the feet stay:", end=" ")
 print(f"{np.abs(stance.jacobian(q) @ a).max():.0e} m/s²")
 assert np.allclose(stance.jacobian(q) @ a, 0.0, atol=1e-8)
@@ -44,6 +48,34 @@ assert abs(after_J - before_J) < 1e-8
 # -- many at once ----------------------------------------------------------------------------------------------
 rng = np.random.default_rng(0)
 many = np.stack([robot.integrate(q, 0.1 * rng.normal(size=robot.nv)) for _ in range(256)])
-_, forces = stance.inverse_dynamics(many, rest, rest)
-lifted = forces.reshape(256, 4, 3)[..., 2].min(axis=1) < 0
+_, several = stance.inverse_dynamics(many, rest, rest)
+lifted = several.reshape(256, 4, 3)[..., 2].min(axis=1) < 0
 print(f"{lifted.sum()} of 256 postures would need a foot to pull on the ground")
+
+# -- picture: the forces of the ground, standing and pushed ----
+figure = Figure(figsize=(11, 4.6), layout="constrained")
+side, front = figure.subplots(1, 2)
+for axes, across, title, wanted in (
+    (side, 0, "standing, from the side", forces),
+    (front, 1, "pushed by 30 N to +y, from behind", under_push),
+):
+    for leg in ("front_left", "front_right", "hind_left", "hind_right"):
+        names = ["base_link", *(f"{leg}_{part}" for part in ("hip_link", "thigh_link", "shank_link", "foot"))]
+        points = np.array([robot.frame(name).pose(q)[:3, 3] for name in names])
+        color = "tab:blue" if "left" in leg else "tab:cyan"
+        axes.plot(points[:, across], points[:, 2], "o-", color=color, linewidth=3, markersize=4)
+        force = wanted[stance.rows[feet.index(f"{leg}_foot")]]
+        foot = points[-1]
+        axes.quiver(
+            foot[across], foot[2], force[across], force[2], color="tab:red", angles="xy", scale_units="xy", scale=400
+        )
+    axes.axhline(points[-1, 2], color="0.6", linewidth=1)
+    axes.set(aspect="equal", title=title, xlabel=f"{'xy'[across]} [m]", ylabel="z [m]")
+    axes.margins(0.2)
+front.annotate(
+    "", xy=(0.1, 0.43), xytext=(-0.1, 0.43), arrowprops={"arrowstyle": "-|>", "linewidth": 3, "color": "tab:green"}
+)
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "10_standing_quadruped.png", dpi=120)
+print("drawn in", folder / "10_standing_quadruped.png")

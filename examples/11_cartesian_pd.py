@@ -3,13 +3,14 @@
 The law is ordinary Python over one state; `kt.compile` traces it together with the algorithms it calls. Then the loop
 is closed: forward dynamics, half-implicit Euler steps of half a millisecond, and the tool arrives.
 
-    python 11_cartesian_pd.py [folder for plots]
+    python 11_cartesian_pd.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -59,13 +60,13 @@ taus = torque(states, np.zeros(robot.nv), goal, stiffness, damping)
 print(f"\n{cartesian_pd.graph.operations()} operations; largest torques over {len(taus)} poses [N m]:")
 print(np.abs(taus).max(axis=0).round(1))
 
-if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True)
-    above.plot(times, distances)
-    above.set_ylabel("distance [mm]")
-    below.plot(times, angles)
-    below.set(ylabel="angle [deg]", xlabel="time [s]")
-    figure.savefig(Path(sys.argv[1]) / "11_cartesian_pd.png", dpi=150)
+figure = Figure(figsize=(6, 4), layout="constrained")
+above, below = figure.subplots(2, 1, sharex=True)
+above.plot(times, distances)
+above.set_ylabel("distance [mm]")
+below.plot(times, angles)
+below.set(ylabel="angle [deg]", xlabel="time [s]")
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "11_cartesian_pd.png", dpi=150)
+print("drawn in", folder / "11_cartesian_pd.png")

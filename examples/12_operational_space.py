@@ -4,10 +4,12 @@ Mass matrix, Jacobian, Λ = (J M⁻¹ Jᵀ)⁻¹, bias forces and a posture in t
 compiled to one function that shares every term. If `pin` is installed, both compute the same torques, timed in turn.
 """
 
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -88,3 +90,21 @@ else:
     rounds = [(seconds(law, arguments), seconds(by_pinocchio, (*peer, *arguments))) for _ in range(20)]
     ours, theirs = np.min(rounds, axis=0) * 1e6
     print(f"kinetree {ours:.2f} µs, pin + NumPy {theirs:.1f} µs: {theirs / ours:.0f} times faster")
+
+# -- picture: the tool goes straight to its goal while the joints go to their posture ----
+closed = kt.compile(lambda robot, q, v: operational_space(robot, q, v, goal, posture))
+path = robot.rollout(q, np.zeros(robot.nv), closed, dt=1e-3, steps=2000)
+places = tool.pose(path.q)[:, :3, 3]
+figure = Figure(figsize=(10, 4.2), layout="constrained")
+way, joints = figure.subplots(1, 2)
+way.plot(path.t, 1e3 * (places - goal[:3, 3]), label=["x", "y", "z"])
+way.set(xlabel="time [s]", ylabel="tool to goal [mm]", title="the task")
+way.legend()
+joints.plot(path.t, path.q, label=robot.joint_names)
+joints.set(xlabel="time [s]", ylabel="joints [rad]", title="and what is left to the posture")
+joints.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+assert np.linalg.norm(places[-1] - goal[:3, 3]) < 1e-4
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "12_operational_space.png", dpi=120)
+print("drawn in", folder / "12_operational_space.png")

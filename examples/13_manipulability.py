@@ -3,13 +3,14 @@
 w(q) = √det(J Jᵀ) (Yoshikawa 1985) tells how well an arm can move its tool in all directions. `kt.gradient` goes through
 the arm's kinematics and the determinant; a law projects the gradient into the null space of the Jacobian.
 
-    python 13_manipulability.py [folder for plots]
+    python 13_manipulability.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -64,11 +65,11 @@ left = along - np.linalg.pinv(J) @ J @ along
 print(f"gradient left in the null space: {np.abs(left).max():.1e}, of {np.abs(along).max():.1e}")
 assert np.abs(left).max() < 0.01 * np.abs(along).max(), "as far as it goes"
 
-if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 3), layout="constrained")
-    axes = figure.subplots()
-    axes.plot(dt * np.arange(len(w)), w)
-    axes.set(xlabel="time [s]", ylabel="manipulability w")
-    figure.savefig(Path(sys.argv[1]) / "13_manipulability.png", dpi=150)
+figure = Figure(figsize=(6, 3), layout="constrained")
+axes = figure.subplots()
+axes.plot(dt * np.arange(len(w)), w)
+axes.set(xlabel="time [s]", ylabel="manipulability w")
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "13_manipulability.png", dpi=150)
+print("drawn in", folder / "13_manipulability.png")

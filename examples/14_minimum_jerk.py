@@ -5,7 +5,7 @@ degree. The cost is the integral of the squared jerk. Its gradient and Hessian w
 shape (knots, 3, joints), come from `kt.gradient` and `kt.hessian`. Between two rests the minimum is known (Flash, Hogan
 1985): q0 + (q1 - q0) (10 τ³ - 15 τ⁴ + 6 τ⁵). Then the tip is drawn to a point beside its way, and no formula is left.
 
-    python 14_minimum_jerk.py [folder for plots]
+    python 14_minimum_jerk.py [folder for the picture]
 """
 
 import sys
@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -80,16 +81,16 @@ miss = np.linalg.norm(robot.frame("tip").pose(bent[KNOTS // 2, 0])[:3, 3] - poin
 print(f"  the tip passes {1e3 * miss:.2f} mm from it")
 assert miss < 5e-3 and np.abs(gradient(robot, bent, *rest)).max() < 1e-5
 
-if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    s = np.linspace(0.0, 1.0, 50)
-    for knots, style in ((free, "--"), (bent, "-")):
-        pieces = [sum(c[:, None] * s**k for k, c in enumerate(piece)) for piece in segments(knots, start, goal)]
-        tips = robot.frame("tip").pose(np.hstack(pieces).T)[:, :3, 3]
-        axes.plot(tips[:, 0], tips[:, 2], style)
-    axes.plot(*point[[0, 2]], "o")
-    axes.set(xlabel="x [m]", ylabel="z [m]", aspect="equal", title="the way of the tip")
-    figure.savefig(Path(sys.argv[1]) / "14_minimum_jerk.png", dpi=150)
+figure = Figure(figsize=(6, 4), layout="constrained")
+axes = figure.subplots()
+s = np.linspace(0.0, 1.0, 50)
+for knots, style in ((free, "--"), (bent, "-")):
+    pieces = [sum(c[:, None] * s**k for k, c in enumerate(piece)) for piece in segments(knots, start, goal)]
+    tips = robot.frame("tip").pose(np.hstack(pieces).T)[:, :3, 3]
+    axes.plot(tips[:, 0], tips[:, 2], style)
+axes.plot(*point[[0, 2]], "o")
+axes.set(xlabel="x [m]", ylabel="z [m]", aspect="equal", title="the way of the tip")
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "14_minimum_jerk.png", dpi=150)
+print("drawn in", folder / "14_minimum_jerk.png")

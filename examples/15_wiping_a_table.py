@@ -4,13 +4,14 @@ The table is a simulated plane with stiff springs, five millimetres below the to
 tool comes down with a slow push; then it draws a circle along the table while it keeps pushing. Trajectory, controller,
 table and robot are one compiled loop.
 
-    python 15_wiping_a_table.py [folder for plots]
+    python 15_wiping_a_table.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import HybridMotionForce
@@ -75,22 +76,22 @@ print(f"while wiping: push {force[touching].min():.3f} to {force[touching].max()
 assert np.abs(force[touching] - 10.0).max() < 0.5 and apart.max() < 1.0
 assert (np.abs(tau) < robot.limits.effort).all()
 
-if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 6), layout="constrained")
-    (above, seen_from_top), (error, effort) = figure.subplots(2, 2)
-    above.plot(t, force, label="measured")
-    above.plot(t, push(t).force @ wrench, "--", label="wanted")
-    above.set(ylabel="push [N]", xlabel="time [s]")
-    above.legend()
-    x, y = ((p - start[:3, 3]) @ axes[:, :2] * 1e3 for p in (places, wanted))
-    seen_from_top.plot(*x.T, label="tool")
-    seen_from_top.plot(*y.T, "--", label="wanted")
-    seen_from_top.set(xlabel="along x of the table [mm]", ylabel="along y [mm]", aspect="equal")
-    seen_from_top.legend()
-    error.plot(t, apart)
-    error.set(ylabel="error along the table [mm]", xlabel="time [s]")
-    effort.plot(t, tau)
-    effort.set(ylabel="torques [N m]", xlabel="time [s]")
-    figure.savefig(Path(sys.argv[1]) / "15_wiping_a_table.png", dpi=120)
+figure = Figure(figsize=(9, 6), layout="constrained")
+(above, seen_from_top), (error, effort) = figure.subplots(2, 2)
+above.plot(t, force, label="measured")
+above.plot(t, push(t).force @ wrench, "--", label="wanted")
+above.set(ylabel="push [N]", xlabel="time [s]")
+above.legend()
+x, y = ((p - start[:3, 3]) @ axes[:, :2] * 1e3 for p in (places, wanted))
+seen_from_top.plot(*x.T, label="tool")
+seen_from_top.plot(*y.T, "--", label="wanted")
+seen_from_top.set(xlabel="along x of the table [mm]", ylabel="along y [mm]", aspect="equal")
+seen_from_top.legend()
+error.plot(t, apart)
+error.set(ylabel="error along the table [mm]", xlabel="time [s]")
+effort.plot(t, tau)
+effort.set(ylabel="torques [N m]", xlabel="time [s]")
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "15_wiping_a_table.png", dpi=120)
+print("drawn in", folder / "15_wiping_a_table.png")

@@ -1,6 +1,10 @@
 """A humanoid kicks in mid-air: its momentum stays, its trunk turns back, and one rigid body would not."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -34,3 +38,17 @@ for k in range(len(t)):
     )
 assert np.abs(spin).max() < 1e-5  # no moment about the centre of mass: it never turns as a whole
 assert np.abs(trunk[:, 1]).max() > 0.1  # and still its trunk does
+
+# -- picture: the hip swings, the trunk turns back, the average angular velocity stays zero ----
+figure = Figure(figsize=(9, 4.2), layout="constrained")
+swing, rates = figure.subplots(1, 2)
+swing.plot(path.t, np.degrees(path.q[:, hip + 1]))
+swing.set(xlabel="time [s]", ylabel="left hip [deg]", title="the kick")
+rates.plot(path.t, path.v[:, 4], label="of the trunk")
+rates.plot(path.t, robot.average_angular_velocity(path.q, path.v)[:, 1], label="average, ω̄")
+rates.set(xlabel="time [s]", ylabel="ω about y [rad/s]", title="no momentum, and still the trunk turns")
+rates.legend()
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "17_centroidal_momentum.png", dpi=120)
+print("drawn in", folder / "17_centroidal_momentum.png")

@@ -4,13 +4,14 @@ Nothing pushes it but its weight: Euler's equation L ω̇ + ω × L ω = 0 alone
 angular momentum stay, and in the axes of the box ω goes round where the two surfaces T = const and |k| = const meet.
 How long one round takes is known by an elliptic integral (Landau and Lifshitz, Mechanics, § 37).
 
-    python 18_tumbling_box.py [folder for plots]
+    python 18_tumbling_box.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -69,30 +70,30 @@ print(
 )
 assert np.ptp(energy) < 0.2 * energy[0] and np.ptp(spin) < 0.1 * spin[0]
 
-if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 5), layout="constrained")
-    grid = figure.add_gridspec(3, 2, width_ratios=(1.3, 1.0))
-    for row, (name, path) in enumerate(paths.items()):
-        axes = figure.add_subplot(grid[row, 0])
-        axes.plot(path.t, path.v[:, 3:], label=["ω_x", "ω_y", "ω_z"])
-        axes.set(ylabel="[rad/s]", title=f"thrown about {name}", xlim=(0.0, 10.0), ylim=(-16.0, 16.0))
-        axes.label_outer()
-    axes.set_xlabel("time [s]")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=3)
-    space = figure.add_subplot(grid[:, 1], projection="3d")
-    for name, path in paths.items():
-        k = (moments * path.v[:, 3:]).T
-        space.plot(*(k / np.linalg.norm(k[:, 0])), label=f"thrown about {name}")
-    u, w = np.mgrid[0.0 : 2.0 * np.pi : 41j, 0.0 : np.pi : 21j]
-    space.plot_surface(np.cos(u) * np.sin(w), np.sin(u) * np.sin(w), np.cos(w), color="0.85", alpha=0.3)
-    for axis, name in zip(np.eye(3), "xyz", strict=True):
-        space.plot(*np.outer(axis, [1.0, 1.4]), color="0.3", linewidth=1.0)
-        space.text(*(1.5 * axis), name)
-    space.set_title("k / |k| in the axes of the box")
-    space.set_axis_off()
-    space.set_box_aspect((1, 1, 1), zoom=1.25)
-    space.view_init(elev=25, azim=25)
-    space.legend(loc="lower center", ncols=3, fontsize="small")
-    figure.savefig(Path(sys.argv[1]) / "18_tumbling_box.png", dpi=150)
+figure = Figure(figsize=(11, 5), layout="constrained")
+grid = figure.add_gridspec(3, 2, width_ratios=(1.3, 1.0))
+for row, (name, path) in enumerate(paths.items()):
+    axes = figure.add_subplot(grid[row, 0])
+    axes.plot(path.t, path.v[:, 3:], label=["ω_x", "ω_y", "ω_z"])
+    axes.set(ylabel="[rad/s]", title=f"thrown about {name}", xlim=(0.0, 10.0), ylim=(-16.0, 16.0))
+    axes.label_outer()
+axes.set_xlabel("time [s]")
+figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=3)
+space = figure.add_subplot(grid[:, 1], projection="3d")
+for name, path in paths.items():
+    k = (moments * path.v[:, 3:]).T
+    space.plot(*(k / np.linalg.norm(k[:, 0])), label=f"thrown about {name}")
+u, w = np.mgrid[0.0 : 2.0 * np.pi : 41j, 0.0 : np.pi : 21j]
+space.plot_surface(np.cos(u) * np.sin(w), np.sin(u) * np.sin(w), np.cos(w), color="0.85", alpha=0.3)
+for axis, name in zip(np.eye(3), "xyz", strict=True):
+    space.plot(*np.outer(axis, [1.0, 1.4]), color="0.3", linewidth=1.0)
+    space.text(*(1.5 * axis), name)
+space.set_title("k / |k| in the axes of the box")
+space.set_axis_off()
+space.set_box_aspect((1, 1, 1), zoom=1.25)
+space.view_init(elev=25, azim=25)
+space.legend(loc="lower center", ncols=3, fontsize="small")
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "18_tumbling_box.png", dpi=150)
+print("drawn in", folder / "18_tumbling_box.png")

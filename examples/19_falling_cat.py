@@ -6,13 +6,14 @@ that a closed path of the joint leaves depends on the path alone, not on how fas
 halves that are round there is a formula, after Kane and Scher 1969: bent by β, with the moments of inertia J along
 and I across a half, one round turns the cat by ψ = 2π J cos(β/2) / (I sin²(β/2) + J cos²(β/2)) about its spine.
 
-    python 19_falling_cat.py [folder for plots]
+    python 19_falling_cat.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -112,38 +113,40 @@ for duration in (0.6, 0.3):
 feet = [cat.frame("front feet").pose(q)[2, 3] - cat.frame("front belly").pose(q)[2, 3] for q in path.q[[0, -1]]]
 assert feet[0] > 0.1 and feet[1] < -0.1, "on its back at first, on its feet at last"
 
-if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
+path = paths[0.6]
+figure = Figure(figsize=(11, 5.4), layout="constrained")
+picture, below = figure.subplots(2, 1, height_ratios=(1.0, 1.1))
 
-    path = paths[0.6]
-    figure = Figure(figsize=(11, 5.4), layout="constrained")
-    picture, below = figure.subplots(2, 1, height_ratios=(1.0, 1.1))
 
-    def seen(point):
-        """From the side and a little from above: y goes to the right and up."""
-        return point[..., 0] + 0.45 * point[..., 1], point[..., 2] + 0.35 * point[..., 1]
+def seen(point):
+    """From the side and a little from above: y goes to the right and up."""
+    return point[..., 0] + 0.45 * point[..., 1], point[..., 2] + 0.35 * point[..., 1]
 
-    moments = np.linspace(0, len(path.t) - 1, 7).astype(int)
-    for k, place in enumerate(moments):
-        q = path.q[place].copy()
-        # side by side, and the fall drawn smaller
-        q[:3] -= cat.center_of_mass(q) - [0.62 * k, 0.0, -0.5 * 9.81 * 0.06 * path.t[place] ** 2]
-        for name, color in (("front", "tab:orange"), ("rear", "tab:brown")):
-            joint, end, belly, feet = (
-                cat.frame(frame).pose(q)[:3, 3] for frame in (name, f"{name} end", f"{name} belly", f"{name} feet")
-            )
-            picture.plot(*seen(np.array([joint, end])), color=color, linewidth=26, solid_capstyle="round", alpha=0.9)
-            picture.plot(*seen(np.array([belly, feet])), color="black", linewidth=3)
-        picture.text(0.62 * k, 0.3, f"{path.t[place]:.2f} s", ha="center")
-    picture.set(aspect="equal", xlim=(-0.35, 6 * 0.62 + 0.35), ylim=(-0.55, 0.35))
-    picture.set_title("a falling cat with zero angular momentum (front half orange, feet black)")
-    picture.set_axis_off()
-    R = cat.frame("front").pose(path.q)[:, :3, :3]
-    roll = np.unwrap(np.arctan2(R[:, 2, 1], R[:, 2, 2]))
-    below.plot(path.t, np.abs(np.degrees(roll - roll[0])), label="roll of the front half [deg]")
-    bend = 2.0 * np.degrees(np.arccos(np.clip(path.q[:, 10], -1.0, 1.0)))
-    below.plot(path.t, bend, label="bend of the spine [deg]")
-    below.axhline(180.0, color="0.6", linestyle=":")
-    below.set(xlabel="time [s]", yticks=range(0, 181, 45))
-    below.legend()
-    figure.savefig(Path(sys.argv[1]) / "19_falling_cat.png", dpi=150)
+
+moments = np.linspace(0, len(path.t) - 1, 7).astype(int)
+for k, place in enumerate(moments):
+    q = path.q[place].copy()
+    # side by side, and the fall drawn smaller
+    q[:3] -= cat.center_of_mass(q) - [0.62 * k, 0.0, -0.5 * 9.81 * 0.06 * path.t[place] ** 2]
+    for name, color in (("front", "tab:orange"), ("rear", "tab:brown")):
+        joint, end, belly, feet = (
+            cat.frame(frame).pose(q)[:3, 3] for frame in (name, f"{name} end", f"{name} belly", f"{name} feet")
+        )
+        picture.plot(*seen(np.array([joint, end])), color=color, linewidth=26, solid_capstyle="round", alpha=0.9)
+        picture.plot(*seen(np.array([belly, feet])), color="black", linewidth=3)
+    picture.text(0.62 * k, 0.3, f"{path.t[place]:.2f} s", ha="center")
+picture.set(aspect="equal", xlim=(-0.35, 6 * 0.62 + 0.35), ylim=(-0.55, 0.35))
+picture.set_title("a falling cat with zero angular momentum (front half orange, feet black)")
+picture.set_axis_off()
+R = cat.frame("front").pose(path.q)[:, :3, :3]
+roll = np.unwrap(np.arctan2(R[:, 2, 1], R[:, 2, 2]))
+below.plot(path.t, np.abs(np.degrees(roll - roll[0])), label="roll of the front half [deg]")
+bend = 2.0 * np.degrees(np.arccos(np.clip(path.q[:, 10], -1.0, 1.0)))
+below.plot(path.t, bend, label="bend of the spine [deg]")
+below.axhline(180.0, color="0.6", linestyle=":")
+below.set(xlabel="time [s]", yticks=range(0, 181, 45))
+below.legend()
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "19_falling_cat.png", dpi=150)
+print("drawn in", folder / "19_falling_cat.png")

@@ -5,13 +5,14 @@ long axis and ω̄ larger: motors of the shoulders do the work ΔT = k²/2 (1/L'
 arms up has ω̄ along k. One arm down turns the body a little, k is no longer along a principal axis, and a part of the
 somersault becomes a twist, with no force from outside. When the arms rest, it is one rigid body again.
 
-    python 20_spin_by_arms.py [folder for plots]
+    python 20_spin_by_arms.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -100,33 +101,33 @@ error = robot.single_rigid_body(path.q[moment]).error(robot.one_body_motion(path
 print(f"while the arm moves, its angular acceleration is off by {np.linalg.norm(error):.1f} rad/s²")
 assert np.linalg.norm(error) > 1.0
 
-if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 6.5), layout="constrained")
-    grid = figure.add_gridspec(2, 2, height_ratios=(1.3, 1.0))
-    picture = figure.add_subplot(grid[0, :])
-    for k, place in enumerate(np.linspace(0, len(path.t) - 1, 8).astype(int)):
-        q = path.q[place].copy()
-        q[:3] += [1.9 * k, 0.0, 0.0] - robot.center_of_mass(q)
-        at = {frame: robot.frame(frame).pose(q)[:3, 3] for frame in robot.frame_names}
-        limbs = [("feet", "head", "tab:blue", 9), ("left arm", "left hand", "tab:green", 4)]
-        for start, end, color, width in [*limbs, ("right arm", "right hand", "tab:red", 4)]:
-            x = [at[point][0] + 0.45 * at[point][1] for point in (start, end)]
-            z = [at[point][2] + 0.25 * at[point][1] for point in (start, end)]
-            picture.plot(x, z, color=color, linewidth=width, solid_capstyle="round")
-        head = at["head"]
-        picture.plot(head[0] + 0.45 * head[1], head[2] + 0.25 * head[1], "o", color="tab:blue", markersize=13)
-        picture.text(1.9 * k, 1.75, f"{path.t[place]:.1f} s", ha="center")
-    picture.set(aspect="equal", ylim=(-1.6, 2.0), title="a gymnast drops the right arm (red) and starts to twist")
-    picture.set_axis_off()
-    left, right = figure.add_subplot(grid[1, 0]), figure.add_subplot(grid[1, 1])
-    left.plot(spin.t, omega / (2.0 * np.pi), label="ω̄ / 2π [1/s]")
-    left.plot(spin.t, L, label="L [kg m²]")
-    left.set(xlabel="time [s]", title="a dancer pulls the arms in")
-    left.legend(loc="center left")
-    for name, turns in twists.items():
-        right.plot(flight[name].t, np.abs(turns), label=name)
-    right.set(xlabel="time [s]", ylabel="twists", title="a gymnast in a somersault")
-    right.legend()
-    figure.savefig(Path(sys.argv[1]) / "20_spin_by_arms.png", dpi=150)
+figure = Figure(figsize=(11, 6.5), layout="constrained")
+grid = figure.add_gridspec(2, 2, height_ratios=(1.3, 1.0))
+picture = figure.add_subplot(grid[0, :])
+for k, place in enumerate(np.linspace(0, len(path.t) - 1, 8).astype(int)):
+    q = path.q[place].copy()
+    q[:3] += [1.9 * k, 0.0, 0.0] - robot.center_of_mass(q)
+    at = {frame: robot.frame(frame).pose(q)[:3, 3] for frame in robot.frame_names}
+    limbs = [("feet", "head", "tab:blue", 9), ("left arm", "left hand", "tab:green", 4)]
+    for start, end, color, width in [*limbs, ("right arm", "right hand", "tab:red", 4)]:
+        x = [at[point][0] + 0.45 * at[point][1] for point in (start, end)]
+        z = [at[point][2] + 0.25 * at[point][1] for point in (start, end)]
+        picture.plot(x, z, color=color, linewidth=width, solid_capstyle="round")
+    head = at["head"]
+    picture.plot(head[0] + 0.45 * head[1], head[2] + 0.25 * head[1], "o", color="tab:blue", markersize=13)
+    picture.text(1.9 * k, 1.75, f"{path.t[place]:.1f} s", ha="center")
+picture.set(aspect="equal", ylim=(-1.6, 2.0), title="a gymnast drops the right arm (red) and starts to twist")
+picture.set_axis_off()
+left, right = figure.add_subplot(grid[1, 0]), figure.add_subplot(grid[1, 1])
+left.plot(spin.t, omega / (2.0 * np.pi), label="ω̄ / 2π [1/s]")
+left.plot(spin.t, L, label="L [kg m²]")
+left.set(xlabel="time [s]", title="a dancer pulls the arms in")
+left.legend(loc="center left")
+for name, turns in twists.items():
+    right.plot(flight[name].t, np.abs(turns), label=name)
+right.set(xlabel="time [s]", ylabel="twists", title="a gymnast in a somersault")
+right.legend()
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "20_spin_by_arms.png", dpi=150)
+print("drawn in", folder / "20_spin_by_arms.png")

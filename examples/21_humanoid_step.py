@@ -5,13 +5,14 @@ have angular momentum about the vertical, though the base does not turn at all: 
 the ground about the centre of mass, which the first rows of the equation of motion in diagonalized coordinates give,
 weight apart. Arms that swing against the legs carry the opposite momentum, and there is less to hold.
 
-    python 21_humanoid_step.py [folder for plots]
+    python 21_humanoid_step.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -72,33 +73,33 @@ print(f"with the arms swinging by {best} rad there is least")
 assert best > 0.0 and np.abs(k[best][:, 2]).max() < 0.5 * np.abs(k[0.0][:, 2]).max()
 assert np.abs(twist[best]).max() < np.abs(twist[0.0]).max()
 
-if len(sys.argv) > 1:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 7), layout="constrained")
-    grid = figure.add_gridspec(2, 3, height_ratios=(1.2, 1.0))
-    picture = figure.add_subplot(grid[0, :])
-    t, q, *_ = steps[best]
-    legs = ["base_link"] + [f"{{}}_{part}_link" for part in ("thigh", "shank", "foot")] + ["{}_sole"]
-    arm = ["{}_shoulder_roll_link", "{}_elbow_link", "{}_hand"]
-    for place in np.linspace(0, len(t) - 1, 6).astype(int):
-        shift = 1.4 * place / len(t) * 6
-        for side, color in (("right", "tab:red"), ("left", "tab:blue")):
-            for limb in (legs, arm):
-                points = np.array([robot.frame(name.format(side)).pose(q[place])[:3, 3] for name in limb])
-                picture.plot(points[:, 0] + shift, points[:, 2], color=color, linewidth=3, solid_capstyle="round")
-        trunk = np.array([robot.frame(name).pose(q[place])[:3, 3] for name in ("base_link", "chest_link", "head")])
-        picture.plot(trunk[:, 0] + shift, trunk[:, 2], color="0.3", linewidth=6, solid_capstyle="round")
-        picture.plot(trunk[-1, 0] + shift, trunk[-1, 2], "o", color="0.3", markersize=14)
-        picture.text(shift, -0.22, f"{t[place]:.2f} s", ha="center")
-    picture.axhline(0.0, color="0.7", linewidth=1)
-    picture.set(aspect="equal", ylim=(-0.3, 1.65), title=f"a step, arms swinging by {best} rad (right side red)")
-    picture.set_axis_off()
-    for column, name in enumerate("xyz"):
-        axes = figure.add_subplot(grid[1, column])
-        for arms, style in ((0.0, "--"), (best, "-")):
-            axes.plot(t, k[arms][:, column], style, label=f"arms ±{arms} rad")
-        axes.set(xlabel="time [s]", title=f"k_G about {name} [N m s]")
-        if name == "x":
-            axes.legend(loc="upper left")
-    figure.savefig(Path(sys.argv[1]) / "21_humanoid_step.png", dpi=150)
+figure = Figure(figsize=(11, 7), layout="constrained")
+grid = figure.add_gridspec(2, 3, height_ratios=(1.2, 1.0))
+picture = figure.add_subplot(grid[0, :])
+t, q, *_ = steps[best]
+legs = ["base_link"] + [f"{{}}_{part}_link" for part in ("thigh", "shank", "foot")] + ["{}_sole"]
+arm = ["{}_shoulder_roll_link", "{}_elbow_link", "{}_hand"]
+for place in np.linspace(0, len(t) - 1, 6).astype(int):
+    shift = 1.4 * place / len(t) * 6
+    for side, color in (("right", "tab:red"), ("left", "tab:blue")):
+        for limb in (legs, arm):
+            points = np.array([robot.frame(name.format(side)).pose(q[place])[:3, 3] for name in limb])
+            picture.plot(points[:, 0] + shift, points[:, 2], color=color, linewidth=3, solid_capstyle="round")
+    trunk = np.array([robot.frame(name).pose(q[place])[:3, 3] for name in ("base_link", "chest_link", "head")])
+    picture.plot(trunk[:, 0] + shift, trunk[:, 2], color="0.3", linewidth=6, solid_capstyle="round")
+    picture.plot(trunk[-1, 0] + shift, trunk[-1, 2], "o", color="0.3", markersize=14)
+    picture.text(shift, -0.22, f"{t[place]:.2f} s", ha="center")
+picture.axhline(0.0, color="0.7", linewidth=1)
+picture.set(aspect="equal", ylim=(-0.3, 1.65), title=f"a step, arms swinging by {best} rad (right side red)")
+picture.set_axis_off()
+for column, name in enumerate("xyz"):
+    axes = figure.add_subplot(grid[1, column])
+    for arms, style in ((0.0, "--"), (best, "-")):
+        axes.plot(t, k[arms][:, column], style, label=f"arms ±{arms} rad")
+    axes.set(xlabel="time [s]", title=f"k_G about {name} [N m s]")
+    if name == "x":
+        axes.legend(loc="upper left")
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "21_humanoid_step.png", dpi=150)
+print("drawn in", folder / "21_humanoid_step.png")

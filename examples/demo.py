@@ -1,4 +1,4 @@
-"""What `make demo` and `kinetree demo` run. With a folder as argument it leaves text and plots there."""
+"""What `make demo` and `kinetree demo` run. A folder as argument gets text, plots and an animated page."""
 
 import sys
 from pathlib import Path

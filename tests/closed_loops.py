@@ -27,7 +27,8 @@ def share_of_limits(recording) -> float:
     return float(np.abs(recording.tau[:, motors] / recording.robot.limits.effort[motors]).max())
 
 
-def share_of_cone(forces, friction) -> float:
-    """Of contact forces (n, 6) on a level ground, the largest tangential part over what friction can bear."""
-    pressed = forces[forces[:, 2] > 5.0]
+def share_of_cone(forces, friction, least=5.0) -> float:
+    """Of contact forces (n, 6) on a level ground, the largest tangential part over what friction can bear; where a foot
+    presses with at least so many newtons."""
+    pressed = forces[forces[:, 2] > least]
     return float((np.linalg.norm(pressed[:, :2], axis=1) / (friction * pressed[:, 2])).max())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -42,3 +44,11 @@ def in_python(function, *args, **named):
     """The result of the same method, written in Python."""
     owner = function.__self__
     return getattr(type(owner), function.__name__)(owner, *args, **named)
+
+
+def resident() -> int:
+    """Bytes of memory in use; 0 where Linux does not tell."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

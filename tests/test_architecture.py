@@ -44,6 +44,19 @@ ALLOWED = {
         "binding",
         "equations",
         "backends",
+        "viewer",
+    },
+    "geometry": {"model", "robot"},
+    "plot": {"arguments", "geometry", "model", "robot"},
+    "viewer": {
+        "arguments",
+        "constrained",
+        "geometry",
+        "ik",
+        "model",
+        "robot",
+        "rotations",
+        "spatial",
     },
     "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench", "simulation"},
     "equations": {"algorithms", "compiler", "model", "spatial"},
@@ -91,6 +104,7 @@ ALLOWED = {
         "solvers",
         "spatial",
     },
+    "environments": {"__init__", "arguments", "law", "robot", "simulation"},
     "structure": set(),
     "definition": {"robot", "arguments", "compiler"},
     "bound_law": {"definition", "robot", "engine", "arguments", "binding", "compiler", "structure"},
@@ -106,7 +120,22 @@ ALLOWED = {
     "edit": {"robot", "model", "spatial", "arguments"},
     "cache": {"robot", "quantities", "compiler"},
     "convert": {"robot", "model", "arguments", "spatial"},
-    "cli": {"__init__", "__version__", "convert", "equations", "ik", "law", "load", "model", "quantities", "spatial"},
+    "cli": {
+        "__init__",
+        "__version__",
+        "control",
+        "convert",
+        "equations",
+        "ik",
+        "law",
+        "load",
+        "model",
+        "quantities",
+        "simulation",
+        "spatial",
+        "trajectories",
+        "viewer",
+    },
     "__init__": {
         "cache",
         "constrained",
@@ -120,6 +149,7 @@ ALLOWED = {
         "ik",
         "lagrange",
         "linalg",
+        "plot",
         "positions",
         "rotations",
         "compiler",
@@ -142,6 +172,10 @@ ONE_PLACE = {
     "xml": "model/loaders",
     "mujoco": "model/loaders",
     "xacro": "model/loaders/xacro.py",
+    "viser": "viewer/server.py",
+    "imageio": "viewer/server.py",
+    "trimesh": "geometry/files.py",
+    "gymnasium": "environments",
     "typer": "cli",
     "rich": "cli",
 }
@@ -202,6 +236,7 @@ def test_no_file_is_a_drawer():
 
 def test_the_core_needs_only_numpy_and_llvmlite():
     heavy = {"jax", "torch", "casadi", "sympy", "mujoco", "pinocchio", "scipy", "matplotlib", "typer", "rich"}
+    heavy |= {"viser", "trimesh"}
     code = "import sys, kinetree; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     loaded = set(
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -20,13 +20,21 @@ def test_example_runs(path, tmp_path):
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip(), "an example shows something"
     assert not run.stderr
+    if path.name[0].isdigit():
+        picture = tmp_path / "pictures" / f"{path.stem}.png"
+        assert picture.read_bytes()[:4] == b"\x89PNG", "it ends in a picture"
+        assert f"({path.name})" in (ROOT / "examples" / "README.md").read_text(), "its README lists it"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_document_runs(path, capsys):
-    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
-    assert blocks or "```{" in path.read_text(), f"{path.name} has no code, nor what the site fills in"
-    exec(compile("\n".join(blocks), str(path), "exec"), {})
+    text = path.read_text()
+    blocks = list(re.finditer(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))
+    assert blocks or "```{" in text, f"{path.name} has no code, nor what the site fills in"
+    code = ""
+    for block in blocks:  # each on the lines that it has in the page, so that errors name them
+        code += "\n" * (text.count("\n", 0, block.start(1)) - code.count("\n")) + block[1]
+    exec(compile(code, str(path), "exec"), {})
     printed = capsys.readouterr().out
     for shown in re.findall(r"^```text\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE):
         assert shown in printed, f"{path.name} shows what was not printed:\n{shown}"
@@ -55,7 +63,8 @@ def test_commands_print_what_is_shown(path, tmp_path):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_links_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+    prose = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#]+)\)", prose):
         assert "://" in target or (path.parent / target).exists(), target
 
 

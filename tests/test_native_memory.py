@@ -2,7 +2,6 @@
 
 import gc
 import itertools
-import os
 import sys
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.compiler import native
-from natively import native_only, python_calls
+from natively import native_only, python_calls, resident
 
 pytestmark = native_only
 
@@ -144,12 +143,6 @@ def test_reference_counts_stay(case, kind):
         assert not moved, name
         assert abs(sys.getrefcount(None) - none) < 50, name
         del moved, objects
-
-
-def resident():
-    """Bytes of memory in use."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux how much memory is used")

@@ -59,8 +59,8 @@ def table(header: list[str], rows: Iterable[list[str]]) -> nodes.Node:
 
 
 def listed(argument: str | None) -> list[str]:
-    """Names between commas."""
-    return [part.strip() for part in (argument or "").split(",") if part.strip()]
+    """Names between semicolons: some have commas in them."""
+    return [part.strip() for part in (argument or "").split(";") if part.strip()]
 
 
 class _Directive(SphinxDirective):
@@ -96,7 +96,7 @@ class BenchmarkPlot(_Directive):
 
     def run(self) -> list[nodes.Node]:
         rows, columns, by = self.rows(), self.columns(), listed(self.options["by"])
-        figure = Figure(figsize=(8, 0.6 + 0.17 * len(columns) * len(rows) + 0.08 * len(rows)))
+        figure = Figure(figsize=(5.8, 0.8 + 0.14 * len(columns) * len(rows) + 0.06 * len(rows)))
         ax = figure.subplots()
         for k, column in enumerate(columns):
             places = [row + (k - (len(columns) - 1) / 2) * 0.8 / len(columns) for row in range(len(rows))]
@@ -108,7 +108,7 @@ class BenchmarkPlot(_Directive):
         ax.grid(axis="x", alpha=0.3)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(loc="lower right", frameon=True)
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=len(columns), frameon=False)
         figure.tight_layout()
         stream = io.StringIO()
         figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
@@ -154,6 +154,8 @@ class BenchmarkMachine(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         machine = result(self.arguments[0])["machine"]
+        packages = machine.pop("packages", {})
+        machine["packages"] = ", ".join(f"{name} {version}" for name, version in packages.items()) or None
         return [table(["", ""], ([name, cell(value)] for name, value in machine.items() if value is not None))]
 
 

@@ -69,7 +69,7 @@ def problems(site: Path) -> list[str]:
         found += [
             f"{name}: the formula has {text.strip()!r}, which was not understood"
             for text in page.formulas
-            if "\\" in text
+            if "\\" in text or "&" in text
         ]
     for path in sorted(site.rglob("*.css")):
         name = path.relative_to(site).as_posix()

@@ -1,7 +1,7 @@
 """`{printed}` shows what the block of Python before it prints, found out by running the page when the site is built.
 
-A page's blocks share one namespace, as in the tests. `{source} rnea.newton_euler` shows a function of `algorithms/` as
-it is written there, or, with a `:from:` and a `:to:`, the lines between those that contain these texts.
+A page's blocks share one namespace, as in the tests. `{source} algorithms/rnea:newton_euler` shows a function as it is
+written there; with `:from:` and `:to:`, the lines from the first that contains one text to the first with the other.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sources import ROOT, linked
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-ROOT = Path(__file__).parents[2]
-ALGORITHMS = "src/kinetree/algorithms"
 FENCE = re.compile(r"^(```+)(\{?[\w-]*\}?)[^\n]*\n(.*?)^\1$", flags=re.DOTALL | re.MULTILINE)
 
 
@@ -57,7 +56,7 @@ class Printed(SphinxDirective):
         count = self.options.get("lines")
         if count is not None:
             shown = "\n".join([*shown.splitlines()[:count], "…"])
-        block = nodes.literal_block(shown, shown, language=self.options.get("language", "text"))
+        block = nodes.literal_block(shown, shown, language=self.options.get("language", "text"), force=True)
         return [nodes.container("", block, classes=["printed"])]
 
 
@@ -70,7 +69,7 @@ def excerpt(target: str, start: str | None = None, end: str | None = None) -> tu
     scope: Any = ast.parse(source)
     first, last = 1, len(lines)
     for part in filter(None, name.split(".")):
-        scope = next(node for node in scope.body if getattr(node, "name", None) == part)
+        scope = [node for node in scope.body if getattr(node, "name", None) == part][-1]  # after its overloads
         first, last = scope.lineno, scope.end_lineno
         if getattr(scope, "decorator_list", None):
             first = scope.decorator_list[0].lineno
@@ -93,12 +92,12 @@ class Source(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         try:
             path, text, first = excerpt(self.arguments[0], self.options.get("from"), self.options.get("to"))
-        except (OSError, StopIteration):
+        except (OSError, StopIteration, IndexError):
             raise self.error(f"{self.arguments[0]} has no such lines: {self.options}") from None
         self.env.note_dependency(str(path))
         block = nodes.literal_block(text, text, language="python")
         name = path.relative_to(ROOT).as_posix()
-        self.env.linked_sources.setdefault(self.env.docname, set()).add(name)
+        linked(self.env).setdefault(self.env.docname, set()).add(name)
         uri = self.env.app.builder.get_relative_uri(self.env.docname, f"sources/{name}")
         link = nodes.reference("", name.removeprefix("src/kinetree/"), refuri=f"{uri}#L-{first}", internal=True)
         caption = nodes.paragraph("", "", link, classes=["source-caption"])

@@ -24,20 +24,26 @@ CHARACTERS = [
 ]
 
 
-def _mathml(latex: str, display: str) -> str:
-    return convert(latex.strip(), display=display)
+ALIGNED = {"right": "text-align: right; padding-right: 0", "left": "text-align: left; padding-left: 0.2em"}
+"""How browsers are told what LaTeX means by & in aligned equations."""
+
+
+def mathml(latex: str, display: str = "inline") -> str:
+    """A formula; aligned equations are a table."""
+    is_aligned = "{aligned}" in latex
+    text = convert(latex.strip().replace("{aligned}", "{align*}"), display=display)
+    for side, style in ALIGNED.items():
+        text = text.replace(f'columnalign="{side}"', f'style="{style if is_aligned else f"text-align: {side}"}"')
+    return text
 
 
 def _inline(translator: Any, node: nodes.math) -> None:
-    translator.body.append(_mathml(node.astext(), "inline"))
+    translator.body.append(mathml(node.astext(), "inline"))
     raise nodes.SkipNode
 
 
 def _block(translator: Any, node: nodes.math_block) -> None:
-    latex = node.astext().strip()
-    if "\\\\" in latex and "\\begin" not in latex:
-        latex = f"\\begin{{aligned}}{latex}\\end{{aligned}}"
-    translator.body.append(f'<div class="math-block">{_mathml(latex, "block")}</div>\n')
+    translator.body.append(f'<div class="math-block">{mathml(node.astext(), "block")}</div>\n')
     raise nodes.SkipNode
 
 

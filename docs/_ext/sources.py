@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,29 @@ from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[2]
 SHOWN = {".py", ".json", ".md", ".toml", ".ipynb"}
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} - kinetree</title><style>
+:root {{ color-scheme: light dark; }}
+body {{ max-width: 70rem; margin: 1rem auto; padding: 0 1rem; font-family: sans-serif; }}
+h1 {{ font-size: 1.3rem; overflow-wrap: anywhere; }}
+pre {{ overflow-x: auto; padding: 0.8rem; font-size: 0.85rem; line-height: 1.35; }}
+.linenos {{ opacity: 0.5; user-select: none; margin-right: 0.8em; }}
+{style}
+</style></head><body><p><a href="{up}index.html">kinetree documentation</a></p><h1>{title}</h1>{body}</body></html>
+"""
 
 
-def _linked(app: Sphinx) -> dict[str, set[str]]:
-    if not hasattr(app.env, "linked_sources"):
-        app.env.linked_sources = {}  # by document
-    return app.env.linked_sources
+def linked(env: Any) -> dict[str, set[str]]:
+    """The files that every document leads to."""
+    if not hasattr(env, "linked_sources"):
+        env.linked_sources = {}
+    return env.linked_sources
 
 
 def _to_pages(app: Sphinx, doctree: nodes.document) -> None:
     docname = app.env.docname
-    found = _linked(app).setdefault(docname, set())
+    found = linked(app.env).setdefault(docname, set())
     for node in [*doctree.findall(addnodes.download_reference), *doctree.findall(addnodes.pending_xref)]:
         path = (Path(app.env.doc2path(docname)).parent / node["reftarget"]).resolve()
         if not path.is_relative_to(ROOT) or path.suffix == ".md" or path == ROOT:
@@ -51,19 +62,31 @@ def _folders(app: Sphinx) -> dict[str, set[str]]:
     return app.env.linked_folders
 
 
-def _pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    formatter = HtmlFormatter(linenos="inline", anchorlinenos=True, lineanchors="L", wrapcode=True)
-    for name in sorted(set().union(*_linked(app).values())):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        code = highlight(text, get_lexer_for_filename(name), formatter)
-        yield f"sources/{name}", {"title": name, "body": f"<h1>{name}</h1>{code}"}, "page.html"
-    for name, files in sorted(_folders(app).items()):
-        items = "".join(f'<li><a href="{Path(file).name}.html">{Path(file).name}</a></li>' for file in sorted(files))
-        yield f"sources/{name}/index", {"title": name, "body": f"<h1>{name}</h1><ul>{items}</ul>"}, "page.html"
+def _write(app: Sphinx, error: Exception | None) -> None:
+    """Pages of their own, without the navigation of the site, which would take most of the time of the build."""
+    if error is not None or app.builder.format != "html":
+        return
+    formatter = HtmlFormatter(linenos="inline", anchorlinenos=True, lineanchors="L", wrapcode=True, style="friendly")
+    dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
+    style = f"{formatter.get_style_defs('.highlight')}\n@media (prefers-color-scheme: dark) {{ {dark} }}"
+    pages = {name: _listing(name, formatter) for name in set().union(*linked(app.env).values())}
+    for name, files in _folders(app).items():
+        items = (f'<li><a href="{Path(file).name}.html">{Path(file).name}</a></li>' for file in sorted(files))
+        pages[f"{name}/index"] = f"<ul>{''.join(items)}</ul>"
+    for name, body in pages.items():
+        path = app.outdir / "sources" / f"{name}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        up = "../" * (name.count("/") + 1)
+        title = name.removesuffix("/index")
+        path.write_text(PAGE.format(title=title, up=up, style=style, body=body), encoding="utf-8")
+
+
+def _listing(name: str, formatter: HtmlFormatter) -> str:
+    return highlight((ROOT / name).read_text(encoding="utf-8"), get_lexer_for_filename(name), formatter)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.connect("doctree-read", _to_pages)
-    app.connect("html-collect-pages", _pages)
+    app.connect("build-finished", _write)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, control, edit, identification, ik, linalg, positions, rotations
+from kinetree import cache, control, edit, identification, ik, linalg, plot, positions, rotations
 from kinetree.compiler.memory import set_result_memory
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
@@ -133,6 +133,7 @@ __all__ = [
     "logical_or",
     "maximum",
     "minimum",
+    "plot",
     "positions",
     "random_model",
     "rotations",

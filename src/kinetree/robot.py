@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kinetree.ik.solution import Solution
     from kinetree.simulation.dynamics import Surroundings
     from kinetree.simulation.trajectory import Trajectory
+    from kinetree.viewer.viewer import Viewer
 
 Wrenches = Mapping[str, "ArrayLike | Wrench"]
 _ASKED_FOR = OF_ROBOT | OF_FLOATING_BASE
@@ -469,6 +470,19 @@ class Robot(OneBodyQuantities):
             tolerance=tolerance,
             events=events,
         )
+
+    # -- to look at --------------------------------------------------------------------------------------------
+
+    def view(self, motion: Any = None, **options: Any) -> Viewer:
+        """The robot in the browser, at `.url` of the viewer, until `.close()`; returns at once
+        (`pip install 'kinetree[viewer]'`).
+
+        motion    to play: a rollout or whatever has .t and .q, (t, q), or a trajectory of joints
+        options   q=, contacts=, show=, host=, port=, open=, title=: see `kinetree.viewer.Viewer`
+        """
+        from kinetree.viewer.viewer import view  # noqa: PLC0415 - it knows robots, and needs an extra
+
+        return view(self, motion, **options)
 
     # -- explicit ----------------------------------------------------------------------------------------------
 

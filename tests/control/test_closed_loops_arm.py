@@ -7,7 +7,7 @@ from closed_loops import scene, share_of_limits
 
 
 def test_the_arm_tracks_a_circle():
-    example = scene("mujoco_circle")
+    example = scene("22_mujoco_circle")
     recording, error = example.follow(0.0)
     size = np.linalg.norm(error, axis=1)
     assert size.max() < 1e-4 and size[-1] < 1e-8
@@ -16,7 +16,7 @@ def test_the_arm_tracks_a_circle():
 
 
 def test_a_load_it_does_not_know_bends_the_circle_as_far_as_its_springs_let_it():
-    example = scene("mujoco_circle")
+    example = scene("22_mujoco_circle")
     recording, error = example.follow(example.LOAD)
     size = np.linalg.norm(error, axis=1)
     assert size[-1] > 0.005 and size.max() < 0.025
@@ -31,7 +31,7 @@ def test_a_load_it_does_not_know_bends_the_circle_as_far_as_its_springs_let_it()
 
 @pytest.fixture(scope="module")
 def wiped():
-    return scene("mujoco_wiping").wipe()
+    return scene("23_mujoco_wiping").wipe()
 
 
 def test_the_arm_wipes_with_ten_newtons(wiped):
@@ -46,7 +46,7 @@ def test_the_arm_wipes_with_ten_newtons(wiped):
 
 
 def test_while_wiping_it_stays_on_its_path(wiped):
-    example, (recording, force, apart) = scene("mujoco_wiping"), wiped
+    example, (recording, force, apart) = scene("23_mujoco_wiping"), wiped
     assert np.linalg.norm(apart, axis=1).max() < 1.5e-3
     sliding = (recording.t > 2.5) & (recording.t < 5.5)
     friction = np.linalg.norm(recording.force("sponge")[:, :3] @ example.axes[:, :2], axis=1)
@@ -57,7 +57,7 @@ def test_while_wiping_it_stays_on_its_path(wiped):
 
 
 def test_the_arm_gives_way_to_a_push_as_its_springs_say_and_returns():
-    example = scene("mujoco_push")
+    example = scene("24_mujoco_push")
     recording, away = example.push()
     t = recording.t
     held = away[(t > 1.9) & (t < 2.0)].mean(axis=0)

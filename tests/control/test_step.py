@@ -2,7 +2,6 @@
 
 import gc
 import inspect
-import os
 import pickle
 import sys
 
@@ -21,7 +20,7 @@ from kinetree.control import (
     OperationalSpace,
     SupportConsistent,
 )
-from natively import native_only
+from natively import native_only, resident
 
 RNG = np.random.default_rng(0)
 ARM = kt.load("arm7")
@@ -193,10 +192,10 @@ def test_a_hundred_thousand_steps_allocate_nothing(case):
     steps(2000)
     gc.collect()
     objects = [q, v, *given, *reference, *controller.presets.values(), controller]
-    counts, blocks, memory = [sys.getrefcount(x) for x in objects], sys.getallocatedblocks(), _resident()
+    counts, blocks, memory = [sys.getrefcount(x) for x in objects], sys.getallocatedblocks(), resident()
     steps(100_000)
     assert abs(sys.getallocatedblocks() - blocks) < 50
-    assert _resident() - memory < 1 << 20
+    assert resident() - memory < 1 << 20
     assert [sys.getrefcount(x) for x in objects] == counts
     np.testing.assert_array_equal(controller(*given), first)
 
@@ -226,10 +225,3 @@ def test_states_that_are_passed_leave_nothing_behind():
     for _ in range(20_000):
         state, *_ = admittance(state, push, POSE)
     assert abs(sys.getallocatedblocks() - blocks) < 50
-
-
-def _resident():
-    if not sys.platform.startswith("linux"):
-        return 0
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

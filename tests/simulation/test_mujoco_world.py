@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.model.geometry import Box, Mesh
-from kinetree.simulation import Fixture, MujocoWorld, Push
+from kinetree.model.geometry import Box, Geometry, Mesh
+from kinetree.simulation import Block, Fixture, Ground, MujocoWorld, Push
 
 
 def nothing(now):
@@ -87,6 +87,28 @@ def test_what_falls_is_felt_elsewhere():
     world = MujocoWorld(robot, feel=[name for name in robot.frame_names if name.endswith("_foot")])
     recording = world.run(nothing, q, duration=0.5)
     assert recording.elsewhere.max() > 100.0
+
+
+def test_grounds_and_blocks_are_fixtures():
+    """A box lies on a slope by friction, and on a block; where they are is where it lies."""
+    builder = kt.ModelBuilder("crate")
+    shape = Geometry(Box((0.2, 0.2, 0.2)))
+    builder.link("crate", kt.solids.box((0.2, 0.2, 0.2), mass=1.0), collisions=[shape])
+    crate = kt.Robot(builder.build("floating"))
+    angle = 0.2
+    normal = np.array([-np.sin(angle), 0.0, np.cos(angle)])
+    q = crate.neutral()
+    q[:3], q[3:7] = 0.6 * normal, [0.0, -np.sin(angle / 2), 0.0, np.cos(angle / 2)]
+    slope = Ground(normal=normal, height=0.5, friction=0.4)
+    recording = MujocoWorld(crate, [slope], feel=["crate"]).run(nothing, q, duration=0.5)
+    assert np.abs(recording.q[-1, :3] - 0.6 * normal).max() < 2e-3
+    np.testing.assert_allclose(recording.force("crate")[-1, :3], [0.0, 0.0, 9.81], atol=0.05)
+    block = Block((0.5, 0.4, 0.3), position=(1.0, 2.0, 0.3), rpy=(0.0, 0.0, 0.3))
+    q[:3], q[3:7] = [1.0, 2.0, 0.55], [0.0, 0.0, 0.0, 1.0]
+    recording = MujocoWorld(crate, [block], feel=["crate"]).run(nothing, q, duration=0.5)
+    assert np.abs(recording.q[-1, :3] - q[:3]).max() < 2e-3
+    with pytest.raises(kt.ArgumentError, match="expected one of the world, without"):
+        MujocoWorld(crate, [Ground(restitution=0.5)])
 
 
 def test_mistakes_are_named():

@@ -189,8 +189,20 @@ class Felt:
         self.inverse_d = divide(1.0, self.d)
         self.Y = unit_upper_solve(self.L, J.T)
         self.W = self.Y * self.inverse_d[:, None]
-        floor = self.inverse_d.sum() / max(1, len(self.d))
-        self.solve = _Proximal(mirrored(self.Y.T @ self.W), damping, floor).solve
+        self.damping = damping
+
+    @cached_property
+    def A(self) -> Array:
+        """J M⁻¹ Jᵀ, (k, k)."""
+        return mirrored(self.Y.T @ self.W)
+
+    @cached_property
+    def _proximal(self) -> _Proximal:
+        return _Proximal(self.A, self.damping, self.inverse_d.sum() / max(1, len(self.d)))
+
+    def solve(self, c: Array) -> Array:
+        """x with A x = c, where there is one."""
+        return self._proximal.solve(c)
 
     def acceleration(self, tau: Array) -> Array:
         """J M⁻¹ τ: in these directions, due to torques."""

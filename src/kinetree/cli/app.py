@@ -19,6 +19,7 @@ from kinetree.cli.info import info
 from kinetree.cli.output import examples
 from kinetree.cli.show_demo import demo
 from kinetree.cli.simulate import simulate
+from kinetree.cli.view import view
 from kinetree.load import bundled_robots
 
 app = typer.Typer(
@@ -55,6 +56,11 @@ def kinetree(
 EXAMPLES = {
     info: ("kinetree info arm6", "kinetree info robot.urdf --base floating --json"),
     check: ("kinetree check robot.urdf", "kinetree check robot.xacro --xacro-arg side:=left --package-dir ~/ws/src"),
+    view: (
+        "kinetree view arm6 --follow tool0",
+        "kinetree view quadruped humanoid --base floating",
+        "kinetree view cartpole --motion motion.npz --html motion.html",
+    ),
     ik: (
         "kinetree ik arm6 tool0 --position 0.4,0.2,0.5",
         "kinetree ik arm7 tool0 -p 0.4,0,0.5 --rpy 180deg,0,0 --json | kinetree dynamics arm7 gravity_forces --q -",

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 
 import kinetree as kt
 from kinetree.cli.numbers import coordinate_names, position_names
 from kinetree.ops import Array
+from kinetree.simulation.trajectory import Trajectory
 
 MOST_LINES = 14
 """More have no legend."""
@@ -20,18 +20,33 @@ MOST_LINES = 14
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Times (n,), positions (n, nq), velocities (n, nv); when it was last finite, if it did not stay so [s]."""
+    """A robot and how it moved."""
 
     robot: kt.Robot
-    t: Array
-    q: Array
-    v: Array
-    lost: float | None = None
+    path: Trajectory
+
+    @property
+    def t(self) -> Array:
+        """(n,) [s]."""
+        return self.path.t
+
+    @property
+    def q(self) -> Array:
+        """(n, nq)."""
+        return self.path.q
+
+    @property
+    def v(self) -> Array:
+        """(n, nv)."""
+        return self.path.v
+
+    @property
+    def lost(self) -> float | None:
+        """When it was last well, if it did not stay so [s]."""
+        return float(self.t[int(self.path.steps)]) if self.path.diverged else None
 
     def energy(self, k: int) -> float:
         """Kinetic and potential, at a step [J]."""
-        if not (np.isfinite(self.q[k]).all() and np.isfinite(self.v[k]).all()):
-            return float("nan")
         return float(self.robot.kinetic_energy(self.q[k], self.v[k]) + self.robot.potential_energy(self.q[k]))
 
     def outside(self) -> list[str]:
@@ -42,19 +57,16 @@ class Motion:
 
 
 def save(motion: Motion, path: Path) -> None:
-    """As .npz, or as .csv with a line of titles."""
-    suffix = path.suffix.lower()
-    if suffix == ".npz":
-        np.savez(path, t=motion.t, q=motion.q, v=motion.v)
-    elif suffix == ".csv":
-        titles = [f"q:{name}" for name in position_names(motion.robot)]
-        titles += [f"v:{name}" for name in coordinate_names(motion.robot)]
-        with path.open("w", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            rows.writerow(["t", *titles])
-            rows.writerows(np.column_stack([motion.t, motion.q, motion.v]).tolist())
-    else:
-        raise typer.BadParameter(f"{path.name}; expected a name that ends in .npz or .csv", param_hint="--out")
+    """As .npz or .parquet, or as .csv with a line of titles."""
+    if path.suffix.lower() != ".csv":
+        motion.path.save(path)
+        return
+    titles = [f"q:{name}" for name in position_names(motion.robot)]
+    titles += [f"v:{name}" for name in coordinate_names(motion.robot)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["t", *titles])
+        rows.writerows(np.column_stack([motion.t, motion.q, motion.v]).tolist())
 
 
 def draw(motion: Motion, path: Path) -> None:

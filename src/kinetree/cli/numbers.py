@@ -123,7 +123,7 @@ def _from_file(name: str, option: str, key: str) -> Array:
             content = np.load(name)
         elif name.lower().endswith(".npz"):
             with np.load(name) as arrays:
-                content = {found: arrays[found] for found in arrays.files}
+                content = {found.removeprefix("series."): arrays[found] for found in arrays.files}  # as rollouts save
         elif name.lower().endswith(".json"):
             content = json.loads(Path(name).read_text(encoding="utf-8"))
         else:

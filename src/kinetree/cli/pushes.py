@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,21 +10,7 @@ import typer
 import kinetree as kt
 from kinetree.cli.numbers import number, vector
 from kinetree.errors import short
-from kinetree.ops import Array
-
-
-@dataclass(frozen=True, eq=False)
-class Push:
-    """A wrench of the environment on a frame, world-aligned, from one time to another [s]."""
-
-    frame: str
-    wrench: Array
-    start: float
-    end: float
-
-    def is_on(self, t: Any) -> Any:
-        """1 while it pushes, otherwise 0; of a traced time, too."""
-        return kt.where(kt.logical_and(kt.less_equal(self.start, t), kt.less(t, self.end)), 1.0, 0.0)
+from kinetree.simulation import Push
 
 
 def push_of(robot: kt.Robot, text: str) -> Push:
@@ -38,13 +23,14 @@ def push_of(robot: kt.Robot, text: str) -> Push:
         raise typer.BadParameter(
             f"{short(text)}; expected FRAME=fx,fy,fz@from:to, as tool0=0,0,-20@0.5:0.7", param_hint="--push"
         )
-    order = robot.model.spatial_order
-    halves = [force[:3], force[3:] if len(force) == 6 else np.zeros(3)]
-    if len(force) == 3 and order == "angular-first":
-        halves.reverse()
     return Push(
         robot.frame(name.strip()).name,
-        np.concatenate(halves),
+        force,
         number(start, "--push") if start else -np.inf,
         number(end, "--push") if end else np.inf,
     )
+
+
+def is_on(push: Push, t: Any) -> Any:
+    """1 while it pushes, otherwise 0; of a traced time."""
+    return kt.where(kt.logical_and(kt.less_equal(push.start, t), kt.less(t, push.end)), 1.0, 0.0)

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kinetree.cli import demo as shown
-from kinetree.cli.output import guarded
+from kinetree.cli.output import JsonOption, guarded, print_json
 
 
 @guarded
 def demo(
     folder: Annotated[
         Path | None,
-        typer.Option(help="Write it there, too, with plots.", file_okay=False, show_default=False),
+        typer.Option(help="Leave text, plots and an animated page there.", file_okay=False, show_default=False),
     ] = None,
+    walk: Annotated[bool, typer.Option(help="With the humanoid that walks under whole-body control.")] = True,
+    json: JsonOption = False,
 ) -> None:
-    """Dynamics of a bundled arm, how fast they are, a million poses, a law of one's own."""
-    shown.run(folder)
+    """Dynamics and their speed, a million poses, a law of one's own, a humanoid that walks, and the viewer."""
+    from kinetree.cli.demo import run  # noqa: PLC0415 - it needs much that other commands do not
+
+    if not json:
+        run(folder, walks=walk)
+        return
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        run(folder, walks=walk)
+    files = [] if folder is None else sorted(str(path) for path in folder.iterdir())
+    print_json({"lines": text.getvalue().splitlines(), "files": files})

@@ -17,9 +17,11 @@ from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
 from kinetree.cli.motion import Motion, draw, save
 from kinetree.cli.numbers import STATE_HELP, configuration, plain, position_names, velocities
 from kinetree.cli.output import PROBLEM, JsonOption, console, guarded, print_json, print_table, say, table_of, working
-from kinetree.cli.pushes import Push, push_of
+from kinetree.cli.pushes import is_on, push_of
 from kinetree.law import Law
 from kinetree.ops import Array
+from kinetree.simulation import Push, RigidContact
+from kinetree.simulation.forces import LimitStops
 
 SHOWN = 101
 """Samples of a motion in JSON, at most."""
@@ -29,6 +31,8 @@ class Integrator(StrEnum):
     """How a step is taken."""
 
     euler = "semi-implicit-euler"
+    midpoint = "midpoint"
+    heun = "heun"
     rk4 = "rk4"
 
 
@@ -52,9 +56,17 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="FRAME=F@A:B", help="A force in N on a frame, from second A to B; may be repeated."),
     ] = None,
+    touch: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FRAME", help="What meets the floor z = 0, rigid and rough; may be repeated."),
+    ] = None,
+    friction: Annotated[float, typer.Option(help="Of the floor.")] = 0.7,
+    restitution: Annotated[float, typer.Option(help="From 0, nothing bounces, to 1.")] = 0.0,
+    stops: Annotated[bool, typer.Option("--stops", help="Bumpers at the limits of joints.")] = False,
     integrator: Annotated[Integrator, typer.Option(help="How a step is taken.")] = Integrator.euler,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", dir_okay=False, help="Write t, q and v to this .npz or .csv file.")
+        Path | None,
+        typer.Option("--out", "-o", dir_okay=False, help="Write t, q, v and tau to .npz, .parquet or .csv."),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(dir_okay=False, help="Draw positions and velocities in this .png, .svg or .pdf file.")
@@ -63,7 +75,7 @@ def simulate(
 ) -> None:
     """How a robot moves: by itself, under efforts that are held, or pulled to a posture; pushed now and then.
 
-    The exit code is 1 where the motion does not stay finite.
+    The exit code is 1 where the motion diverges.
     """
     body = loading.load_aloud(robot).robot
     if dt <= 0.0 or not np.isfinite(dt):
@@ -72,10 +84,23 @@ def simulate(
     pushes = [push_of(body, text) for text in push or []]
     goal = None if hold is None else configuration(body, hold, "--hold")
     law = _law(body, velocities(body, tau, "--tau", "tau"), goal, frequency, pushes)
+    contact = RigidContact(touch, friction=friction, restitution=restitution) if touch else None
+    if contact is not None:
+        q0 = _lifted(body, contact, q0)
     with working("simulating"), warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.DivergenceWarning)  # said below
-        path = body.rollout(q0, v0, law, dt, max(1, round(seconds / dt)), integrator.value)
-    motion = Motion(body, path.t, path.q, path.v, float(path.t[path.steps]) if path.diverged else None)
+        path = body.rollout(
+            q0,
+            v0,
+            law,
+            dt,
+            max(1, round(seconds / dt)),
+            integrator.value,
+            contact=contact,
+            forces=[LimitStops()] if stops else [],
+            record=("q", "v", "tau") if law is not None else ("q", "v"),
+        )
+    motion = Motion(body, path)
     if out is not None:
         save(motion, out)
         say("written", str(out), "bold green")
@@ -87,8 +112,20 @@ def simulate(
     else:
         show(motion, console())
     if motion.lost is not None:
-        say("error", f"the motion is not finite after {motion.lost:.4g} s; a shorter --dt may help", "bold red")
+        say("error", f"the motion diverges after {motion.lost:.4g} s; a shorter --dt may help", "bold red")
         raise typer.Exit(PROBLEM)
+
+
+def _lifted(robot: kt.Robot, contact: RigidContact, q: Array) -> Array:
+    """Up so far that nothing is in the floor, where the base floats."""
+    inside = -float(contact.gaps(robot, q).min())
+    base = robot.model.floating_base
+    if base is None or inside <= 0.0:
+        return q
+    say("note", f"the base starts {inside:.4g} m higher, so that nothing is in the floor", "bold")
+    lifted = q.copy()
+    lifted[base.iq + 2] += inside
+    return lifted
 
 
 def _law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, pushes: list[Push]) -> Law | None:
@@ -107,7 +144,9 @@ def _law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, push
         effort = tau if controller is None else tau + controller(q, v, goal)
         for each in pushes:
             J = robot.frame(each.frame).jacobian(q)
-            effort = effort + J.T @ (each.wrench * each.is_on(t))
+            if robot.model.spatial_order == "angular-first":
+                J = np.concatenate([J[3:], J[:3]])
+            effort = effort + J.T @ (each.wrench * is_on(each, t))
         return effort
 
     return law

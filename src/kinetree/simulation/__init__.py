@@ -1,7 +1,20 @@
 """Motion over time."""
 
+from kinetree.simulation.contact import Block, CompliantContact, Ground, RigidContact, Terrain, Touch
 from kinetree.simulation.fixtures import Fixture, Push
 from kinetree.simulation.mujoco_world import MujocoWorld
 from kinetree.simulation.recording import Recording, Sensed
 
-__all__ = ["Fixture", "MujocoWorld", "Push", "Recording", "Sensed"]
+__all__ = [
+    "Block",
+    "CompliantContact",
+    "Fixture",
+    "Ground",
+    "MujocoWorld",
+    "Push",
+    "Recording",
+    "RigidContact",
+    "Sensed",
+    "Terrain",
+    "Touch",
+]

@@ -11,7 +11,8 @@ from kinetree.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from kinetree.ops import Array
-from kinetree.spatial.rotation import is_rotation_matrix
+from kinetree.simulation.contact.obstacles import Block, Ground
+from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_rpy
 
 SHAPES = (Plane, Box, Sphere, Ellipsoid, Cylinder, Capsule)
 
@@ -48,6 +49,32 @@ class Fixture:
                 expected = "a number between 0 and 1" if name == "hardness" else "a positive number"
                 raise ArgumentError(f"{name} is {number:g}; expected {expected}")
             object.__setattr__(self, name, number)
+
+
+def as_fixture(value: Any) -> Fixture:
+    """A fixture, or a `Ground` or `Block` of the world as one; what these leave open is as of a fixture."""
+    if isinstance(value, Fixture):
+        return value
+    if not isinstance(value, (Ground, Block)):
+        raise ArgumentTypeError(f"fixtures has {short(value)}; expected such as Fixture(), the floor")
+    if value.frame is not None or value.restitution is not None:
+        raise ArgumentError("fixtures has an obstacle with a frame or restitution; expected one of the world, without")
+    pose = np.eye(4)
+    if isinstance(value, Block):
+        pose[:3, :3], pose[:3, 3] = matrix_from_rpy(value.rpy), value.position
+        shape: Shape = Box(value.size)
+    else:
+        normal = np.array(value.normal)
+        pose[:3, :3], pose[:3, 3] = _axes(normal), value.height * normal
+        shape = Plane()
+    return Fixture(shape, pose) if value.friction is None else Fixture(shape, pose, value.friction)
+
+
+def _axes(z: Array) -> Array:
+    """A rotation with this third column."""
+    x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)
 
 
 @final

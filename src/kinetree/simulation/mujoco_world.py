@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.arguments import as_constant, as_count, as_number
 from kinetree.convert import convert
+from kinetree.convert.coordinates import Coordinates
 from kinetree.convert.mujoco import MUJOCO
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short
 from kinetree.model.description import LinkDescription
@@ -24,9 +25,10 @@ from kinetree.model.geometry import Geometry
 from kinetree.model.loaders.mjcf import MjModel, mujoco_package
 from kinetree.model.loaders.xml import Element, written
 from kinetree.model.writers.mjcf_geometry import GeometryWriter
-from kinetree.ops import Array
+from kinetree.ops import Array, skew
 from kinetree.robot import Robot
-from kinetree.simulation.fixtures import Fixture, Push
+from kinetree.simulation.contact.obstacles import Block, Ground
+from kinetree.simulation.fixtures import Fixture, Push, as_fixture
 from kinetree.simulation.recording import Recording, Sensed
 from kinetree.spatial import Inertia, Transform
 
@@ -38,7 +40,7 @@ Controller = Callable[[Sensed], Any]
 class MujocoWorld:
     """A robot among fixtures, in MuJoCo.
 
-    fixtures         what it can touch; the floor z = 0 unless others are given
+    fixtures         what it can touch, a `Ground` or a `Block` too; the floor z = 0 unless others are given
     feel             frames at which contact forces are measured: those on the frame's body
     period           between two calls of the controller [s]
     substeps         steps of physics in each of them
@@ -51,7 +53,7 @@ class MujocoWorld:
     def __init__(
         self,
         robot: Robot,
-        fixtures: Iterable[Fixture] | None = None,
+        fixtures: Iterable[Fixture | Ground | Block] | None = None,
         *,
         feel: Iterable[str] = (),
         period: float = 1e-3,
@@ -61,10 +63,7 @@ class MujocoWorld:
         if not isinstance(robot, Robot):
             raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
         self.robot = robot
-        self.fixtures = (Fixture(),) if fixtures is None else tuple(fixtures)
-        for fixture in self.fixtures:
-            if not isinstance(fixture, Fixture):
-                raise ArgumentTypeError(f"fixtures has {short(fixture)}; expected such as Fixture(), the floor")
+        self.fixtures = (Fixture(),) if fixtures is None else tuple(map(as_fixture, fixtures))
         self.feel = tuple(robot.frame(name).name for name in ([feel] if isinstance(feel, str) else feel))
         self.period, self.substeps = as_number("period", period), as_count("substeps", substeps)
         if not 0.0 < self.period < np.inf or not self.substeps:
@@ -73,7 +72,8 @@ class MujocoWorld:
         self.model = self._compiled(self_collision)
         self._state = _State(robot)
         self._places = {name: self._place(name) for name in robot.frame_names}
-        self._roots = np.array(self.model.body_weldid)
+        self._weld = np.array(self.model.body_weldid)
+        self._roots = self._weld[self.model.geom_bodyid]  # of geoms: the body they move with
 
     def run(
         self,
@@ -186,25 +186,24 @@ class MujocoWorld:
 
     def _contacts(self, data: Any) -> tuple[dict[str, Array], float]:
         """Wrenches on the frames that feel, and the size of all forces elsewhere."""
-        sums = {name: np.zeros(6) for name in self.feel}
-        origins = {name: self._origin(data, name) for name in self.feel}
-        roots = {name: int(self._roots[body]) for name, (body, _) in origins.items()}
-        elsewhere, six = 0.0, np.zeros(6)
-        for k in range(data.ncon):
-            contact = data.contact[k]
-            self._mujoco.mj_contactForce(self.model, data, k, six)
-            force = contact.frame.reshape(3, 3).T @ six[:3]  # on the second geom
-            for sign, geom in ((-1.0, contact.geom1), (1.0, contact.geom2)):
-                root = int(self._roots[self.model.geom_bodyid[geom]])
-                if root == 0:
-                    continue
-                named = [name for name in self.feel if roots[name] == root]
-                for name in named:
-                    arm = contact.pos - origins[name][1]
-                    sums[name] += sign * np.concatenate([force, np.cross(arm, force)])
-                if not named:
-                    elsewhere += float(np.linalg.norm(force))
-        return sums, elsewhere
+        contacts, count = data.contact, int(data.ncon)
+        six, axes, place = np.zeros((count, 6)), contacts.frame.reshape(-1, 3, 3), contacts.pos
+        for k in range(count):
+            self._mujoco.mj_contactForce(self.model, data, k, six[k])
+        force = (six[:, None, :3] @ axes)[:, 0]  # on the second geom of each pair, (count, 3)
+        moment = np.stack(
+            [place[:, i] * force[:, j] - place[:, j] * force[:, i] for i, j in ((1, 2), (2, 0), (0, 1))], 1
+        )
+        bodies = self._roots[contacts.geom]
+        others, sums = bodies != 0, {}
+        for name in self.feel:
+            body, origin = self._origin(data, name)
+            own = bodies == self._weld[body]
+            others &= ~own
+            sign = own[:, 1].astype(float) - own[:, 0]
+            total = sign @ force
+            sums[name] = np.concatenate([total, sign @ moment - skew(origin) @ total])
+        return sums, float(np.sum(others * np.linalg.norm(force, axis=1)[:, None]))
 
 
 class _State:
@@ -214,20 +213,25 @@ class _State:
     def __init__(self, robot: Robot) -> None:
         self.model = robot.model
         MUJOCO.check(self.model)
-        self.parts = []
+        self.parts, copied = [], []
         at_q = at_v = 0
         self.B = np.zeros((robot.nv, sum(MUJOCO.coordinates(joint).nv for joint in MUJOCO.joints(self.model))))
         for joint in MUJOCO.joints(self.model):
             part = MUJOCO.coordinates(joint)
             if joint.owns_coordinates:
-                self.parts.append((part, slice(at_q, at_q + part.nq), slice(at_v, at_v + part.nv)))
                 if not part.turns:
                     self.B[joint.v_slice, at_v : at_v + part.nv] = part.T_inverse(np.zeros(joint.nq))
+                if part.turns or type(part).own_positions is not Coordinates.own_positions:
+                    self.parts.append((part, slice(at_q, at_q + part.nq), slice(at_v, at_v + part.nv)))
+                else:
+                    copied += [(joint.iq + k, at_q + k) for k in range(joint.nq)]
             at_q, at_v = at_q + part.nq, at_v + part.nv
+        self.ours, self.theirs = np.array(copied, dtype=int).reshape(-1, 2).T
 
     def read(self, qpos: Array, qvel: Array) -> tuple[Array, Array]:
         """q and v; efforts that follow belong to this state."""
         q = np.empty(self.model.nq)
+        q[self.ours] = qpos[self.theirs]
         for part, at_q, at_v in self.parts:
             own = q[part.joint.q_slice] = part.own_positions(qpos[at_q])
             if part.turns:

@@ -4,13 +4,14 @@ A sponge, a sphere of two centimetres, is grafted to the arm; MuJoCo has the con
 does not know of. Forces are measured, smoothed, and fed back along the table's normal; along the table the tool draws a
 circle.
 
-    python mujoco_wiping.py [folder for plots]
+    python 23_mujoco_wiping.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import HybridMotionForce
@@ -35,6 +36,7 @@ axes = np.array([[np.cos(TILT), 0.0, np.sin(TILT)], [0.0, 1.0, 0.0], [-np.sin(TI
 normal, table = axes[:, 2], np.eye(4)
 table[:3, :3] = axes
 table[:3, 3] = start[:3, 3] - (RADIUS + 0.005 + 0.02) * normal
+board = Fixture(Box((0.4, 0.4, 0.04)), table, friction=FRICTION, settling=0.03, hardness=0.5)
 
 wait = Line(start[:3, 3], start[:3, 3], 2.0)
 circle = Arc(start[:3, 3], start[:3, 3] - 0.06 * axes[:, 0], normal, 2.0 * np.pi, 4.0)
@@ -55,7 +57,6 @@ def wipe():
         return controller(q, v, (*path(t), push(t).force, measured)) - BRAKE * J * (J @ v)
 
     compiled = torques.bind(robot)
-    board = Fixture(Box((0.4, 0.4, 0.04)), table, friction=FRICTION, settling=0.03, hardness=0.5)
     world = MujocoWorld(robot, [board], feel=["sponge"])
 
     smooth = np.zeros(6)
@@ -69,7 +70,7 @@ def wipe():
     return recording, recording.force("sponge")[:, :3] @ normal, apart
 
 
-def main(folder=None):
+def main(folder="pictures"):
     """In numbers and in a picture."""
     recording, force, apart = wipe()
     wiping = recording.t > 2.0
@@ -77,14 +78,14 @@ def main(folder=None):
     print(f"touches after {recording.t[np.argmax(force > 0.1)]:.2f} s")
     print(f"while wiping: {force[wiping].mean():.3f} N on average, from {force[wiping].min():.3f} to", end=" ")
     print(f"{force[wiping].max():.3f} N; error along the table at most {size[wiping].max():.3f} mm")
-    if folder is not None:
-        draw(recording, force, apart, Path(folder) / "mujoco_wiping.png")
+    file = Path(folder) / "23_mujoco_wiping.png"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(recording, force, apart, file)
+    print("drawn in", file)
 
 
 def draw(recording, force, apart, file):
     """Forces, the table from above, errors and torques."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, for pictures alone
-
     t = recording.t
     figure = Figure(figsize=(10, 6.5), layout="constrained")
     (above, top), (error, effort) = figure.subplots(2, 2)
@@ -101,8 +102,10 @@ def draw(recording, force, apart, file):
     effort.plot(t, recording.tau, lw=1, label=robot.joint_names)
     effort.set(ylabel="torque [N m]", xlabel="time [s]", title="torques")
     for axis in (above, top, error, effort):
-        axis.legend(fontsize=7, ncols=2 if axis is above else 1, loc="best" if axis is not effort else "lower left")
         axis.grid(alpha=0.3)
+        if axis is not effort:
+            axis.legend(fontsize=7)
+    effort.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.savefig(file, dpi=110)
 
 

@@ -3,13 +3,14 @@
 The tool hangs on springs K: pushed with f it comes to rest K⁻¹ f away. The elbow is free to move without the tool, and
 goes back to its posture by itself.
 
-    python mujoco_push.py [folder for plots]
+    python 24_mujoco_push.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import CartesianImpedance
@@ -35,7 +36,7 @@ def push():
     return recording, tool.pose(recording.q)[:, :3, 3] - start[:3, 3]
 
 
-def main(folder=None):
+def main(folder="pictures"):
     """In numbers and in a picture."""
     recording, away = push()
     held, later = away[(recording.t > 1.9) & (recording.t < 2.0)].mean(axis=0), away[recording.t > 3.9][0]
@@ -45,14 +46,14 @@ def main(folder=None):
     joints = np.degrees(np.abs(recording.q - Q0)[pushed].max())
     print(f"pushed at the elbow, joints move by {joints:.1f}°, and the tool by", end=" ")
     print(f"{1e3 * np.linalg.norm(away[pushed], axis=1).max():.1f} mm")
-    if folder is not None:
-        draw(recording, away, Path(folder) / "mujoco_push.png")
+    file = Path(folder) / "24_mujoco_push.png"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(recording, away, file)
+    print("drawn in", file)
 
 
 def draw(recording, away, file):
     """Displacement beside what springs say, joints and torques."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, for pictures alone
-
     figure = Figure(figsize=(10, 6.5), layout="constrained")
     place, joints, effort = figure.subplots(3, 1, sharex=True)
     for k, axis in enumerate("xyz"):

@@ -4,13 +4,14 @@ not know of.
 The arm is written as MJCF, MuJoCo simulates it, and the controller acts at 1 kHz. Where the model is right, what is
 left is what a torque held for a millisecond costs; with a kilogram in the hand the tool hangs a little lower.
 
-    python mujoco_circle.py [folder for plots]
+    python 22_mujoco_circle.py [folder for the picture]
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import OperationalSpace
@@ -38,7 +39,7 @@ def follow(load):
     return recording, tool.pose(recording.q)[:, :3, 3] - path(recording.t).pose[:, :3, 3]
 
 
-def main(folder=None):
+def main(folder="pictures"):
     """Both runs, in numbers and in a picture."""
     runs = {"without load": follow(0.0), f"with {LOAD:g} kg": follow(LOAD)}
     for name, (recording, error) in runs.items():
@@ -46,14 +47,14 @@ def main(folder=None):
         share = np.abs(recording.tau / robot.limits.effort).max()
         print(f"{name:14s} error at most {size.max():7.3f} mm, at the end {size[-1]:6.3f} mm", end="; ")
         print(f"torques {share:.0%} of limits")
-    if folder is not None:
-        draw(runs, Path(folder) / "mujoco_circle.png")
+    file = Path(folder) / "22_mujoco_circle.png"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(runs, file)
+    print("drawn in", file)
 
 
 def draw(runs, file):
     """The circle from the side, errors and torques."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, for pictures alone
-
     figure = Figure(figsize=(10, 6.5), layout="constrained")
     (side, size), (x, effort) = figure.subplots(2, 2)
     wanted = path(np.linspace(0.0, 2.0, 200)).pose[:, :3, 3]
@@ -69,7 +70,7 @@ def draw(runs, file):
     x.set(xlabel="time [s]", ylabel="error [mm]", title=f"error with {LOAD:g} kg, by axis")
     effort.plot(recording.t, recording.tau, lw=1)
     effort.set(xlabel="time [s]", ylabel="torque [N m]", title=f"torques with {LOAD:g} kg")
-    effort.legend(robot.joint_names, fontsize=7, ncols=2, loc="upper left")
+    effort.legend(robot.joint_names, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     for axes in (side, size, x):
         axes.legend(fontsize=8)
         axes.grid(alpha=0.3)

@@ -1,0 +1,127 @@
+"""Whole-body control in MuJoCo: a humanoid squats by a quarter of a metre, twice, with both soles on the floor.
+
+The centre of mass goes down and up over the middle of the feet, the trunk stays upright as far as that lets it; hips,
+knees and ankles do what they must. Motion limits keep knees from stretching and from bending too far.
+
+    python 27_mujoco_squat.py [folder for the picture]
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import kinetree as kt
+from kinetree.control import (
+    CenterOfMassTask,
+    MomentumTask,
+    MotionLimits,
+    OrientationTask,
+    PostureTask,
+    SurfaceContact,
+    TorqueLimits,
+    WholeBody,
+)
+from kinetree.simulation import Fixture, MujocoWorld
+from kinetree.trajectories import Line, Sequence
+
+PLANNED, REAL = 0.6, 0.8  # friction that the controller counts on, and that of the floor
+DEPTH, END = 0.25, 5.0  # [m], [s]
+LENGTH, WIDTH, AT = 0.22, 0.08, (0.04, 0.0, 0.0)  # of the soles [m], a little less than they are
+ANGLES = {"hip_pitch": -0.2, "knee": 0.4, "ankle_pitch": -0.2, "shoulder_pitch": -0.3, "elbow": -0.4}
+
+robot = kt.load("humanoid", base="floating")
+soles = ("left_sole", "right_sole")
+stand = robot.neutral()
+for joint in robot.model.owners[1:]:
+    for part, angle in ANGLES.items():
+        if joint.name.endswith(part):
+            stand[joint.iq] = angle
+stand[2] -= robot.frame("left_sole").pose(stand)[2, 3]
+
+top = robot.center_of_mass(stand)
+top[0] = robot.frame("left_sole").pose(stand)[0, 3] + AT[0]
+low = top - [0.0, 0.0, DEPTH]
+down, up = Line(top, low, 1.0), Line(low, top, 1.0)
+mass = Sequence([Line(robot.center_of_mass(stand), top, 0.5), down, up, down, up, Line(top, top, 0.5)])
+
+tasks = [
+    CenterOfMassTask(weight=4.0, stiffness=100.0, feedforward=True),
+    MomentumTask(part="angular", weight=0.2, gain=5.0),
+    OrientationTask("base_link", weight=0.5, stiffness=60.0, name="trunk"),
+    PostureTask(weight=0.03, stiffness=40.0),
+]
+contacts = [SurfaceContact(s, friction=PLANNED, length=LENGTH, width=WIDTH, at=AT, damping=20.0) for s in soles]
+controller = WholeBody(robot, tasks, contacts, [TorqueLimits(), MotionLimits(acceleration=15.0)])
+
+
+def run():
+    """A recording, with the planned centre of mass in its reports."""
+    world = MujocoWorld(robot, [Fixture(friction=REAL)], feel=soles)
+    wanted = mass(world.period * np.arange(round(END / world.period)))
+    state = None
+
+    def law(now):
+        nonlocal state
+        k = round(now.t / world.period)
+        reference = {"center_of_mass": tuple(part[k] for part in wanted), "posture": stand}
+        step = controller.step(now.q, now.v, reference | {"momentum": np.zeros(3), "trunk": np.eye(3)}, state=state)
+        state = step.state
+        return step.tau, {"wanted": wanted.position[k], "planned": step.forces, "changes": step.iterations}
+
+    return world.run(law, stand, duration=END)
+
+
+def main(folder="pictures"):
+    """In numbers and in a picture."""
+    recording = run()
+    away = 1e3 * np.linalg.norm(recording.center_of_mass - recording.reports["wanted"], axis=1)
+    knee = np.degrees(recording.q[:, 7 + robot.joint_names.index("left_knee")])
+    settled = recording.t > 0.05  # the soles have sunk in
+    pressure = np.abs(recording.center_of_pressure("left_sole")[settled] - AT[:2]) / (0.12, 0.05)
+    print(f"the centre of mass went down by {1e3 * np.ptp(recording.center_of_mass[:, 2]):.0f} mm", end=", ")
+    print(f"knees from {knee.min():.0f}° to {knee.max():.0f}°; off by at most {away.max():.2f} mm")
+    print(f"centre of pressure at most {pressure.max():.0%} of the way to the edge of a sole", end=", ")
+    print(f"torques up to {np.abs(recording.tau[:, 6:] / robot.limits.effort[6:]).max():.0%} of their limits")
+    file = Path(folder) / "27_mujoco_squat.png"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(recording, file)
+    print("drawn in", file)
+
+
+def draw(recording, file):
+    """Height, error, forces, from above, joints and torques."""
+    t = recording.t
+    figure = Figure(figsize=(12, 8), layout="constrained")
+    (height, error, above), (normal, angles, effort) = figure.subplots(2, 3)
+    height.plot(t, recording.center_of_mass[:, 2], label="centre of mass")
+    height.plot(t, recording.reports["wanted"][:, 2], "k--", lw=1, label="wanted")
+    height.set(xlabel="time [s]", ylabel="height [m]", title="squats")
+    error.plot(t, 1e3 * (recording.center_of_mass - recording.reports["wanted"]), lw=1, label=["x", "y", "z"])
+    error.set(xlabel="time [s]", ylabel="error [mm]", title="centre of mass")
+    corners = np.array([(0.16, 0.05), (0.16, -0.05), (-0.08, -0.05), (-0.08, 0.05), (0.16, 0.05)])
+    for sole in soles:
+        place = recording.poses(sole)[0, :2, 3]
+        above.plot(*(place + corners).T, "0.6")
+        above.plot(*(place + recording.center_of_pressure(sole)).T, lw=0.8, label=f"pressure, {sole}")
+        normal.plot(t, recording.force(sole)[:, 2], lw=1, label=sole)
+    above.plot(*recording.center_of_mass[:, :2].T, label="centre of mass")
+    above.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="from above")
+    normal.plot(t, sum(recording.force(sole)[:, 2] for sole in soles), lw=1, label="both")
+    normal.axhline(9.81 * robot.mass, color="k", ls="--", lw=0.8)
+    normal.set(xlabel="time [s]", ylabel="normal force [N]", title="contact forces; dashed: weight")
+    for name in ("left_hip_pitch", "left_knee", "left_ankle_pitch"):
+        angles.plot(t, np.degrees(recording.q[:, 7 + robot.joint_names.index(name)]), lw=1, label=name)
+    angles.set(xlabel="time [s]", ylabel="angle [°]", title="joints")
+    effort.plot(t, recording.tau[:, 6:] / robot.limits.effort[6:], lw=0.8)
+    effort.set(xlabel="time [s]", ylabel="share of limit", title="torques", ylim=(-1.05, 1.05))
+    for axes in (height, error, above, normal, angles):
+        axes.legend(fontsize=7)
+    for axes in (height, error, normal, angles, effort):
+        axes.grid(alpha=0.3)
+    figure.savefig(file, dpi=100)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

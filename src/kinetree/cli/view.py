@@ -1,0 +1,128 @@
+"""`kinetree view`: robots in the browser."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+import kinetree as kt
+from kinetree.cli.loading import Loading, frames_to_complete, robots_to_complete, with_loading_options
+from kinetree.cli.numbers import STATE_HELP, array_from, configuration
+from kinetree.cli.output import JsonOption, console, guarded, print_json, say, working
+
+if TYPE_CHECKING:
+    from kinetree.viewer import Viewer
+
+BLINK = 0.1
+"""Between two looks at who is there [s]."""
+
+
+@guarded
+@with_loading_options
+def view(
+    robots: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ROBOT",
+            help="Paths of URDF, xacro or MJCF files, bundled names, or - for stdin; several stand side by side.",
+            show_default=False,
+            autocompletion=robots_to_complete,
+        ),
+    ],
+    loading: Loading,
+    q: Annotated[
+        str | None, typer.Option("--q", metavar="STATE", help=f"Of a single robot: {STATE_HELP}.", show_default=False)
+    ] = None,
+    motion: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, dir_okay=False, help="A motion to play: .npz with t and q, as `simulate --out` writes."
+        ),
+    ] = None,
+    follow: Annotated[
+        str | None, typer.Option(metavar="FRAME", help="A target to drag for it.", autocompletion=frames_to_complete)
+    ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LAYER", help="visual, collision, frames, com, inertia, …; may be repeated."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="By itself one that is free.", show_default=False)] = None,
+    browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    seconds: Annotated[float | None, typer.Option(help="End after so long.", min=0.0)] = None,
+    once: Annotated[bool, typer.Option("--once", help="End when the first visitor has left.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="Write a page that needs no server to this file, and end."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Robots in the browser: shapes, frames, sliders, centre of mass, a target to drag, motions.
+
+    It prints the address and serves the page until Ctrl-C.
+    """
+    loaded = [loading.load_aloud(robot).robot for robot in robots]
+    with working("opening"):
+        viewer = _viewer(loaded, q, show, host, port)
+    with viewer:
+        if motion is not None:
+            viewer.play(_motion(motion))
+        if follow is not None:
+            viewer.follow(follow)
+        if html is not None:
+            viewer.export(html)
+            say("written", str(html), "bold green")
+            if json:
+                print_json({"robots": [robot.name for robot in loaded], "url": None, "html": str(html)})
+            return
+        _announce(viewer, [robot.name for robot in loaded], json)
+        if browser:
+            typer.launch(viewer.url)
+        _serve(viewer, seconds, once)
+
+
+def _viewer(robots: list[kt.Robot], q: str | None, show: list[str] | None, host: str, port: int | None) -> Viewer:
+    from kinetree.viewer import Viewer  # noqa: PLC0415 - it knows an extra
+
+    options: dict[str, Any] = {"host": host, "port": port}
+    if show:
+        options["show"] = show
+    if q is not None:
+        if len(robots) > 1:
+            raise typer.BadParameter("it is of one robot; expected no other", param_hint="--q")
+        options["q"] = configuration(robots[0], q, "--q")
+    return Viewer(robots, **options)
+
+
+def _motion(path: Path) -> tuple[Any, Any]:
+    """Times and positions, as `simulate` saves them or as arrays of these names."""
+    return tuple(array_from(str(path), "--motion", name) for name in ("t", "q"))  # type: ignore[return-value]
+
+
+def _announce(viewer: Viewer, names: list[str], json: bool) -> None:
+    if json:
+        print_json({"robots": names, "url": viewer.url, "html": None})
+    else:
+        out = console()
+        out.print(Text.assemble(", ".join(names), " at ", (viewer.url, "bold cyan")))
+        if sys.stdout.isatty():
+            out.print(Text("Ctrl-C ends it.", style="dim"))
+    sys.stdout.flush()
+
+
+def _serve(viewer: Viewer, seconds: float | None, once: bool) -> None:
+    """Until the time is over, the visitor has gone, or Ctrl-C."""
+    end = None if seconds is None else time.monotonic() + seconds
+    visited = False
+    while end is None or time.monotonic() < end:
+        if viewer.wait(BLINK if end is None else min(BLINK, max(0.0, end - time.monotonic()))):
+            return
+        present = bool(viewer.server.get_clients())
+        if once and visited and not present:
+            return
+        visited = visited or present

@@ -1,0 +1,49 @@
+"""The names by which `gymnasium.make` and `gymnasium.make_vec` know our environments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import gymnasium
+
+from kinetree.environments.cart_pole import cart_pole
+from kinetree.environments.quadruped_stand import quadruped_stand
+from kinetree.environments.reacher import reacher
+from kinetree.environments.single import RobotEnv
+from kinetree.environments.task import Task
+from kinetree.environments.vector import RobotVectorEnv
+
+TASKS: Mapping[str, Callable[[], Task]] = {
+    "kinetree/CartPole-v0": cart_pole,
+    "kinetree/Reacher-v0": reacher,
+    "kinetree/QuadrupedStand-v0": quadruped_stand,
+}
+"""What makes a task, by the name of its environment."""
+
+
+@cache
+def _task(name: str) -> Task:
+    """Compiled once, however many environments there are."""
+    return TASKS[name]()
+
+
+def make_one(task: str, **options: Any) -> RobotEnv:
+    """For `gymnasium.make`."""
+    return RobotEnv(_task(task), **options)
+
+
+def make_many(task: str, num_envs: int = 1, **options: Any) -> RobotVectorEnv:
+    """For `gymnasium.make_vec`."""
+    return RobotVectorEnv(_task(task), num_envs, **options)
+
+
+for _name in TASKS:
+    gymnasium.register(
+        _name,
+        entry_point=f"{__name__}:make_one",
+        vector_entry_point=f"{__name__}:make_many",
+        kwargs={"task": _name},
+        order_enforce=False,
+    )

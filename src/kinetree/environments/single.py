@@ -1,0 +1,57 @@
+"""One environment, for those who want one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from kinetree.environments.task import Task
+from kinetree.environments.vector import spaces_of
+from kinetree.errors import ArgumentError
+from kinetree.ops import Array
+
+
+class RobotEnv(gymnasium.Env[Array, Array]):
+    """One robot with a task; `RobotVectorEnv` has many and is the one to learn with."""
+
+    def __init__(self, task: Task, **_: Any) -> None:
+        self.task = task
+        self.metadata: dict[str, Any] = {"render_modes": []}
+        self.observation_space, self.action_space = spaces_of(task)
+        self._state: tuple[Array, Array, Array] | None = None
+        self._age = 0
+
+    @property
+    def q(self) -> Array:
+        """Where the robot is, (nq,)."""
+        return self._running()[0]
+
+    @property
+    def v(self) -> Array:
+        """How it moves, (nv,)."""
+        return self._running()[1]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """A new episode."""
+        super().reset(seed=seed)
+        q, v, goal = (array[0] for array in self.task.start(self.np_random, 1))
+        self._state, self._age = (q, v, goal), 0
+        return self.task.judge(q, v, np.zeros(len(self.task.action_low)), goal)[0], {}
+
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Observation, reward, terminated, truncated and what else there is to know."""
+        q, v, goal = self._running()
+        taken = self.task.checked(action)
+        q, v, diverged = self.task.advance(q, v, taken)
+        self._state, self._age = (q, v, goal), self._age + 1
+        seen, reward, ended = self.task.judge(q, v, taken, goal)
+        over = bool(ended) or bool(diverged)
+        info = {"diverged": True} if diverged else {}
+        return seen, float(reward), over, self._age >= self.task.horizon and not over, info
+
+    def _running(self) -> tuple[Array, Array, Array]:
+        if self._state is None:
+            raise ArgumentError("step was called before reset; call reset first")
+        return self._state

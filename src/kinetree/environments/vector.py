@@ -1,0 +1,99 @@
+"""Many environments at once: one compiled rollout moves them all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from kinetree.arguments import as_count
+from kinetree.environments.task import Task
+from kinetree.errors import ArgumentError
+from kinetree.ops import Array
+
+
+def spaces_of(task: Task) -> tuple[spaces.Box, spaces.Box]:
+    """Observations and actions of one environment."""
+    seen = spaces.Box(-np.inf, np.inf, (task.observation_size,), np.float64)
+    return seen, spaces.Box(task.action_low, task.action_high, dtype=np.float64)
+
+
+class RobotVectorEnv(VectorEnv[Array, Array, Array]):
+    """`num_envs` robots with one task, in SIMD lanes over threads.
+
+    Random numbers of all of them come from one generator, so a seed decides everything, whatever the number of threads.
+    A state that cannot be computed any further ends its episode; `info["diverged"]` tells which.
+    """
+
+    def __init__(
+        self, task: Task, num_envs: int, autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP, **_: Any
+    ) -> None:
+        self.task, self.num_envs = task, as_count("num_envs", num_envs)
+        if not self.num_envs:
+            raise ArgumentError("num_envs is 0; expected at least 1")
+        self.mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self.mode}
+        self.single_observation_space, self.single_action_space = spaces_of(task)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.q = np.zeros((0, task.robot.nq))
+        """States of all robots, (num_envs, nq) and (num_envs, nv); empty before the first reset."""
+        self.v = np.zeros((0, task.robot.nv))
+        self.goal = np.zeros((0, 0))
+        self._age = np.zeros(self.num_envs, dtype=int)
+        self._over = np.zeros(self.num_envs, dtype=bool)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Start all of them, or those of `options={"reset_mask": (num_envs,)}`."""
+        super().reset(seed=seed)
+        mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=bool)
+        if mask.shape != (self.num_envs,):
+            raise ArgumentError(f"reset_mask has shape {mask.shape}; expected ({self.num_envs},)")
+        if not len(self.q):
+            self.q, self.v, self.goal = self.task.start(self.np_random, self.num_envs)
+            self._age[:], self._over[:] = 0, False
+        else:
+            self._start(mask)
+        return self._seen()[0], {}
+
+    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """Observations, rewards, terminations, truncations and what else there is to know, after one action each."""
+        if not len(self.q):
+            raise ArgumentError("step was called before reset; call reset first")
+        action = self.task.checked(actions, (self.num_envs,))
+        fresh = self._over.copy()
+        if self.mode is AutoresetMode.DISABLED and fresh.any():
+            raise ArgumentError(
+                f"environment {int(np.argmax(fresh))} is over; reset it first, by options={{'reset_mask': …}}"
+            )
+        if fresh.any():  # their action is not used: they show how they start
+            self._start(fresh)
+        q, v, diverged = self.task.advance(self.q, self.v, action)
+        self.q, self.v = np.where(fresh[:, None], self.q, q), np.where(fresh[:, None], self.v, v)
+        diverged &= ~fresh
+        self._age += ~fresh
+        seen, reward, ended = self._seen(action)
+        reward, ended = np.where(fresh, 0.0, reward), (ended | diverged) & ~fresh
+        cut = (self._age >= self.task.horizon) & ~ended
+        self._over = ended | cut
+        info: dict[str, Any] = {"diverged": diverged} if diverged.any() else {}
+        if self.mode is AutoresetMode.SAME_STEP and self._over.any():
+            info |= {"final_obs": seen.copy(), "_final_obs": self._over.copy()}
+            self._start(self._over.copy())
+            seen = self._seen()[0]
+        return seen, reward, ended, cut, info
+
+    def _start(self, mask: Array) -> None:
+        """New states for some of them."""
+        q, v, goal = self.task.start(self.np_random, self.num_envs)
+        rows = mask[:, None]
+        self.q, self.v = np.where(rows, q, self.q), np.where(rows, v, self.v)
+        self.goal = np.where(rows, goal, self.goal)
+        self._age[mask], self._over[mask] = 0, False
+
+    def _seen(self, action: Array | None = None) -> tuple[Array, Array, Array]:
+        taken = np.zeros((self.num_envs, len(self.task.action_low))) if action is None else action
+        return self.task.judge(self.q, self.v, taken, self.goal)

@@ -1,0 +1,22 @@
+"""Plots of robots, motions and forces, through matplotlib (`pip install 'kinetree[plot]'`).
+
+Every function draws into the axes it is given, or into a new figure, and returns the figure: `.savefig("torques.png")`.
+"""
+
+from kinetree.plot.forces import contact_forces
+from kinetree.plot.inertia import sparsity
+from kinetree.plot.motions import torques, tracking
+from kinetree.plot.reach import manipulability, workspace
+from kinetree.plot.support import support
+from kinetree.plot.tree import tree
+
+__all__ = [
+    "contact_forces",
+    "manipulability",
+    "sparsity",
+    "support",
+    "torques",
+    "tracking",
+    "tree",
+    "workspace",
+]

@@ -1,0 +1,84 @@
+"""The centre of mass over what the robot stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.arguments import as_floats
+from kinetree.errors import ArgumentError
+from kinetree.geometry import Ground, convex_hull
+from kinetree.plot.canvas import BAD, COLORS, GOOD, axes_for, tidy
+from kinetree.robot import Robot
+
+
+def support(
+    robot: Robot,
+    q: ArrayLike,
+    ax: Any = None,
+    *,
+    contacts: Iterable[str] | None = None,
+    points: ArrayLike | None = None,
+) -> Any:
+    """The centre of mass over the support polygon, seen from above; for q of shape (n, nq) its way.
+
+    contacts   frames whose origins are the corners; without them, what of the shapes is lowest at the first q
+    points     corners of the polygon, (k, 2) or (k, 3) [m], instead
+    """
+    states = np.atleast_2d(as_floats("q", q, (robot.nq,)))
+    if states.ndim != 2:
+        raise ArgumentError(f"q has shape {states.shape}; expected one configuration or a motion, (n, {robot.nq})")
+    if points is not None:
+        corners = np.asarray(points, dtype=float)
+        if corners.ndim != 2 or corners.shape[1] not in (2, 3):
+            raise ArgumentError(f"points has shape {corners.shape}; expected (k, 2) or (k, 3)")
+    elif contacts is not None:
+        listed = [contacts] if isinstance(contacts, str) else list(contacts)
+        corners = np.array([robot.frame(name).pose(states[0])[:3, 3] for name in listed]).reshape(-1, 3)
+    else:
+        corners = Ground(robot).touching(states[0])
+    polygon = convex_hull(corners[:, :2])
+    way = robot.center_of_mass(states)[:, :2]
+    margins = [margin(polygon, point) for point in way]
+    ax = axes_for(ax, (6.2, 4.4))
+    if len(polygon) > 2:
+        closed = np.vstack([polygon, polygon[:1]])
+        ax.fill(closed[:, 0], closed[:, 1], color=COLORS[2], alpha=0.18, linewidth=0)
+        ax.plot(closed[:, 0], closed[:, 1], color=COLORS[2], lw=1.6, label="support")
+    ax.plot(corners[:, 0], corners[:, 1], "s", color=COLORS[2], ms=3)
+    least = float(np.min(margins))
+    if len(way) > 1:
+        ax.plot(way[:, 0], way[:, 1], color=COLORS[0], lw=1.6, label="centre of mass")
+    ax.plot(
+        *way[-1],
+        "o",
+        color=GOOD if margins[-1] >= 0.0 else BAD,
+        ms=8,
+        label="centre of mass" if len(way) == 1 else "its end",
+    )
+    ax.set(xlabel="x [m]", ylabel="y [m]")
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_title(
+        f"margin {100.0 * least:.1f} cm" if least >= 0.0 else f"outside by {-100.0 * least:.1f} cm", fontsize="medium"
+    )
+    ax.margins(0.12)
+    tidy(ax)
+    ax.legend(fontsize="small", frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return ax.figure
+
+
+def margin(polygon: Any, point: Any) -> float:
+    """How far a point is from the edges of a convex polygon, counter-clockwise (k, 2) [m]; negative outside."""
+    if len(polygon) < 3:
+        return -float(np.min(np.linalg.norm(polygon - point, axis=1))) if len(polygon) else -np.inf
+    edges = np.roll(polygon, -1, axis=0) - polygon
+    lengths = np.linalg.norm(edges, axis=1)
+    to = point - polygon
+    inward = (edges[:, 0] * to[:, 1] - edges[:, 1] * to[:, 0]) / lengths
+    if inward.min() >= 0.0:
+        return float(inward.min())
+    part = np.clip(np.einsum("ij,ij->i", to, edges) / lengths**2, 0.0, 1.0)
+    return -float(np.linalg.norm(to - part[:, None] * edges, axis=1).min())

@@ -1,0 +1,122 @@
+"""The kinematic tree as a diagram: bodies as boxes, joints as lines with names, fixed links left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kinetree.model.joints import (
+    AxisJoint,
+    Continuous,
+    Fixed,
+    Free,
+    Helical,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+from kinetree.plot.canvas import COLORS, DARK, GREY, LIGHT, axes_for
+from kinetree.robot import Robot
+
+KINDS: dict[type[Joint], tuple[str, str]] = {
+    Continuous: ("continuous", COLORS[5]),
+    Revolute: ("revolute", COLORS[0]),
+    Prismatic: ("prismatic", COLORS[1]),
+    Helical: ("helical", COLORS[4]),
+    Universal: ("universal", COLORS[3]),
+    Spherical: ("spherical", COLORS[3]),
+    Planar: ("planar", COLORS[2]),
+    Free: ("free", COLORS[2]),
+    Fixed: ("fixed", GREY),
+}
+FOLLOWS = "mimic"
+
+
+def tree(robot: Robot, ax: Any = None, *, joints: bool = True) -> Any:
+    """The tree of bodies from the world to the tips, coloured by the kind of joint; with `joints`, their names too.
+
+    Depth goes to the right, one line for every tip. Mimic joints are dashed.
+    """
+    model = robot.model
+    rows = _rows(model.parents)
+    depth = [len(model.support(i)) for i in range(model.n_bodies + 1)]
+    tips = max(rows) + 1
+    size = (min(2.0 + 1.75 * (max(depth) + 1), 22.0), min(1.2 + 0.5 * tips, 30.0))
+    ax = axes_for(ax, size)
+    used: dict[str, str] = {}
+    for i, p in model.root_to_tips():
+        kind, color, dash = _look(model.joints[i])
+        used[kind] = color
+        middle = depth[p] + 0.42
+        ax.plot(
+            [depth[p], middle, middle, depth[i]],
+            [rows[p], rows[p], rows[i], rows[i]],
+            dash,
+            color=color,
+            lw=1.8,
+            zorder=1,
+        )
+        name = model.joints[i].name
+        if joints and name != model.names[i]:
+            ax.text(
+                depth[i] - 0.29, rows[i] - 0.16, _cut(name, 22), ha="center", va="bottom", fontsize=5.5, color=color
+            )
+    for i, name in enumerate(model.names):
+        box = {"boxstyle": "round,pad=0.3", "facecolor": LIGHT if i else DARK, "edgecolor": "none"}
+        ax.text(
+            depth[i],
+            rows[i],
+            _cut(name, 18),
+            ha="center",
+            va="center",
+            fontsize=6.5,
+            bbox=box,
+            color="black" if i else "white",
+            zorder=2,
+        )
+    for kind, color in used.items():
+        ax.plot([], [], "--" if kind == FOLLOWS else "-", color=color, lw=1.8, label=kind)
+    ax.legend(loc="upper left", fontsize="small", frameon=False, ncols=len(used), bbox_to_anchor=(0.0, 1.0))
+    ax.set(xlim=(-0.5, max(depth) + 0.6), ylim=(tips - 0.4, -1.1))
+    ax.set_axis_off()
+    ax.set_title(f"{robot.name}: {robot.nq} positions, {robot.nv} velocities, {robot.mass:.4g} kg", fontsize="medium")
+    return ax.figure
+
+
+def _look(joint: Joint) -> tuple[str, str, str]:
+    """Kind, colour and dashes."""
+    if isinstance(joint, AxisJoint) and joint.leader is not None:
+        return FOLLOWS, COLORS[6], "--"
+    for kind, (name, color) in KINDS.items():
+        if isinstance(joint, kind):
+            return name, color, "-"
+    return type(joint).__name__.lower(), DARK, "-"
+
+
+def _rows(parents: tuple[int, ...]) -> list[float]:
+    """The height of every body: tips one below the other, others in the middle of their children."""
+    children: dict[int, list[int]] = {}
+    for i, p in enumerate(parents):
+        if i:
+            children.setdefault(p, []).append(i)
+    rows = [0.0] * len(parents)
+    count = 0
+
+    def place(body: int) -> float:
+        nonlocal count
+        if body not in children:
+            rows[body] = float(count)
+            count += 1
+        else:
+            heights = [place(child) for child in children[body]]
+            rows[body] = 0.5 * (heights[0] + heights[-1])
+        return rows[body]
+
+    place(0)
+    return rows
+
+
+def _cut(name: str, length: int) -> str:
+    return name if len(name) <= length else f"{name[: length - 1]}…"

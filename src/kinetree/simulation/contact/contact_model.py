@@ -1,0 +1,66 @@
+"""What all contact models share: what can touch what, and where it is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from kinetree.law import compile
+from kinetree.ops import Array
+from kinetree.robot import Robot
+from kinetree.simulation.contact.meeting import Meetings, Pair, pairs
+from kinetree.simulation.contact.obstacles import Ground, Obstacle
+from kinetree.simulation.contact.touch import Touch, as_least
+from kinetree.simulation.dynamics import Dynamics
+
+
+@dataclass(frozen=True)
+class ContactModel(ABC):
+    """Spheres of a robot against obstacles: n pairs, each obstacle with all that can touch it.
+
+    touching    names of links, for their collision shapes, of frames without any, for their origins, or Touch
+    obstacles   Ground, Block, Terrain
+    friction    μ, where neither touch nor obstacle says
+    """
+
+    touching: Any
+    obstacles: Any = (Ground(),)
+    friction: float = 0.7
+
+    def __post_init__(self) -> None:
+        touching = (self.touching,) if isinstance(self.touching, (str, Touch)) else tuple(self.touching)
+        obstacles = (self.obstacles,) if isinstance(self.obstacles, Obstacle) else tuple(self.obstacles)
+        object.__setattr__(self, "touching", touching)
+        object.__setattr__(self, "obstacles", obstacles)
+        object.__setattr__(self, "friction", as_least("friction", self.friction, 0.0))
+
+    @property
+    def _restitution(self) -> float:
+        """e, where neither touch nor obstacle says."""
+        return 0.0
+
+    @abstractmethod
+    def dynamics(self, robot: Robot) -> Dynamics:
+        """Of a robot with these contacts, for rollouts."""
+
+    def pairs(self, robot: Robot) -> tuple[Pair, ...]:
+        """What may touch what, in the order of gaps and forces."""
+        return pairs(robot.model, self.touching, self.obstacles, self.friction, self._restitution)
+
+    def gaps(self, robot: Robot, q: ArrayLike) -> Array:
+        """(…, n) [m], negative where something is inside."""
+        gaps: Array = _gaps(self)(robot, q)
+        return gaps
+
+
+@lru_cache(maxsize=64)
+def _gaps(contact: ContactModel) -> Any:
+    @compile
+    def contact_gaps(robot: Robot, q: Array) -> Array:
+        return Meetings(robot.model, contact.pairs(robot), q).gaps
+
+    return contact_gaps

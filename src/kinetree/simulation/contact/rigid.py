@@ -1,0 +1,63 @@
+"""Rigid contact for rollouts: what the user says of it; `time_stepping` has the equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from kinetree.arguments import as_count
+from kinetree.errors import ArgumentError
+from kinetree.model.constraints import Contact, Loop
+from kinetree.robot import Robot
+from kinetree.simulation.contact.contact_model import ContactModel
+from kinetree.simulation.contact.meeting import Pair
+from kinetree.simulation.contact.stops import stops_of
+from kinetree.simulation.contact.time_stepping import TimeStepping
+from kinetree.simulation.contact.touch import as_share
+from kinetree.simulation.dynamics import Dynamics
+
+
+@final
+@dataclass(frozen=True)
+class RigidContact(ContactModel):
+    """Contact without any give: it sticks, slips, breaks, and hits, once every step.
+
+    restitution   e from 0, plastic, to 1, elastic, where neither touch nor obstacle says
+    held          kt.Loop and kt.Contact that hold all the time, beside the contacts that come and go
+    stops         whether joints stop dead at their limits
+    sweeps        over all contacts in every step, from the forces of the step before
+    correction    β, the share of a penetration that one step takes back
+
+    Rollouts can record "contact_forces", (…, steps, n, 3) [N], on the robot in world axes; "contact_gaps",
+    (…, steps, n) [m], at the beginning of steps; "contact_residual", (…, steps) [m/s], by which the contacts' laws
+    are broken when the sweeps end; and with stops "stop_efforts", (…, steps, m) [N m or N], away from limits.
+    """
+
+    restitution: float = field(default=0.0, kw_only=True)
+    held: Any = field(default=(), kw_only=True)
+    stops: bool = field(default=False, kw_only=True)
+    sweeps: int = field(default=12, kw_only=True)
+    correction: float = field(default=0.2, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "restitution", as_share("restitution", self.restitution))
+        object.__setattr__(self, "correction", as_share("correction", self.correction))
+        object.__setattr__(self, "held", (self.held,) if isinstance(self.held, (Contact, Loop)) else tuple(self.held))
+        if as_count("sweeps", self.sweeps) == 0:
+            raise ArgumentError("sweeps is 0; expected at least one")
+
+    @property
+    def _restitution(self) -> float:
+        return self.restitution
+
+    def pairs(self, robot: Robot) -> tuple[Pair, ...]:
+        """What may touch what, in the order of gaps and forces; with stops there may be nothing."""
+        return () if self.stops and not self.touching else super().pairs(robot)
+
+    def dynamics(self, robot: Robot) -> Dynamics:
+        """Of a robot with these contacts."""
+        held = robot.constrained(self.held).equations if self.held else None
+        stops = stops_of(robot.model) if self.stops else ()
+        rule = TimeStepping(robot.model, self.pairs(robot), stops, held, self.sweeps, self.correction)
+        return Dynamics(robot.forward_dynamics, None, (self,), rule.step, rule.extras, rule.carried)

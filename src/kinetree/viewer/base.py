@@ -1,0 +1,52 @@
+"""A floating base that can be dragged: a gizmo at its pose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree.model.joints import Joint
+from kinetree.viewer.shown import ShownRobot
+from kinetree.viewer.stage import State
+
+
+class BaseGizmo:
+    """Moves a floating base with all that hangs on it."""
+
+    def __init__(self, shown: ShownRobot, base: Joint) -> None:
+        self.shown, self.base = shown, base
+        self.gizmo: Any = None
+
+    def show(self, visible: bool) -> None:
+        """Or hide."""
+        if not visible:
+            if self.gizmo is not None:
+                self.gizmo.visible = False
+            return
+        if self.gizmo is None:
+            stage = self.shown.stage
+            self.gizmo = stage.scene.add_transform_controls(
+                f"{stage.root}/base_gizmo", scale=0.2 * stage.size, line_width=4.0, depth_test=False
+            )
+            self.gizmo.on_update(self._dragged)
+        self.gizmo.visible = True
+        self.update()
+
+    async def _dragged(self, event: Any) -> None:  # a coroutine, so that events come in order
+        self.move(np.asarray(event.target.position), np.asarray(event.target.wxyz))
+
+    def move(self, position: Any, wxyz: Any) -> None:
+        """Puts the base somewhere."""
+        q = self.shown.q
+        q[self.base.iq : self.base.iq + 3] = position
+        q[self.base.quaternion] = np.roll(wxyz / np.linalg.norm(wxyz), -1)
+        self.shown.playing = False
+        self.shown.place(State(q, np.zeros(self.shown.robot.nv)))
+
+    def update(self) -> None:
+        """To where the base is."""
+        if self.gizmo is not None and self.gizmo.visible:
+            q = self.shown.stage.state.q
+            self.gizmo.position = q[self.base.iq : self.base.iq + 3]
+            self.gizmo.wxyz = np.roll(q[self.base.quaternion], 1)

@@ -1,0 +1,111 @@
+"""A web server for one viewer, by viser: the only place that imports it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from kinetree.errors import ArgumentError, KinetreeError, short
+
+LOOPBACK = "127.0.0.1"
+BRAND = (37, 99, 235)
+
+
+def start(host: str, port: int | None, title: str) -> Any:
+    """A `viser.ViserServer` at this address; without a port, at one that is free."""
+    viser = _viser()
+    if not isinstance(host, str) or not host:
+        raise ArgumentError(f"host is {short(host)}; expected an address such as {LOOPBACK!r}")
+    wanted = 0 if port is None else port
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= 65535:
+        raise ArgumentError(f"port is {short(port)}; expected a number from 1 to 65535, or None for one that is free")
+    _check_free(host, wanted)
+    with _silent({threading.get_ident()}):
+        server = viser.ViserServer(host=host, port=wanted, label=title, verbose=False)
+    if wanted not in (0, server.get_port()):  # somebody was faster
+        stop(server)
+        raise _taken(host, wanted)
+    server.request_share_url = _no_tunnel  # a page must not open this machine to the world
+    server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
+    server.gui.main_panel.dock_right()
+    return server
+
+
+def stop(server: Any) -> None:
+    """Ends the server: its port is free afterwards, its threads are gone."""
+    thread = server._websock_server._server_thread
+    with _silent({thread.ident}):
+        server.stop()
+
+
+def png(pixels: Any) -> bytes:
+    """An image (height, width, 3 or 4) of bytes as a PNG file."""
+    import imageio.v3  # noqa: PLC0415 - viser needs it too
+
+    encoded: bytes = imageio.v3.imwrite("<bytes>", pixels, extension=".png")
+    return encoded
+
+
+def _viser() -> Any:
+    try:
+        import viser  # noqa: PLC0415 - an extra, and slow to import
+    except ModuleNotFoundError:
+        raise KinetreeError("robots are shown by the package viser: pip install 'kinetree[viewer]'") from None
+    return viser
+
+
+def _check_free(host: str, port: int) -> None:
+    """Raises unless the port can be had; zero is any."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except PermissionError:
+        raise KinetreeError(f"port {port} needs more rights than this user has; choose one above 1023") from None
+    except socket.gaierror:
+        raise ArgumentError(f"host is {short(host)}, which is no address of this machine") from None
+    except OSError as problem:
+        if port == 0:
+            raise ArgumentError(f"host is {short(host)}, which is no address of this machine: {problem}") from None
+        raise _taken(host, port) from None
+
+
+def _taken(host: str, port: int) -> KinetreeError:
+    return KinetreeError(f"port {port} of {host} is taken; leave port out for one that is free")
+
+
+def _no_tunnel(verbose: bool = True) -> None:
+    """Instead of viser's offer to show the page to everybody."""
+
+
+@contextlib.contextmanager
+def _silent(threads: set[int]) -> Iterator[None]:
+    """What these threads print is dropped meanwhile: viser greets on standard output, which belongs to the user."""
+    with contextlib.redirect_stdout(_Others(sys.stdout, threads)):
+        yield
+
+
+class _Others(io.TextIOBase):
+    """A stream that lets through what other threads write."""
+
+    def __init__(self, stream: TextIO, silent: set[int]) -> None:
+        self.stream, self.silent = stream, silent
+
+    def write(self, text: str) -> int:
+        return len(text) if threading.get_ident() in self.silent else self.stream.write(text)
+
+    def flush(self) -> None:
+        self.stream.flush()
+
+    def isatty(self) -> bool:
+        return self.stream.isatty()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self.stream.encoding

@@ -1,0 +1,107 @@
+"""Rigid stops at joint limits, and contact of robots with closed loops, in one solve with the contacts."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from contact_bodies import ALL
+from kinetree.simulation import Ground, RigidContact, Touch
+from linkages import along, four_bar, four_bar_at
+from peers import close
+
+G = 9.81
+
+
+def pendulum(lower, upper):
+    builder = kt.ModelBuilder("pendulum")
+    builder.link("base")
+    builder.link("rod", kt.Inertia.from_com(1.0, (0.0, 0.0, -0.5), 0.02 * np.eye(3)))
+    builder.joint("hinge", "revolute", "base", "rod", axis=(0.0, 1.0, 0.0), lower=lower, upper=upper)
+    return kt.Robot(builder.build())
+
+
+@pytest.mark.parametrize(("lower", "upper", "start"), [(0.2, 1.5, 1.0), (-1.5, -0.2, -1.0), (0.2, np.inf, 1.0)])
+def test_a_pendulum_falls_onto_its_stop_and_rests_there(lower, upper, start):
+    robot, limit = pendulum(lower, upper), 0.2 * np.sign(start)
+    path = robot.rollout(
+        [start], [0.0], None, 1e-3, 3000, contact=RigidContact((), stops=True), record=("q", "v", "stop_efforts")
+    )
+    assert np.abs(path.q).min() >= 0.2 - 1e-12
+    close(path.q[-1], np.array([limit]), 1e-12)
+    close(path.v[-1], np.zeros(1), 1e-12)
+    close(path["stop_efforts"][-1], np.abs(robot.gravity_forces([limit])), 1e-9)
+    free = robot.rollout([start], [0.0], None, 1e-3, 3000)
+    assert np.abs(free.q).min() < 0.1
+
+
+def test_an_arm_collapses_onto_its_stops():
+    """Six joints, some at lower and some at upper limits; at rest the stops carry what gravity asks for."""
+    robot = kt.load("arm6")
+    contact = RigidContact((), stops=True)
+    rng = np.random.default_rng(1)
+    q0 = robot.random(rng, 9)
+
+    @kt.compile
+    def damped(robot, q, v):
+        return -5.0 * (robot.mass_matrix(q) @ v)
+
+    path = robot.rollout(q0, np.zeros(6), damped, 1e-3, 6000, contact=contact, record=("q", "v", "stop_efforts"))
+    over = np.maximum(robot.limits.lower - path.q, path.q - robot.limits.upper)
+    assert over.max() < 1e-3
+    efforts = path["stop_efforts"]
+    assert efforts.min() >= 0.0 and (efforts[:, -1] > 0.1).any()
+    resting = np.abs(path.v[:, -1]).max(axis=1) < 5e-3
+    assert resting.sum() > 5
+    for q, effort in zip(path.q[resting, -1], efforts[resting, -1], strict=True):
+        middle = 0.5 * (robot.limits.lower + robot.limits.upper)
+        away = np.where(q > middle, -1.0, 1.0)
+        close(away * effort, robot.gravity_forces(q), 2e-2)
+
+
+def test_a_four_bar_meets_a_wall():
+    """Its loop stays closed, the wall is not passed, and no energy comes of it."""
+    robot = four_bar()
+    q, v, _, _ = along(four_bar_at, 0.4, 2.0)
+    loop, tip = kt.Loop("coupler_end", "rocker_end"), robot.frame("coupler_end")
+    system = robot.constrained(loop)
+
+    @kt.compile
+    def damped(robot, q, v):
+        return -0.02 * v
+
+    without = tip.pose(system.rollout(q, v, damped, 1e-3, 8000).q)[:, :3, 3]
+    normal = without[0] - without[np.argmax(np.linalg.norm(without - without[0], axis=1))]
+    heights = without @ normal / np.linalg.norm(normal)
+    wall = Ground(normal, 0.5 * (heights[0] + heights.min()))  # half way to where it would go
+    contact = RigidContact(Touch("coupler_end"), wall, friction=0.3, held=loop)
+    path = robot.rollout(q, v, damped, 1e-3, 8000, contact=contact, record=("q", "v", *ALL))
+    errors = np.abs(system.position_error(path.q)).max(axis=1)
+    assert errors.max() < 1e-4  # of the order of dt² and without drift, for eight seconds
+    assert np.abs(np.einsum("nij,nj->ni", system.jacobian(path.q[:-1]), path.v[1:])).max() < 1e-9
+    assert (path["contact_forces"] != 0.0).any()
+    assert path["contact_gaps"].min() > -1e-4
+    energy = robot.kinetic_energy(path.q, path.v) + robot.potential_energy(path.q)
+    assert energy[-1] < energy[0] and np.diff(energy).max() < 1e-3 * abs(energy[0]) + 1e-3
+
+
+def test_what_is_held_beside_a_contact_carries_its_share():
+    """A quadruped with one foot bolted to the ground, the others free to lift: forces on all add up to the weight."""
+    robot = kt.load("quadruped", base="floating")
+    feet = [name for name in robot.frame_names if name.endswith("foot")]
+    q = robot.neutral()
+    for k, name in enumerate(robot.joint_names, start=7):
+        q[k] = {"haa": 0.0, "hfe": 0.6, "kfe": -1.2}[name[-3:]]
+    q[2] -= RigidContact(feet).gaps(robot, q).min()
+    target = q[7:].copy()
+
+    @kt.compile
+    def pd(robot, q, v):
+        return np.concatenate([np.zeros(6), 200.0 * (target - q[7:]) - 6.0 * v[6:]])
+
+    place = robot.frame(feet[0]).pose(q)[:3, 3]
+    contact = RigidContact(feet[1:], held=kt.Contact(feet[0], at=place))
+    path = robot.rollout(q, np.zeros(robot.nv), pd, 2e-3, 3000, contact=contact, record=("q", "v", *ALL))
+    close(robot.frame(feet[0]).pose(path.q)[:, :3, 3], np.broadcast_to(place, (3001, 3)), 1e-6)
+    usual = robot.rollout(q, np.zeros(robot.nv), pd, 2e-3, 3000, contact=RigidContact(feet), record=("q", "v", *ALL))
+    close(path.q[-1], usual.q[-1], 1e-5)
+    close(path["contact_forces"][-1], usual["contact_forces"][-1, 1:], 1e-3)

@@ -18,7 +18,7 @@ def problem(seed, contacts=4, joints=14, stops=2):
     everywhere = np.arange(joints)
     places = [Place(slice(3 * k, 3 * k + 3), everywhere) for k in range(contacts)]
     places += [Place(slice(row, row + 1), everywhere) for row in range(3 * contacts, rows)]
-    friction = [*rng.uniform(0.0, 0.9, contacts), *[None] * stops]
+    friction = [*rng.uniform(0.1, 1.5, contacts), *[None] * stops]
     return feel, places, rng.normal(size=rows), friction
 
 
@@ -55,7 +55,7 @@ def test_some_stick_some_slip_and_some_open():
 
 
 def test_the_residual_falls_and_a_good_start_helps():
-    feel, places, b, friction = problem(3)
+    feel, places, b, friction = problem(1)
     solver = ContactProblem(feel, places, b, friction)
     residuals = [solver.residual(solver.solve(np.zeros(len(b)), sweeps)) for sweeps in (1, 10, 40)]
     assert residuals[0] > residuals[1] > residuals[2]

@@ -64,6 +64,8 @@ def rollout(
         raise ArgumentError(
             "integrator is 'variational', which knows a robot by its energies: without contact and constraints"
         )
+    if moved_by.step is not None and integrator != "semi-implicit-euler":
+        raise ArgumentError(f"integrator is {integrator!r}; rigid contact makes its own steps, of semi-implicit Euler")
     wanted = tuple(dict.fromkeys((record,) if isinstance(record, str) else record))
     told = tuple(name for name in wanted if name not in ("q", "v"))
     step = Step(efforts, moved_by if dynamics is None else dynamics, integrator, told)

@@ -1,12 +1,15 @@
-"""`{public-names} kinetree.control` documents every public name of a module, in the order of its sources.
+"""`{public-names} kinetree.control` documents every public name of a module; with content, one name a line, these.
 
-With content, one name a line, it documents these.
+`{remaining-names}` documents what no other page of its folder has named, so that nothing public is left out.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
+import re
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -14,6 +17,10 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+INSIDE = ("algorithms", "backends", "cli", "compiler", "model", "spatial")
+"""Packages whose names are not promised to stay."""
+LISTED = re.compile(r"^```\{public-names\} (\S+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def names_of(module: ModuleType) -> list[str]:
@@ -56,7 +63,50 @@ class PublicNames(SphinxDirective):
         return self.parse_text_to_nodes(rst) if lines else []
 
 
+def public_modules() -> list[str]:
+    """`kinetree`, and the modules in it that say by `__all__` what they offer, if that is more than `kinetree` has."""
+    import kinetree  # noqa: PLC0415 - the package that is documented
+
+    found = ["kinetree"]
+    for entry in pkgutil.iter_modules(kinetree.__path__, "kinetree."):
+        if entry.name.rpartition(".")[2] in INSIDE:
+            continue
+        module = importlib.import_module(entry.name)
+        names = getattr(module, "__all__", ())
+        if any(getattr(module, name) is not getattr(kinetree, name, None) for name in names):
+            found.append(entry.name)
+    return found
+
+
+def named_in(folder: Path) -> set[str]:
+    """The full names that pages document."""
+    found = set()
+    for page in folder.glob("*.md"):
+        for module, content in re.findall(
+            r"^```\{public-names\} (\S+)\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
+        ):
+            lines = [line.strip() for line in content.splitlines() if line.strip() and not line.startswith(":")]
+            found |= {f"{module}.{name}" for name in lines or names_of(importlib.import_module(module))}
+    return found
+
+
+class RemainingNames(SphinxDirective):
+    """What other pages of the folder leave out, by module."""
+
+    def run(self) -> list[nodes.Node]:
+        named = named_in(Path(self.env.doc2path(self.env.docname)).parent)
+        result: list[nodes.Node] = []
+        for module in public_modules():
+            names = names_of(importlib.import_module(module))
+            missing = [name for name in names if f"{module}.{name}" not in named]
+            if missing:
+                listed = "\n".join(missing)
+                result += self.parse_text_to_nodes(f"```{{public-names}} {module}\n{listed}\n```")
+        return result or [nodes.paragraph("", "None.")]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.add_directive("public-names", PublicNames)
+    app.add_directive("remaining-names", RemainingNames)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

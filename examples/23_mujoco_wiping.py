@@ -36,6 +36,7 @@ axes = np.array([[np.cos(TILT), 0.0, np.sin(TILT)], [0.0, 1.0, 0.0], [-np.sin(TI
 normal, table = axes[:, 2], np.eye(4)
 table[:3, :3] = axes
 table[:3, 3] = start[:3, 3] - (RADIUS + 0.005 + 0.02) * normal
+board = Fixture(Box((0.4, 0.4, 0.04)), table, friction=FRICTION, settling=0.03, hardness=0.5)
 
 wait = Line(start[:3, 3], start[:3, 3], 2.0)
 circle = Arc(start[:3, 3], start[:3, 3] - 0.06 * axes[:, 0], normal, 2.0 * np.pi, 4.0)
@@ -56,7 +57,6 @@ def wipe():
         return controller(q, v, (*path(t), push(t).force, measured)) - BRAKE * J * (J @ v)
 
     compiled = torques.bind(robot)
-    board = Fixture(Box((0.4, 0.4, 0.04)), table, friction=FRICTION, settling=0.03, hardness=0.5)
     world = MujocoWorld(robot, [board], feel=["sponge"])
 
     smooth = np.zeros(6)

@@ -18,8 +18,8 @@ from kinetree.simulation import Fixture, MujocoWorld, Push
 from kinetree.trajectories import Line, Sequence, Swing
 
 PLANNED, REAL = 0.6, 0.8  # friction that the controller counts on, and that of the floor
-LIFTED, UP, DOWN, END = "front_left_foot", 1.6, 3.0, 6.5  # [s]
-PUSH = Push("base_link", [0.0, 80.0, 0.0], 4.5, 4.7)
+LIFTED, UP, DOWN, END = "front_left_foot", 1.2, 2.3, 4.8  # [s]
+PUSH = Push("base_link", [0.0, 80.0, 0.0], 3.4, 3.6)
 RADIUS = 0.028
 
 robot = kt.load("quadruped", base="floating")
@@ -33,8 +33,8 @@ places = {foot: robot.frame(foot).pose(stand)[:3, 3] for foot in feet}
 middle = robot.center_of_mass(stand)
 over = np.append(np.mean([places[foot][:2] for foot in feet if foot != LIFTED], axis=0), middle[2])
 over = middle + 0.8 * (over - middle)
-waits = [Line(p, p, T) for p, T in ((middle, 0.4), (over, 2.0), (middle, 2.7))]
-mass = Sequence([waits[0], Line(middle, over, 1.0), waits[1], Line(over, middle, 1.0)])
+waits = [Line(p, p, T) for p, T in ((middle, 0.2), (over, 1.3), (middle, 2.0))]
+mass = Sequence([waits[0], Line(middle, over, 0.9), waits[1], Line(over, middle, 0.9)])
 half = 0.5 * (DOWN - UP)
 high = places[LIFTED] + [0.05, 0.0, 0.1]
 foot = Sequence([Swing(places[LIFTED], high, 0.0, half), Swing(high, places[LIFTED], 0.0, half)])
@@ -48,10 +48,10 @@ tasks = [
 controller = WholeBody(robot, tasks, [PointContact(name, friction=PLANNED, damping=20.0) for name in feet])
 
 
-def run():
-    """A recording, with the planned centre of mass and forces in its reports."""
-    world = MujocoWorld(robot, [Fixture(friction=REAL)], feel=feet)
-    t = world.period * np.arange(round(END / world.period))
+def run(controller=controller, body=robot, end=END):
+    """A recording, with the planned centre of mass and forces in its reports; `body` is what MuJoCo has."""
+    world = MujocoWorld(body, [Fixture(friction=REAL)], feel=feet)
+    t = world.period * np.arange(round(end / world.period))
     wanted, swinging = mass(t), foot(np.clip(t - UP, 0.0, foot.duration))
     state = None
 
@@ -70,7 +70,7 @@ def run():
         state = step.state
         return step.tau, {"wanted": wanted.position[k], "planned": step.forces, "changes": step.iterations}
 
-    return world.run(law, stand, duration=END, pushes=PUSH)
+    return world.run(law, stand, duration=end, pushes=PUSH)
 
 
 def main(folder="pictures"):

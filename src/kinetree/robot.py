@@ -433,7 +433,8 @@ class Robot(OneBodyQuantities):
                           (robot, q, v) or (robot, q, v, t) that gives them, or a dict with them as "tau"; or None, for
                           none. A plain function of (q, v, t) is asked from Python before every step, with all states at
                           once, which is slow; its efforts are held during the step
-        integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4)
+        integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4), "implicit" (2) for what
+                          is stiff, "variational" (2) for energy and momentum over long times
         contact           what the robot meets, if anything
         forces            kt.Spring, kt.LimitStops, or several; what joints have of damping, friction and springs acts
                           anyway

@@ -1,9 +1,13 @@
 """Robots on legs in MuJoCo, with whole-body control: they shift, lift a foot, take a push, squat, and do not fall."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import kinetree as kt
 from closed_loops import scene, share_of_cone, share_of_limits
+from kinetree.control import WholeBody
 
 
 def off_plan(recording):
@@ -62,6 +66,32 @@ def test_forces_are_those_that_were_planned(quadruped):
     quiet = settled(recording) & (np.abs(recording.t - example.DOWN) > 0.1) & (recording.t < example.PUSH.start)
     felt = np.concatenate([recording.force(foot)[:, :3] for foot in example.feet], axis=1)
     assert np.abs(felt - recording.reports["planned"])[quiet].max() < 0.05 * 9.81 * example.robot.mass
+
+
+def test_the_quadruped_does_all_that_in_strict_order():
+    """The centre of mass first, then the trunk and the foot in the air, then the posture."""
+    example = scene("25_mujoco_quadruped")
+    tasks = [replace(task, priority=k) for task, k in zip(example.tasks, (0, 1, 1, 2), strict=True)]
+    recording = example.run(WholeBody(example.robot, tasks, example.controller.contacts))
+    calm = recording.t < example.PUSH.start
+    assert off_plan(recording)[calm].max() < 0.002, "nothing comes in the way of what is first"
+    assert off_plan(recording).max() < 0.03 and off_plan(recording)[-1] < 0.001
+    assert recording.poses(example.LIFTED)[:, 2, 3].max() > 0.09
+    assert (recording.elsewhere == 0).all() and share_of_limits(recording) < 0.6
+    assert recording.poses("base_link")[:, 2, 2].min() > np.cos(np.radians(8.0))
+
+
+def test_the_quadruped_carries_a_load_it_does_not_know():
+    example = scene("25_mujoco_quadruped")
+    load = kt.solids.box((0.2, 0.1, 0.1), mass=2.0)
+    heavier = kt.edit.attach(example.robot, "base_link", load, xyz=(0.05, 0.0, 0.12))
+    recording = example.run(body=heavier, end=example.PUSH.start)
+    assert (recording.elsewhere == 0).all() and share_of_limits(recording) < 0.6
+    assert recording.poses("base_link")[:, 2, 2].min() > np.cos(np.radians(8.0))
+    assert recording.poses(example.LIFTED)[:, 2, 3].max() > 0.09
+    lifted = sum(recording.force(foot)[-1, 2] for foot in example.feet)
+    assert abs(lifted - 9.81 * (example.robot.mass + 2.0)) < 1.0
+    assert off_plan(recording)[-1] < 0.03
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.arguments import as_constant, as_count, as_number
 from kinetree.convert import convert
+from kinetree.convert.coordinates import Coordinates
 from kinetree.convert.mujoco import MUJOCO
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short
 from kinetree.model.description import LinkDescription
@@ -71,7 +72,8 @@ class MujocoWorld:
         self.model = self._compiled(self_collision)
         self._state = _State(robot)
         self._places = {name: self._place(name) for name in robot.frame_names}
-        self._roots = np.array(self.model.body_weldid)
+        self._weld = np.array(self.model.body_weldid)
+        self._roots = self._weld[self.model.geom_bodyid]  # of geoms: the body they move with
 
     def run(
         self,
@@ -184,26 +186,24 @@ class MujocoWorld:
 
     def _contacts(self, data: Any) -> tuple[dict[str, Array], float]:
         """Wrenches on the frames that feel, and the size of all forces elsewhere."""
-        sums = {name: np.zeros(6) for name in self.feel}
-        felt: dict[int, list[tuple[Array, Array]]] = {}
-        for name, six in sums.items():
+        contacts, count = data.contact, int(data.ncon)
+        six, axes, place = np.zeros((count, 6)), contacts.frame.reshape(-1, 3, 3), contacts.pos
+        for k in range(count):
+            self._mujoco.mj_contactForce(self.model, data, k, six[k])
+        force = (six[:, None, :3] @ axes)[:, 0]  # on the second geom of each pair, (count, 3)
+        moment = np.stack(
+            [place[:, i] * force[:, j] - place[:, j] * force[:, i] for i, j in ((1, 2), (2, 0), (0, 1))], 1
+        )
+        bodies = self._roots[contacts.geom]
+        others, sums = bodies != 0, {}
+        for name in self.feel:
             body, origin = self._origin(data, name)
-            felt.setdefault(int(self._roots[body]), []).append((origin, six))
-        elsewhere, six = 0.0, np.zeros(6)
-        for k in range(data.ncon):
-            contact = data.contact[k]
-            self._mujoco.mj_contactForce(self.model, data, k, six)
-            force, place = contact.frame.reshape(3, 3).T @ six[:3], contact.pos  # on the second geom
-            for sign, geom in ((-1.0, contact.geom1), (1.0, contact.geom2)):
-                root = int(self._roots[self.model.geom_bodyid[geom]])
-                if root == 0:
-                    continue
-                for origin, total in felt.get(root, ()):
-                    total[:3] += sign * force
-                    total[3:] += sign * (skew(place - origin) @ force)
-                if root not in felt:
-                    elsewhere += float(np.linalg.norm(force))
-        return sums, elsewhere
+            own = bodies == self._weld[body]
+            others &= ~own
+            sign = own[:, 1].astype(float) - own[:, 0]
+            total = sign @ force
+            sums[name] = np.concatenate([total, sign @ moment - skew(origin) @ total])
+        return sums, float(np.sum(others * np.linalg.norm(force, axis=1)[:, None]))
 
 
 class _State:
@@ -213,20 +213,25 @@ class _State:
     def __init__(self, robot: Robot) -> None:
         self.model = robot.model
         MUJOCO.check(self.model)
-        self.parts = []
+        self.parts, copied = [], []
         at_q = at_v = 0
         self.B = np.zeros((robot.nv, sum(MUJOCO.coordinates(joint).nv for joint in MUJOCO.joints(self.model))))
         for joint in MUJOCO.joints(self.model):
             part = MUJOCO.coordinates(joint)
             if joint.owns_coordinates:
-                self.parts.append((part, slice(at_q, at_q + part.nq), slice(at_v, at_v + part.nv)))
                 if not part.turns:
                     self.B[joint.v_slice, at_v : at_v + part.nv] = part.T_inverse(np.zeros(joint.nq))
+                if part.turns or type(part).own_positions is not Coordinates.own_positions:
+                    self.parts.append((part, slice(at_q, at_q + part.nq), slice(at_v, at_v + part.nv)))
+                else:
+                    copied += [(joint.iq + k, at_q + k) for k in range(joint.nq)]
             at_q, at_v = at_q + part.nq, at_v + part.nv
+        self.ours, self.theirs = np.array(copied, dtype=int).reshape(-1, 2).T
 
     def read(self, qpos: Array, qvel: Array) -> tuple[Array, Array]:
         """q and v; efforts that follow belong to this state."""
         q = np.empty(self.model.nq)
+        q[self.ours] = qpos[self.theirs]
         for part, at_q, at_v in self.parts:
             own = q[part.joint.q_slice] = part.own_positions(qpos[at_q])
             if part.turns:

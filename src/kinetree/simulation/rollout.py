@@ -20,10 +20,9 @@ from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.dynamics import Dynamics, Surroundings, own_dynamics
 from kinetree.simulation.efforts import as_efforts, finite
-from kinetree.simulation.integrators import INTEGRATORS
 from kinetree.simulation.labels import names_of, units_of
 from kinetree.simulation.progress import Progress
-from kinetree.simulation.step import Step
+from kinetree.simulation.step import INTEGRATORS, Step
 from kinetree.simulation.trajectory import Trajectory
 
 
@@ -61,6 +60,10 @@ def rollout(
     check_quaternions("q0", arguments["q0"][0], robot.model.quaternions)
     batch = batch_shape(arguments)
     moved_by = own_dynamics(robot) if contact is None else contact.dynamics(robot)
+    if integrator == "variational" and (contact is not None or dynamics is not None):
+        raise ArgumentError(
+            "integrator is 'variational', which knows a robot by its energies: without contact and constraints"
+        )
     wanted = tuple(dict.fromkeys((record,) if isinstance(record, str) else record))
     told = tuple(name for name in wanted if name not in ("q", "v"))
     step = Step(efforts, moved_by if dynamics is None else dynamics, integrator, told)

@@ -75,6 +75,8 @@ def rollout(
         raise ArgumentError(
             "integrator is 'variational', which knows a robot by its energies: without contact and constraints"
         )
+    if moved_by.step is not None and integrator != "semi-implicit-euler":
+        raise ArgumentError(f"integrator is {integrator!r}; rigid contact makes its own steps, of semi-implicit Euler")
     wanted = tuple(dict.fromkeys((record,) if isinstance(record, str) else record))
     moved_by = moved_by if dynamics is None else dynamics
     sizes = {"q": robot.nq, "v": robot.nv}

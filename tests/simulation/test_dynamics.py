@@ -55,5 +55,7 @@ def test_a_batch_is_its_states_one_by_one(block):
 
 
 def test_only_what_there_is_can_be_recorded(block):
-    with pytest.raises(kt.ArgumentError, match="record is 'forces'; expected 'q' or 'v' or 'impulse' or 'total'"):
+    with pytest.raises(
+        kt.ArgumentError, match="record is 'forces'; expected 'q' or 'v' or 'tau' or 'impulse' or 'total'"
+    ):
         block.rollout([0.1], [0.0], None, 1e-2, 3, contact=Floor(), record=("q", "forces"))

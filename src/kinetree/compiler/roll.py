@@ -68,7 +68,7 @@ class Roll:
         """
         if not 0 <= turns <= self.turns - self.done:
             raise RuntimeError("there are no more turns")
-        if self.lanes == 1:
+        if self.count == 1:
             self._advance_one(turns, tell)
         elif turns:
             self._advance_blocks(turns, tell)
@@ -168,6 +168,8 @@ class Roll:
             raise RuntimeError("states do not fit the compiled code")
         for track, size, moving in zip(self.inputs, layout.inputs[fed_back:], self.turning.moving, strict=True):
             track.check(self.count, size, self.turns)
+            if self.count == 1 and size > 1 and track.first.strides[1] != 8:
+                raise RuntimeError("arguments of one state do not lie side by side")
             if track.step and not moving:
                 raise RuntimeError("an input moves that was compiled to stay")
         for record, size in zip(self.records, layout.outputs, strict=True):

@@ -40,9 +40,16 @@ def _of_velocities(joint: Joint) -> Labels:
 
 
 def _labels(robot: Robot, name: str) -> Labels | None:
-    """Names and units of all entries of q, v or tau."""
+    """Names and units of all entries of q, v or tau, once for every robot."""
     if name not in ("q", "v", "tau"):
         return None
+    kept: dict[str, Labels] = robot.__dict__.setdefault("_labels", {})
+    if name not in kept:
+        kept[name] = _made(robot, name)
+    return kept[name]
+
+
+def _made(robot: Robot, name: str) -> Labels:
     found = []
     for joint in robot.model.owners:
         base = "base" if joint is robot.model.floating_base else joint.name

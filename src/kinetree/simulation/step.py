@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -44,13 +45,13 @@ class Step:
     told: tuple[str, ...] = ()
     """Beside q and v."""
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Numbers of what is carried: q, v, the count of steps, and what the dynamics carry."""
         robot, extras = self.efforts.robot, self.dynamics.extras
         return (robot.nq, robot.nv, 1, *(prod(extras[name]) for name in self.dynamics.carried))
 
-    @property
+    @cached_property
     def turning(self) -> Turning:
         moving = tuple(given.moving for given in self.efforts.given.values())
         return Turning(len(self.sizes), (False, *moving, *(True,) * self._asks))

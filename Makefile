@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # The second run of the tests, without native calls, leaves out what they cannot change.
 AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_elementary.py --ignore tests/compiler/test_cache.py \
-	--ignore tests/test_documents.py --ignore tests/test_site.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
+	--ignore tests/test_documents.py --ignore tests/test_notebooks.py --ignore tests/test_site.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
 	--ignore tests/convert --ignore tests/identification --ignore tests/test_edit.py \
 	--ignore tests/equations --ignore tests/backends --ignore tests/rotations --ignore tests/trajectories --ignore tests/solvers \
 	--ignore tests/geometry --ignore tests/viewer --ignore tests/plot --ignore tests/environments \
@@ -57,7 +57,7 @@ $(VENV)/.core: $(VENV)/.created pyproject.toml
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[plot]"
+	$(BIN)/pip install --quiet --editable ".[demo]"
 	touch $@ $(VENV)/.core
 
 $(VENV)/.test: $(VENV)/.created pyproject.toml

@@ -1,12 +1,16 @@
-"""`{public-names} kinetree.control` documents every public name of a module, in the order of its sources.
+"""`{public-names} kinetree.control` documents every public name of a module; with content, one name a line, these.
+A name that some page lists is left out where its module is documented as a whole.
 
-With content, one name a line, it documents these.
+`{remaining-names}` documents what no other page of its folder has named, so that nothing public is left out.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
+import re
+from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -14,6 +18,10 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+INSIDE = ("algorithms", "backends", "cli", "compiler", "model", "spatial")
+"""Packages whose names are not promised to stay."""
+LISTED = re.compile(r"^```\{public-names\} (\S+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def names_of(module: ModuleType) -> list[str]:
@@ -38,16 +46,16 @@ class PublicNames(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec: ClassVar = {"inherited": directives.flag, "without": directives.unchanged}
+    option_spec: ClassVar = {"inherited": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         module = importlib.import_module(self.arguments[0])
-        names = [line.strip() for line in self.content if line.strip()] or names_of(module)
-        left_out = self.options.get("without", "").split()
+        names = [line.strip() for line in self.content if line.strip()]
+        if not names:
+            elsewhere = listed_in(Path(self.env.doc2path(self.env.docname)).parent)
+            names = [name for name in names_of(module) if f"{module.__name__}.{name}" not in elsewhere]
         lines: list[str] = []
         for name in names:
-            if name in left_out:
-                continue
             entry = _directive(module.__name__, name, getattr(module, name))
             if "inherited" in self.options and entry[0].startswith(".. autoclass"):
                 entry.insert(2, "   :inherited-members:")
@@ -56,7 +64,57 @@ class PublicNames(SphinxDirective):
         return self.parse_text_to_nodes(rst) if lines else []
 
 
+def public_modules() -> list[str]:
+    """`kinetree`, and the modules in it that say by `__all__` what they offer, if that is more than `kinetree` has."""
+    import kinetree  # noqa: PLC0415 - the package that is documented
+
+    found = ["kinetree"]
+    for entry in pkgutil.iter_modules(kinetree.__path__, "kinetree."):
+        if entry.name.rpartition(".")[2] in INSIDE:
+            continue
+        module = importlib.import_module(entry.name)
+        names = getattr(module, "__all__", ())
+        if any(getattr(module, name) is not getattr(kinetree, name, None) for name in names):
+            found.append(entry.name)
+    return found
+
+
+def listed_in(folder: Path) -> set[str]:
+    """The full names that pages list one by one."""
+    found = set()
+    for page in folder.glob("*.md"):
+        for module, content in LISTED.findall(page.read_text(encoding="utf-8")):
+            lines = (line.strip() for line in content.splitlines() if not line.startswith(":"))
+            found |= {f"{module}.{name}" for name in lines if name}
+    return found
+
+
+def whole_in(folder: Path) -> set[str]:
+    """The modules that pages document as a whole."""
+    blocks = [block for page in folder.glob("*.md") for block in LISTED.findall(page.read_text(encoding="utf-8"))]
+    return {module for module, content in blocks if all(line.startswith(":") for line in content.split())}
+
+
+class RemainingNames(SphinxDirective):
+    """What other pages of the folder leave out, by module."""
+
+    def run(self) -> list[nodes.Node]:
+        folder = Path(self.env.doc2path(self.env.docname)).parent
+        named, whole = listed_in(folder), whole_in(folder)
+        result: list[nodes.Node] = []
+        for module in public_modules():
+            if module in whole:
+                continue
+            names = names_of(importlib.import_module(module))
+            missing = [name for name in names if f"{module}.{name}" not in named]
+            if missing:
+                listed = "\n".join(missing)
+                result += self.parse_text_to_nodes(f"```{{public-names}} {module}\n{listed}\n```")
+        return result or [nodes.paragraph("", "None.")]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.add_directive("public-names", PublicNames)
+    app.add_directive("remaining-names", RemainingNames)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -88,5 +88,7 @@ def test_what_is_wrong_is_said():
     system = four_bar().constrained(kt.Loop("coupler_end", "rocker_end"))
     with pytest.raises(kt.ArgumentError, match="integrator is 'magic'"):
         system.rollout(np.zeros(3), np.zeros(3), None, 1e-3, 3, "magic")
+    with pytest.raises(kt.ArgumentError, match="which knows a robot by its energies: without contact and constraints"):
+        system.rollout(np.zeros(3), np.zeros(3), None, 1e-3, 3, "variational")
     with pytest.raises(kt.ArgumentError, match=r"controls has shape \(3,\)"):
         system.rollout(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3, 3)

@@ -49,11 +49,8 @@ def crouching(robot):
     return q
 
 
-def settle(target, seconds=20.0):
-    end = time.monotonic() + seconds
-    while not target.settled and time.monotonic() < end:
-        time.sleep(0.01)
-    assert target.settled
+def settle(target):
+    assert target.wait(20.0) and target.settled
 
 
 def listens(host, port):

@@ -40,5 +40,5 @@ def difference(model: Model, q0: Array, q1: Array) -> Array:
 
 
 def tangent_rates(model: Model, theta: Array, v: Array) -> Array:
-    """θ̇ for q = q_0 ⊕ θ moving with v, (nv,), up to terms of third order in θ."""
+    """θ̇ for q = q_0 ⊕ θ moving with v, (nv,), up to terms of fifth order in θ."""
     return np.concatenate([np.zeros(0), *(joint.tangent_rate(theta, v) for joint in model.owners)])

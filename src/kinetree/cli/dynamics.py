@@ -164,7 +164,7 @@ def _show_array(robot: kt.Robot, value: Array, out: Console) -> None:
             table.add_row(Text(name), f"{round(float(number), 4) + 0.0:.4f}")
         print_table(table, out)
     elif value.ndim <= 2 and value.shape[-1] <= MOST_COLUMNS:
-        out.print(Text(str(value + 0.0)))
+        out.print(Text(str(np.round(value, 4) + 0.0)))  # no -0.
     else:
         out.print(f"an array of shape {value.shape}; --json or --out have its numbers")
 

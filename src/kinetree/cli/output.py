@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -28,6 +29,9 @@ UNBOUNDED = 100_000
 PROBLEM = 1
 BROKEN_PIPE = 141
 """What a shell sees of any program whose reader went away."""
+
+NUMBERS = re.compile(r"\[\n\s+((?:(?:null|true|false|-?\d[-+.\deE]*),?\s+)+)\]")
+"""A list of them as json writes it, over several lines; no string has such a break."""
 
 P = ParamSpec("P")
 Column: TypeAlias = tuple[str, Literal["left", "right"]]
@@ -61,8 +65,9 @@ def examples(*lines: str) -> str:
 
 
 def print_json(content: object) -> None:
-    """One document on stdout."""
-    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """One document on stdout, lists of numbers in one line each."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
 
 
 def table_of(*columns: Column) -> Table:

@@ -60,11 +60,14 @@ def tidy(ax: Any) -> None:
 
 
 def legend(ax: Any, count: int, **options: Any) -> None:
-    """Names of lines, beside the axes where there are many."""
-    if count > 6:
-        ax.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, **options)
+    """Names of lines above the axes, or beside them where there are many."""
+    if count > 8:
+        ax.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, **options)
     elif count > 0:
-        ax.legend(fontsize="small", frameon=False, **options)
+        place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3, "columnspacing": 1.2}
+        inches = ax.get_window_extent().width / ax.get_figure().dpi
+        columns = max(1, min(count, int(inches / 1.4)))
+        ax.legend(fontsize="small", ncols=columns, frameon=False, **place, **options)
 
 
 def style(k: int) -> dict[str, Any]:

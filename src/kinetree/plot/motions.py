@@ -12,7 +12,7 @@ from kinetree.arguments import as_floats
 from kinetree.errors import ArgumentError, unknown
 from kinetree.model.joints import Prismatic
 from kinetree.ops import Array
-from kinetree.plot.canvas import BAD, GREY, axes_for, legend, several_axes, style, tidy
+from kinetree.plot.canvas import BAD, COLORS, GREY, axes_for, legend, several_axes, style, tidy
 from kinetree.robot import Robot
 
 
@@ -25,26 +25,31 @@ def torques(
     joints: Iterable[str] | None = None,
     relative: bool = False,
 ) -> Any:
-    """Efforts of joints over time, t (n,) and tau (n, nv); thin lines are their limits, where the lines come near them.
+    """Efforts of joints over time, t (n,) and tau (n, nv); thin lines are limits, where the lines come near them.
 
-    joints     which to show; all if not given
+    joints     which to show; all if not given. Of more than ten, those that work hardest have a colour and a name
     relative   as a part of each joint's limit, so that different joints can be compared
     """
     entries = _coordinates(robot, joints)
     times, efforts = _series(t, tau, robot.nv, "tau")
     limits = robot.limits.effort
-    ax = axes_for(ax, (7.2, 3.8))
-    for k, (entry, name, _) in enumerate(entries):
-        y = efforts[:, entry]
-        if relative:
-            if not np.isfinite(limits[entry]) or limits[entry] <= 0.0:
+    scale = np.ones(robot.nv)
+    if relative:
+        for entry, name, _ in entries:
+            if not 0.0 < limits[entry] < np.inf:
                 raise ArgumentError(f"joint {name!r} has no effort limit; leave it out or relative=False")
-            y = y / limits[entry]
+        scale = limits
+    ax = axes_for(ax, (7.2, 3.8))
+    hardest = _hardest(efforts, limits, [entry for entry, _, _ in entries])
+    others = [entry for entry, _, _ in entries if entry not in hardest]
+    for k, entry in enumerate(others):
+        ax.plot(times, efforts[:, entry] / scale[entry], color="#cbd5e1", lw=1.0, label=None if k else "others")
+    for k, (entry, name, _) in enumerate(each for each in entries if each[0] in hardest):
+        y = efforts[:, entry] / scale[entry]
         ax.plot(times, y, label=name, lw=1.6, **style(k))
-        if not relative and 0.0 < limits[entry] < 1.4 * np.abs(y).max(initial=0.0):
-            for side in (-1.0, 1.0):
-                if (side * y).max(initial=0.0) > 0.7 * limits[entry]:
-                    ax.axhline(side * limits[entry], color=style(k)["color"], lw=0.8, alpha=0.7)
+        for side in () if relative else (-1.0, 1.0):
+            if 0.7 * limits[entry] < (side * y).max(initial=0.0):
+                ax.axhline(side * limits[entry], color=style(k)["color"], lw=0.8, alpha=0.7)
     if relative:
         for side in (-1.0, 1.0):
             ax.axhline(side, color=BAD, lw=0.8)
@@ -52,7 +57,7 @@ def torques(
     ax.set(xlabel="time [s]", ylabel="effort / limit" if relative else f"effort [{units}]")
     ax.margins(x=0.0)
     tidy(ax)
-    legend(ax, len(entries))
+    legend(ax, len(hardest) + bool(others))
     return ax.figure
 
 
@@ -95,6 +100,12 @@ def tracking(
         tidy(each)
     legend(above, len(labels) + 1)
     return above.figure
+
+
+def _hardest(efforts: Array, limits: Array, entries: list[int]) -> set[int]:
+    """The ten of them with the largest efforts by their limits, or without limits."""
+    share = np.abs(efforts).max(axis=0, initial=0.0) / np.where((limits > 0.0) & np.isfinite(limits), limits, 1.0)
+    return set(sorted(entries, key=lambda entry: -share[entry])[: len(COLORS)])
 
 
 def _coordinates(robot: Robot, joints: Iterable[str] | None) -> list[tuple[int, str, bool]]:

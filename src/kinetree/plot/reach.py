@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from kinetree.arguments import as_count, as_floats
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
-from kinetree.plot.canvas import COLORS, SEQUENTIAL, axes_for, several_axes, tidy
+from kinetree.plot.canvas import COLORS, SEQUENTIAL, axes_for, legend, several_axes, tidy
 from kinetree.robot import Robot
 
 FIELDS = ((0, 2, "x [m]", "z [m]"), (0, 1, "x [m]", "y [m]"))
@@ -72,13 +72,13 @@ def manipulability(robot: Robot, frame: str, t: ArrayLike, q: ArrayLike, ax: Any
         f"{w[least]:.3g} at {times[least]:.2f} s",
         (times[least], w[least]),
         textcoords="offset points",
-        xytext=(6, 6),
+        xytext=(6, 16),
         fontsize="x-small",
     )
     ax.set(xlabel="time [s]", ylabel=f"of {frame}", ylim=(0.0, None))
     ax.margins(x=0.0)
     tidy(ax)
-    ax.legend(fontsize="small", frameon=False)
+    legend(ax, 2)
     return ax.figure
 
 

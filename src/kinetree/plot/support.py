@@ -43,7 +43,7 @@ def support(
     polygon = convex_hull(corners[:, :2])
     way = robot.center_of_mass(states)[:, :2]
     margins = [margin(polygon, point) for point in way]
-    ax = axes_for(ax, (5.0, 4.6))
+    ax = axes_for(ax, (6.2, 4.4))
     if len(polygon) > 2:
         closed = np.vstack([polygon, polygon[:1]])
         ax.fill(closed[:, 0], closed[:, 1], color=COLORS[2], alpha=0.18, linewidth=0)
@@ -66,7 +66,7 @@ def support(
     )
     ax.margins(0.12)
     tidy(ax)
-    ax.legend(fontsize="small", frameon=False, loc="upper right")
+    ax.legend(fontsize="small", frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax.figure
 
 

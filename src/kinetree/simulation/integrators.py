@@ -8,7 +8,7 @@ cut where it no longer matters for a method of order five (Munthe-Kaas 1998).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +27,10 @@ class Motion:
     """v̇ from q, v and efforts."""
     efforts: Callable[[Any, Any, Any], Array]
     """τ from q, v and the time since the step began."""
+    reacts: bool = False
+    """Whether efforts change with q or v."""
+    told: dict[str, Any] = field(default_factory=dict)
+    """Where an integrator says what else there is to record."""
 
     def acceleration(self, q: Array, v: Array, later: Any) -> Array:
         """v̇ at a time since the step began."""
@@ -95,10 +99,10 @@ def semi_implicit_euler(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Ar
     return motion.moved(q, dt * v_next), v_next
 
 
-INTEGRATORS: Mapping[str, Integrator] = {
+EXPLICIT: Mapping[str, Integrator] = {
     "semi-implicit-euler": semi_implicit_euler,
     "midpoint": MIDPOINT,
     "heun": HEUN,
     "rk4": RK4,
 }
-"""Of fixed steps, by name."""
+"""By name."""

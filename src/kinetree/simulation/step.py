@@ -25,8 +25,11 @@ from kinetree.errors import one_of
 from kinetree.ops import Array
 from kinetree.simulation.dynamics import Dynamics, Shape
 from kinetree.simulation.efforts import Efforts
-from kinetree.simulation.integrators import INTEGRATORS, Motion
+from kinetree.simulation.implicit import rosenbrock, variational
+from kinetree.simulation.integrators import EXPLICIT, Integrator, Motion
 
+INTEGRATORS: Mapping[str, Integrator] = {**EXPLICIT, "implicit": rosenbrock, "variational": variational}
+"""Of fixed steps, by name."""
 FINITE = 1e100
 """A state with Σ|q| + Σ|v| beyond is said to have diverged."""
 
@@ -83,8 +86,6 @@ class Step:
     ) -> tuple[Array, Array, Mapping[str, Any]]:
         dynamics = self.dynamics
         effort, told = self.efforts.at(q, v, t, arrays)
-        for name in self.told:
-            one_of("record", name, ("q", "v", *dynamics.extras, *told))
         if dynamics.step is not None:
             shaped = {name: array.reshape(dynamics.extras[name]) for name, array in carried.items()}
             q_next, v_next, extras = dynamics.step(q, v, effort, dt, **shaped)
@@ -94,8 +95,12 @@ class Step:
                 self.efforts.robot,
                 dynamics.acceleration,
                 lambda q_at, v_at, later: self.efforts.at(q_at, v_at, t + later, arrays)[0],
+                reacts=bool(self.efforts.laws or self.efforts.forces or self.efforts.places),
             )
             q_next, v_next = INTEGRATORS[self.integrator](motion, q, v, dt)
+            told = {**told, **motion.told}
+        for name in self.told:
+            one_of("record", name, ("q", "v", *told))
         if dynamics.settled is not None:
             q_next, v_next = dynamics.settled(q_next, v_next)
         return q_next, v_next, told

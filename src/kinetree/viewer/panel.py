@@ -151,7 +151,9 @@ class Panel:
                 self.button.label = "Pause" if shown.playing else "Play"
                 self.button.icon = "player-pause" if shown.playing else "player-play"
             self.target.value = NO_TARGET if shown.target is None else shown.target.frame
-            self.gap.content = "" if shown.target is None else NOTE.format(f"{shown.target.frame}: {shown.target.gap}")
+            self.gap.content = (
+                "" if shown.target is None else NOTE.format(f"{shown.target.frame}: {shown.target.status}")
+            )
             for name, box in self.boxes.items():
                 box.value = shown.layers[name].visible
             for slider in self.sliders:

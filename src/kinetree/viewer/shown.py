@@ -213,6 +213,8 @@ class ShownRobot:
                 q = self.target.advance(self.stage.state.q)
                 if q is not None:
                     self.place(State(q, np.zeros(self.robot.nv)))
+                    self.target.conclude()
+                    self.revision += 1
                     busy = True
             return busy
 

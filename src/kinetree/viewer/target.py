@@ -27,8 +27,10 @@ class Target:
         self.frame = frame = follower.frame.name
         self._goal = stage.robot.frame(frame).pose(stage.state.q)
         self.gap = Gap(0.0, 0.0)
-        self._settled, self._searched = True, True
+        self._done, self._searched = threading.Event(), True
+        self._done.set()
         self._way: list[Array] = []
+        self._ends: Array | None = None
         self._left = stage.state.q
         self._places = self.follower.places(stage.state.q)
         path = f"{stage.root}/target"
@@ -65,15 +67,25 @@ class Target:
     @property
     def settled(self) -> bool:
         """Whether the robot has come as far as it can."""
-        return self._settled
+        return self._done.is_set()
+
+    @property
+    def status(self) -> str:
+        """In words: reached, out of reach and by how much, or on the way."""
+        return str(self.gap) if self.settled else "on the way"
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until the robot has come as far as it can, or so many seconds; whether it has."""
+        return self._done.wait(timeout)
 
     def _aim(self, goal: Array) -> None:
-        self._goal, self._settled, self._searched, self._way = goal, False, False, []
+        self._goal, self._searched, self._way = goal, False, []
+        self._done.clear()
         self._wake.set()
 
     def advance(self, q: Array) -> Array | None:
         """The next configuration on the way, or None if there is nothing to do."""
-        if self._settled:
+        if self.settled:
             return None
         if q is not self._left:  # somebody else has moved the robot
             self._places, self._way = self.follower.places(q), []
@@ -84,7 +96,7 @@ class Target:
         goal = self._goal
         if self._way:
             q = self._way.pop(0)
-            self._tell(self.follower.gap(q, goal))
+            self.gap = self.follower.gap(q, goal)
             return q
         before = self.follower.gap(q, goal)
         q = self.follower.steps(q, goal, self._places)
@@ -97,16 +109,17 @@ class Target:
                 change = self.stage.robot.difference(q, found)
                 self._way = [self.stage.robot.integrate(q, (k + 1) / GLIDE * change) for k in range(GLIDE)]
                 stuck = False
-        if goal is self._goal:  # it was not moved meanwhile
-            self._settled = stuck
-            self._tell(gap)
+        self.gap, self._ends = gap, goal if stuck else None
         return q
 
-    def _tell(self, gap: Gap) -> None:
-        self.gap = gap
-        self.label.visible = self._settled and not gap.closed
+    def conclude(self) -> None:
+        """After a configuration is shown: says so if it is the last, unless the target was moved meanwhile."""
+        over = self._ends is self._goal
+        self.label.visible = over and not self.gap.closed
         if self.label.visible:
-            self.label.text = str(gap)
+            self.label.text = str(self.gap)
+        if over:
+            self._done.set()
 
     def remove(self) -> None:
         """Takes the gizmo away."""

@@ -111,13 +111,18 @@ class Free(Joint):
         return np.concatenate([p, normalized(xyzw)])
 
     def tangent_rate(self, theta: Array, v: Array) -> Array:
-        """dexp⁻¹: v + ½ θ × v + 1/12 θ × (θ × v) for a body velocity; in the parent's axes, rotations have a minus."""
+        """dexp⁻¹: v + ½ θ × v + 1/12 θ × (θ × v) - 1/720 θ × (θ × (θ × (θ × v))) for a body velocity; in the parent's
+        axes, rotations have a minus at the odd ones."""
         at, rate = (Motion.from_vector(x[self.v_slice], self.order) for x in (theta, v))
         if self.frame == "body":
             once = at.cross(rate)
-            return (rate + once * 0.5 + at.cross(once) * (1.0 / 12.0)).vector(self.order)
+            twice = at.cross(once)
+            more = twice + at.cross(at.cross(twice)) * (-1.0 / 60.0)
+            return (rate + once * 0.5 + more * (1.0 / 12.0)).vector(self.order)
         once_turned = cross(at.angular, rate.angular)
-        angular = rate.angular - once_turned * 0.5 + cross(at.angular, once_turned) * (1.0 / 12.0)
+        twice_turned = cross(at.angular, once_turned)
+        more_turned = twice_turned - cross(at.angular, cross(at.angular, twice_turned)) * (1.0 / 60.0)
+        angular = rate.angular - once_turned * 0.5 + more_turned * (1.0 / 12.0)
         return Motion(rate.linear, angular).vector(self.order)
 
     def difference(self, q0: Array, q1: Array) -> Array:

@@ -121,7 +121,7 @@ class Joint(ABC):
         """Its part of q ⊕ dv, (nq,)."""
 
     def tangent_rate(self, theta: Array, v: Array) -> Array:
-        """Its part of θ̇ for q = q_0 ⊕ θ moving with v, (nv,), up to terms of third order in θ."""
+        """Its part of θ̇ for q = q_0 ⊕ θ moving with v, (nv,), up to terms of fifth order in θ."""
         return v[self.v_slice]
 
     @abstractmethod

@@ -71,4 +71,5 @@ class Spherical(Joint):
     def tangent_rate(self, theta: Array, v: Array) -> Array:
         at, rate = theta[self.v_slice], v[self.v_slice]
         once = cross(at, rate)
-        return rate + once * 0.5 + cross(at, once) * (1.0 / 12.0)
+        twice = cross(at, once)
+        return rate + once * 0.5 + (twice - cross(at, cross(at, twice)) * (1.0 / 60.0)) * (1.0 / 12.0)

@@ -34,6 +34,25 @@ def test_a_pendulum_falls_onto_its_stop_and_rests_there(lower, upper, start):
     assert np.abs(free.q).min() < 0.1
 
 
+def test_strong_damping_and_friction_only_slow_down():
+    """Of joints: taken at the end of a step, where explicit steps of the same length would explode."""
+    builder = kt.ModelBuilder("pendulum")
+    builder.link("base")
+    builder.link("rod", kt.Inertia.from_com(1.0, (0.0, 0.0, -0.5), 0.02 * np.eye(3)))
+    dynamics = kt.JointDynamics(damping=500.0, friction=1.0)
+    builder.joint("hinge", "revolute", "base", "rod", axis=(0.0, 1.0, 0.0), lower=0.2, upper=1.5, dynamics=dynamics)
+    robot = kt.Robot(builder.build(passive=True))
+    contact = RigidContact((), stops=True)
+    path = robot.rollout([1.0], [0.5], None, 2e-3, 2000, contact=contact)
+    assert (np.abs(path.v[1:]) < np.abs(path.v[0])).all()
+    speed = -(9.81 * 0.5 * np.sin(path.q[-1, 0]) - 1.0) / 500.0  # where weight and damping balance
+    close(path.v[-1, 0], speed, 1e-3)
+    with pytest.raises(kt.ArgumentError, match="integrator is 'rk4'; rigid contact makes its own steps"):
+        robot.rollout([1.0], [0.5], None, 2e-3, 10, "rk4", contact=contact)
+    with pytest.warns(kt.DivergenceWarning):
+        robot.rollout([1.0], [0.5], None, 2e-3, 2000)
+
+
 def test_an_arm_collapses_onto_its_stops():
     """Six joints, some at lower and some at upper limits; at rest the stops carry what gravity asks for."""
     robot = kt.load("arm6")

@@ -103,6 +103,31 @@ def test_a_four_bar_meets_a_wall():
     assert energy[-1] < energy[0] and np.diff(energy).max() < 1e-3 * abs(energy[0]) + 1e-3
 
 
+def test_a_follower_touches_and_its_leader_feels_it():
+    """A mimic joint couples two branches: what stops the one stops the other, as constraints say."""
+    builder = kt.ModelBuilder("two branches")
+    builder.link("base")
+    rod = kt.Inertia.from_com(1.0, (0.0, 0.0, -0.3), 0.02 * np.eye(3))
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        builder.link(f"{side} upper", rod)
+        builder.link(f"{side} lower", rod)
+        builder.joint(f"{side} hip", "revolute", "base", f"{side} upper", axis=(0.0, 1.0, 0.0), xyz=(0.0, y, 0.0))
+        mimic = kt.Mimic("left knee", -1.0) if side == "right" else None
+        place = {"axis": (0.0, 1.0, 0.0), "xyz": (0.0, 0.0, -0.6), "mimic": mimic}
+        builder.joint(f"{side} knee", "revolute", f"{side} upper", f"{side} lower", **place)
+    builder.frame("tip", "right lower", xyz=(0.0, 0.0, -0.6))
+    robot = kt.Robot(builder.build())
+    q, v = np.array([0.3, 0.5, -0.4]), np.array([1.0, -2.0, 0.5])
+    tip = robot.frame("tip")
+    moving = tip.jacobian(q)[:3] @ v
+    wall = Ground(-moving, float(-moving @ tip.pose(q)[:3, 3]) / float(np.linalg.norm(moving)))
+    contact = RigidContact([Touch("tip")] * 4, wall, friction=50.0, sweeps=60)
+    path = robot.rollout(q, v, None, 1e-7, 1, contact=contact, record=("q", "v", *ALL))
+    after, _ = robot.constrained(kt.Contact("tip")).impact(q, v)
+    assert np.abs(after - v).max() > 1.0
+    close(path.v[-1], after, 1e-5)
+
+
 def test_what_is_held_beside_a_contact_carries_its_share():
     """A quadruped with one foot bolted to the ground, the others free to lift: forces on all add up to the weight."""
     robot = kt.load("quadruped", base="floating")

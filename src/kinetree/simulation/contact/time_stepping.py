@@ -119,14 +119,17 @@ class TimeStepping:
 
     def _places(self, meetings: Meetings) -> list[Place]:
         """Three rows for every pair, then one for every stop."""
-        own = [meetings.columns(pair) for pair in self.pairs] + [columns_of(self.model, stop) for stop in self.stops]
-        if self.held is not None:
-            own = [np.arange(self.model.nv)] * len(own)  # loops carry what happens at one end to all others
-        starts = [*range(0, 3 * len(self.pairs), 3), *range(3 * len(self.pairs), 3 * len(self.pairs) + len(self.stops))]
-        sizes = [3] * len(self.pairs) + [1] * len(self.stops)
-        return [
-            Place(slice(start, start + size), columns) for start, size, columns in zip(starts, sizes, own, strict=True)
+        columns = [meetings.columns(pair) for pair in self.pairs] + [
+            columns_of(self.model, stop) for stop in self.stops
         ]
+        if self.held is not None or self.model.has_mimics:  # they carry what happens on one branch to others
+            columns = [np.arange(self.model.nv)] * len(columns)
+        places, start = [], 0
+        for k, entries in enumerate(columns):
+            end = start + (3 if k < len(self.pairs) else 1)
+            places.append(Place(slice(start, end), entries))
+            start = end
+        return places
 
     def _pushed_out(self, feel: Felt, normal: list[Place], gaps: Array) -> Array:
         """The step that takes back a share β of what is inside, (nv,)."""

@@ -37,6 +37,7 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python centroidal.py
 	cd benchmarks && ../$(BIN)/python constrained.py
 	cd benchmarks && ../$(BIN)/python control.py
+	cd benchmarks && ../$(BIN)/python rollouts.py
 	cd benchmarks && ../$(BIN)/python rollouts_contact.py
 	cd benchmarks && ../$(BIN)/python single.py
 	cd benchmarks && ../$(BIN)/python compile.py

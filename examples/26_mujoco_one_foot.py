@@ -26,8 +26,8 @@ from kinetree.simulation import Fixture, MujocoWorld, Push
 from kinetree.trajectories import Line, Sequence, pose_line
 
 PLANNED, REAL = 0.6, 0.8  # friction that the controller counts on, and that of the floor
-UP, DOWN, END = 1.6, 4.2, 5.8  # [s]
-PUSH = Push("chest_link", [15.0, 15.0, 0.0], 2.8, 3.0)
+UP, DOWN, END = 1.4, 3.9, 5.3  # [s]
+PUSH = Push("chest_link", [15.0, 15.0, 0.0], 2.5, 2.7)
 LENGTH, WIDTH, AT = 0.22, 0.08, (0.04, 0.0, 0.0)  # of the soles [m], a little less than they are
 ANGLES = {"hip_pitch": -0.35, "knee": 0.7, "ankle_pitch": -0.35, "shoulder_roll": 0.15, "elbow": -0.4}
 
@@ -43,7 +43,7 @@ places = {sole: robot.frame(sole).pose(stand) for sole in soles}
 
 middle = robot.center_of_mass(stand)
 over = np.append(places["left_sole"][:2, 3] + [AT[0], 0.0], middle[2])
-mass = Sequence([Line(middle, middle, 0.3), Line(middle, over, 1.2), Line(over, over, 2.8), Line(over, middle, 1.2)])
+mass = Sequence([Line(middle, middle, 0.1), Line(middle, over, 1.2), Line(over, over, 2.7), Line(over, middle, 1.2)])
 high = places["right_sole"].copy()
 high[:3, 3] += [-0.05, 0.0, 0.12]
 there, back = (pose_line(*pair, 0.8) for pair in ((places["right_sole"], high), (high, places["right_sole"])))

@@ -27,7 +27,7 @@ from kinetree.simulation import Fixture, MujocoWorld
 from kinetree.trajectories import Line, Sequence
 
 PLANNED, REAL = 0.6, 0.8  # friction that the controller counts on, and that of the floor
-DEPTH, END = 0.25, 5.0  # [m], [s]
+DEPTH, END = 0.25, 4.3  # [m], [s]
 LENGTH, WIDTH, AT = 0.22, 0.08, (0.04, 0.0, 0.0)  # of the soles [m], a little less than they are
 ANGLES = {"hip_pitch": -0.2, "knee": 0.4, "ankle_pitch": -0.2, "shoulder_pitch": -0.3, "elbow": -0.4}
 
@@ -43,8 +43,8 @@ stand[2] -= robot.frame("left_sole").pose(stand)[2, 3]
 top = robot.center_of_mass(stand)
 top[0] = robot.frame("left_sole").pose(stand)[0, 3] + AT[0]
 low = top - [0.0, 0.0, DEPTH]
-down, up = Line(top, low, 1.0), Line(low, top, 1.0)
-mass = Sequence([Line(robot.center_of_mass(stand), top, 0.5), down, up, down, up, Line(top, top, 0.5)])
+down, up = Line(top, low, 0.85), Line(low, top, 0.85)
+mass = Sequence([Line(robot.center_of_mass(stand), top, 0.5), down, up, down, up, Line(top, top, 0.4)])
 
 tasks = [
     CenterOfMassTask(weight=4.0, stiffness=100.0, feedforward=True),

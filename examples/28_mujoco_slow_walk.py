@@ -41,7 +41,7 @@ for joint in robot.model.owners[1:]:
 stand[2] -= robot.frame("left_sole").pose(stand)[2, 3]
 start = {sole: robot.frame(sole).pose(stand) for sole in soles}
 steps = footsteps(start, [STRIDE, 0.0, 0.0], COUNT)
-walk = SlowWalk(start, steps, robot.center_of_mass(stand), shift=1.6, swing=0.7, height=0.06, center=AT)
+walk = SlowWalk(start, steps, robot.center_of_mass(stand), shift=1.5, swing=0.6, height=0.06, center=AT)
 
 tasks = [
     CenterOfMassTask(weight=4.0, stiffness=80.0, feedforward=True),
@@ -65,7 +65,7 @@ def lowered(by, pose, velocity, acceleration):
 def run():
     """A recording, with the planned centre of mass and the feet on the ground in its reports."""
     world = MujocoWorld(robot, [Fixture(friction=REAL)], feel=soles)
-    end = walk.duration + 0.5
+    end = walk.duration + 0.2
     t = world.period * np.arange(round(end / world.period))
     mass, feet = walk.center_of_mass(t), {sole: walk.feet[sole](t) for sole in soles}
     state, on, late = None, dict.fromkeys(soles, True), dict.fromkeys(soles, 0.0)

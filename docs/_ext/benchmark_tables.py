@@ -71,7 +71,10 @@ class _Directive(SphinxDirective):
     def rows(self) -> list[Row]:
         name, key = self.arguments
         self.env.note_dependency(str(RESULTS / f"{name}.json"))
-        rows = rows_of(name, key)
+        try:
+            rows = rows_of(name, key)
+        except (OSError, KeyError) as error:
+            raise self.error(f"benchmarks/results/{name}.json has no rows under {key}: {error}") from None
         if "where" in self.options:
             column, _, value = self.options["where"].partition("=")
             rows = [row for row in rows if str(row[column.strip()]) == value.strip()]
@@ -116,35 +119,67 @@ class BenchmarkPlot(_Directive):
         return [nodes.raw("", f'<div class="plot">{drawing[drawing.index("<svg") :]}</div>', format="html")]
 
 
+RATIOS = ("ratio", "batch ratio", "times kinetree")
+"""Columns that say how many times longer the other took."""
+CONTENDERS = ("solver", "call")
+"""Columns that say who it was, where every contender has a row; the columns before it say what was done."""
+
+
 def lost(name: str) -> list[tuple[str, str, float]]:
-    """What was slower with kinetree: file, what, and how many times."""
-    found = []
+    """What was slower with kinetree: what, who was faster, and how many times."""
+    return [entry for rows in _lists(result(name)) for entry in (*_by_columns(rows), *_by_rows(rows))]
 
-    def walk(value: Any) -> None:
-        if isinstance(value, dict):
-            for ratio in ("ratio", "times kinetree"):
-                number = value.get(ratio)
-                if isinstance(number, int | float) and number < 1 and not name.startswith("growth"):
-                    what = [str(entry) for entry in value.values() if isinstance(entry, str) and entry[:1].isalpha()]
-                    found.append((name, ", ".join(what), 1 / number))
-            for entry in value.values():
-                walk(entry)
-        elif isinstance(value, list):
-            for entry in value:
-                walk(entry)
 
-    walk(result(name))
-    return found
+def _lists(value: Any) -> Iterable[list[Row]]:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        yield value
+    for entry in value.values() if isinstance(value, dict) else ():
+        yield from _lists(entry)
+
+
+def _by_columns(rows: list[Row]) -> Iterable[tuple[str, str, float]]:
+    """Rows that have the times of both."""
+    for row in rows:
+        other = next((key.partition(" [")[0] for key in row if key.startswith(("pin [", "adam"))), "another")
+        other = str(row.get("solver", row.get("by", other)))
+        for column in RATIOS:
+            number = row.get(column)
+            if isinstance(number, int | float) and number < 1 and "threads" not in " ".join(row):
+                what = f"{_words(row)} (batch)" if column == "batch ratio" else _words(row)
+                yield what, other, 1 / number
+        if "pin [s]" in row and row["seconds"] > row["pin [s]"]:
+            yield f"loading {_words(row)}", "pin", row["seconds"] / row["pin [s]"]
+
+
+def _by_rows(rows: list[Row]) -> Iterable[tuple[str, str, float]]:
+    """Contenders one below the other: the median of each is compared with that of kinetree."""
+    who = next((column for column in CONTENDERS if column in rows[0]), None)
+    if who is None or "median [µs]" not in rows[0]:
+        return
+    first = next(iter(rows[0]))
+    own = {row[first]: row["median [µs]"] for row in rows if row[who] == "kinetree"}
+    for row in rows:
+        if row[who] == "nothing" or row[who].startswith("kinetree"):
+            continue
+        if row[first] in own and row["median [µs]"] < own[row[first]]:
+            what = f"{first}: {row[first]}" if first not in ("robot", "programs") else str(row[first])
+            yield what, row[who], own[row[first]] / row["median [µs]"]
+
+
+def _words(row: Row) -> str:
+    kinds = ("robot", "quantity", "contacts", "problem")
+    return ", ".join(str(row[kind]) for kind in kinds if kind in row)
 
 
 class BenchmarkLost(SphinxDirective):
     """Every row of every file where another was faster."""
 
     def run(self) -> list[nodes.Node]:
-        found = [entry for path in sorted(RESULTS.glob("*.json")) for entry in lost(path.stem)]
+        found = [(path.stem, *entry) for path in sorted(RESULTS.glob("*.json")) for entry in lost(path.stem)]
         if not found:
             return [nodes.paragraph("", "None in the results on record.")]
-        return [table(["benchmark", "what", "times slower"], ([file, what, cell(x)] for file, what, x in found))]
+        header = ["benchmark", "what", "who was faster", "how many times"]
+        return [table(header, ([file, what, who, cell(x)] for file, what, who, x in found))]
 
 
 class BenchmarkMachine(SphinxDirective):

@@ -69,7 +69,7 @@ def excerpt(target: str, start: str | None = None, end: str | None = None) -> tu
     scope: Any = ast.parse(source)
     first, last = 1, len(lines)
     for part in filter(None, name.split(".")):
-        scope = [node for node in scope.body if getattr(node, "name", None) == part][-1]  # after its overloads
+        scope = [node for node in scope.body if _name(node) == part][-1]  # after its overloads
         first, last = scope.lineno, scope.end_lineno
         if getattr(scope, "decorator_list", None):
             first = scope.decorator_list[0].lineno
@@ -80,6 +80,12 @@ def excerpt(target: str, start: str | None = None, end: str | None = None) -> tu
     chosen = lines[first - 1 : last]
     indent = min(len(line) - len(line.lstrip()) for line in chosen if line.strip())
     return path, "\n".join(line[indent:] for line in chosen), first
+
+
+def _name(node: Any) -> str | None:
+    """Of a function, a class or a constant."""
+    targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+    return getattr(node, "name", None) or getattr(targets[0], "id", None)
 
 
 class Source(SphinxDirective):

@@ -1,4 +1,7 @@
-"""Docstrings are plain text: paragraphs, and indented lines that stand as they are. This turns them into markup."""
+"""Docstrings are plain text: paragraphs, and indented lines that stand as they are. This turns them into markup.
+
+And signatures are those that a caller sees: of a class whose metaclass takes anything, that of its `__init__`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,20 @@ import re
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.util.inspect import signature as signature_of
+from sphinx.util.inspect import stringify_signature
 
 SPECIAL = re.compile(r"([\\*|_<>])")
+EMPHASIS = re.compile(r"(?<!\S)\\\*([A-Za-z][\w ]*\w)\\\*(?=[\s.,;:)]|$)")
+"""*words*, after special characters were escaped."""
+FORWARD = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
 
 
 def _inline(text: str) -> str:
     """`names` in backticks become code; nothing else is markup."""
     parts = re.split(r"``?([^`]+)``?", text)
     for k, part in enumerate(parts):
-        parts[k] = f"\\ ``{part.strip()}``\\ " if k % 2 else SPECIAL.sub(r"\\\1", part)
+        parts[k] = f"\\ ``{part.strip()}``\\ " if k % 2 else EMPHASIS.sub(r"*\1*", SPECIAL.sub(r"\\\1", part))
     return "".join(parts)
 
 
@@ -46,7 +54,17 @@ def _process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: l
     lines[:] = markup(lines)
 
 
+def _sign(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None] | None:
+    if what == "class" and signature and signature.startswith("(*args"):
+        signature = stringify_signature(signature_of(obj.__init__, bound_method=True), show_return_annotation=False)
+    shown = (FORWARD.sub(r"\1", text) if text else text for text in (signature, returns))
+    return next(shown), next(shown)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", _process)
+    app.connect("autodoc-process-signature", _sign)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

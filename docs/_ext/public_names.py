@@ -1,4 +1,5 @@
 """`{public-names} kinetree.control` documents every public name of a module; with content, one name a line, these.
+A name that some page lists is left out where its module is documented as a whole.
 
 `{remaining-names}` documents what no other page of its folder has named, so that nothing public is left out.
 """
@@ -45,16 +46,16 @@ class PublicNames(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec: ClassVar = {"inherited": directives.flag, "without": directives.unchanged}
+    option_spec: ClassVar = {"inherited": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         module = importlib.import_module(self.arguments[0])
-        names = [line.strip() for line in self.content if line.strip()] or names_of(module)
-        left_out = self.options.get("without", "").split()
+        names = [line.strip() for line in self.content if line.strip()]
+        if not names:
+            elsewhere = listed_in(Path(self.env.doc2path(self.env.docname)).parent)
+            names = [name for name in names_of(module) if f"{module.__name__}.{name}" not in elsewhere]
         lines: list[str] = []
         for name in names:
-            if name in left_out:
-                continue
             entry = _directive(module.__name__, name, getattr(module, name))
             if "inherited" in self.options and entry[0].startswith(".. autoclass"):
                 entry.insert(2, "   :inherited-members:")
@@ -78,25 +79,32 @@ def public_modules() -> list[str]:
     return found
 
 
-def named_in(folder: Path) -> set[str]:
-    """The full names that pages document."""
+def listed_in(folder: Path) -> set[str]:
+    """The full names that pages list one by one."""
     found = set()
     for page in folder.glob("*.md"):
-        for module, content in re.findall(
-            r"^```\{public-names\} (\S+)\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
-        ):
-            lines = [line.strip() for line in content.splitlines() if line.strip() and not line.startswith(":")]
-            found |= {f"{module}.{name}" for name in lines or names_of(importlib.import_module(module))}
+        for module, content in LISTED.findall(page.read_text(encoding="utf-8")):
+            lines = (line.strip() for line in content.splitlines() if not line.startswith(":"))
+            found |= {f"{module}.{name}" for name in lines if name}
     return found
+
+
+def whole_in(folder: Path) -> set[str]:
+    """The modules that pages document as a whole."""
+    blocks = [block for page in folder.glob("*.md") for block in LISTED.findall(page.read_text(encoding="utf-8"))]
+    return {module for module, content in blocks if all(line.startswith(":") for line in content.split())}
 
 
 class RemainingNames(SphinxDirective):
     """What other pages of the folder leave out, by module."""
 
     def run(self) -> list[nodes.Node]:
-        named = named_in(Path(self.env.doc2path(self.env.docname)).parent)
+        folder = Path(self.env.doc2path(self.env.docname)).parent
+        named, whole = listed_in(folder), whole_in(folder)
         result: list[nodes.Node] = []
         for module in public_modules():
+            if module in whole:
+                continue
             names = names_of(importlib.import_module(module))
             missing = [name for name in names if f"{module}.{name}" not in named]
             if missing:

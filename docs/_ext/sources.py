@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
-from pygments.lexers import get_lexer_for_filename
+from pygments.lexers import PythonLexer, XmlLexer, get_lexer_for_filename
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[2]
-SHOWN = {".py", ".json", ".md", ".toml", ".ipynb"}
+SHOWN = {".py", ".json", ".toml", ".ipynb", ".urdf", ".xml", ".txt"}
+"""Files that have a page; others are copied as they are."""
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} - kinetree</title><style>
@@ -47,7 +49,7 @@ def _to_pages(app: Sphinx, doctree: nodes.document) -> None:
             found |= files
             _folders(app)[name] = files
             page = f"{name}/index"
-        elif path.is_file():
+        elif path.is_file() and path.suffix in SHOWN:
             found.add(name)
         else:
             continue
@@ -82,7 +84,21 @@ def _write(app: Sphinx, error: Exception | None) -> None:
 
 
 def _listing(name: str, formatter: HtmlFormatter) -> str:
-    return highlight((ROOT / name).read_text(encoding="utf-8"), get_lexer_for_filename(name), formatter)
+    text = (ROOT / name).read_text(encoding="utf-8")
+    if name.endswith(".ipynb"):
+        return highlight(_cells(text), PythonLexer(), formatter)
+    lexer = XmlLexer() if name.endswith(".urdf") else get_lexer_for_filename(name)
+    return highlight(text, lexer, formatter)
+
+
+def _cells(notebook: str) -> str:
+    """The cells of a notebook as one script, its words as comments."""
+    parts = []
+    for cell in json.loads(notebook)["cells"]:
+        text = "".join(cell["source"])
+        is_code = cell["cell_type"] == "code"
+        parts.append(text if is_code else "\n".join(f"# {line}".rstrip() for line in text.splitlines()))
+    return "\n\n".join(parts) + "\n"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

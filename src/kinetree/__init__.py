@@ -56,6 +56,7 @@ from kinetree.ops import (
     where,
 )
 from kinetree.robot import Robot
+from kinetree.simulation.events import Event
 from kinetree.simulation.forces import LimitStops
 from kinetree.simulation.trajectory import Trajectory
 from kinetree.spatial import Force, Inertia, Motion, Transform
@@ -72,6 +73,7 @@ __all__ = [
     "DHLink",
     "DivergenceError",
     "DivergenceWarning",
+    "Event",
     "Finding",
     "Force",
     "Frame",

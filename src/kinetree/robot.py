@@ -426,6 +426,8 @@ class Robot(OneBodyQuantities):
         parameters: Mapping[str, Any] | None = None,
         record: Iterable[str] = ("q", "v"),
         every: int = 1,
+        tolerance: float = 1e-8,
+        events: Any = (),
     ) -> Trajectory:
         """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
 
@@ -434,7 +436,8 @@ class Robot(OneBodyQuantities):
                           none. A plain function of (q, v, t) is asked from Python before every step, with all states at
                           once, which is slow; its efforts are held during the step
         integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4), "implicit" (2) for what
-                          is stiff, "variational" (2) for energy and momentum over long times
+                          is stiff, "variational" (2) for energy and momentum over long times, or
+                          "dormand-prince" (5), with steps of its own and states of every `dt` interpolated
         contact           what the robot meets, if anything
         forces            kt.Spring, kt.LimitStops, or several; what joints have of damping, friction and springs acts
                           anyway
@@ -443,6 +446,8 @@ class Robot(OneBodyQuantities):
         record            "q", "v", "tau", what else a law returns in its dict, and what contact tells of every step
         every             steps from one record to the next, a divisor of `steps`; with every=steps only the first and
                           the last state are kept
+        tolerance         of "dormand-prince": error of a step [rad, m, rad/s, m/s], and relative to velocities
+        events            kt.Event, or several, which "dormand-prince" finds; .events lists where
 
         A state that diverges stays where it was last well, and .diverged says so; the others go on.
         """
@@ -462,6 +467,8 @@ class Robot(OneBodyQuantities):
             parameters=parameters,
             record=record,
             every=every,
+            tolerance=tolerance,
+            events=events,
         )
 
     # -- to look at --------------------------------------------------------------------------------------------

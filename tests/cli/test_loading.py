@@ -74,6 +74,7 @@ def test_completion(tmp_path, monkeypatch):
             self.params = params
 
     assert frames_to_complete(Context(robot="arm6"), "too") == ["tool0"]
+    assert frames_to_complete(Context(robots=["arm6"]), "too") == ["tool0"]
     assert frames_to_complete(Context(robot="nothing"), "") == frames_to_complete(Context(), "") == []
 
 

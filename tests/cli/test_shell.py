@@ -16,6 +16,7 @@ import kinetree as kt
 
 COMMAND = [sys.executable, "-m", "kinetree.cli"]
 EVERY = [["--help"], ["--version"], ["info", "humanoid"], ["info", "humanoid", "--json"], ["cache", "size"], ["demo"]]
+EVERY += [["check", "arm6"], ["dynamics", "arm6", "--json"], ["export", "arm6", "--to", "urdf"], ["view", "arm6"]]
 
 
 def test_the_script_is_installed():

@@ -39,10 +39,11 @@ def on_the_floor(robot, angles, frame, below):
 @pytest.mark.parametrize(
     "file, feet, length, width, trunk",
     [
-        ("g1_description/g1_29dof_rev_1_0.urdf", G1, 0.15, 0.045, "torso_link"),
-        ("talos_data/talos_reduced_box.urdf", TALOS, 0.18, 0.10, "torso_2_link"),
+        pytest.param("g1_description/g1_29dof_rev_1_0.urdf", G1, 0.15, 0.045, "torso_link", id="g1"),
+        pytest.param(
+            "talos_data/talos_reduced_box.urdf", TALOS, 0.18, 0.10, "torso_2_link", id="talos", marks=pytest.mark.long
+        ),
     ],
-    ids=["g1", "talos"],
 )
 def test_a_humanoid_sways_and_takes_a_push(file, feet, length, width, trunk):
     robot = kt.load(urdf_files()[file], base="floating")

@@ -54,7 +54,7 @@ def test_memory_does_not_grow(case):
     counts, blocks, memory = [sys.getrefcount(x) for x in held], sys.getallocatedblocks(), resident()
     steps(8000)
     gc.collect()
-    assert abs(sys.getallocatedblocks() - blocks) < 100
+    assert sys.getallocatedblocks() - blocks < 200  # about one for every forty steps would be growth
     assert resident() - memory < 1 << 20
     assert [sys.getrefcount(x) for x in held] == counts
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from contact_bodies import ALL, ball, bottom, box, incline, placed, stack
+from contact_bodies import ALL, ball, bottom, box, energy, incline, placed, stack
 from kinetree.simulation import Block, Ground, RigidContact, Touch
 from peers import close, urdf
 
@@ -69,6 +69,22 @@ def test_it_lands_and_stands():
     path = robot.rollout(np.stack([q0, high]), np.zeros(robot.nv), law, DT, 2000, contact=contact)
     assert path.q[1, :, 2].min() < q0[2] - 0.02
     assert np.abs(path.q[0, -1, 7:] - path.q[1, -1, 7:]).max() < 5e-3  # friction holds feet where they landed
+
+
+def test_a_limp_robot_only_loses_energy():
+    """Without torques it folds up on feet, knees and belly; what steps add by their length is a thousandth."""
+    robot, feet, q, _ = quadruped("quadruped")
+    legs = [foot.removesuffix("_foot") for foot in feet]
+    knees = [Touch(f"{leg}_shank_link", radius=0.03) for leg in legs]
+    belly = [Touch("base_link", (x, y, -0.07)) for x in (-0.29, 0.29) for y in (-0.09, 0.09)]
+    contact = RigidContact([*feet, *knees, *belly], friction=0.6)
+    high = q.copy()
+    high[2] += 0.1
+    path = robot.rollout(high, np.zeros(robot.nv), None, 1e-3, 1500, contact=contact, record=("q", "v", *ALL))
+    change = np.diff(energy(robot, path))
+    assert change.sum() < -80.0
+    assert change[change > 0.0].sum() < 1e-3 * abs(change.sum())
+    assert path["contact_gaps"].min() > -2e-3
 
 
 def test_batches_and_single_states_are_the_same_to_the_last_bit():

@@ -34,6 +34,25 @@ def test_a_pendulum_falls_onto_its_stop_and_rests_there(lower, upper, start):
     assert np.abs(free.q).min() < 0.1
 
 
+def test_strong_damping_and_friction_only_slow_down():
+    """Of joints: taken at the end of a step, where explicit steps of the same length would explode."""
+    builder = kt.ModelBuilder("pendulum")
+    builder.link("base")
+    builder.link("rod", kt.Inertia.from_com(1.0, (0.0, 0.0, -0.5), 0.02 * np.eye(3)))
+    dynamics = kt.JointDynamics(damping=500.0, friction=1.0)
+    builder.joint("hinge", "revolute", "base", "rod", axis=(0.0, 1.0, 0.0), lower=0.2, upper=1.5, dynamics=dynamics)
+    robot = kt.Robot(builder.build(passive=True))
+    contact = RigidContact((), stops=True)
+    path = robot.rollout([1.0], [0.5], None, 2e-3, 2000, contact=contact)
+    assert (np.abs(path.v[1:]) < np.abs(path.v[0])).all()
+    speed = -(9.81 * 0.5 * np.sin(path.q[-1, 0]) - 1.0) / 500.0  # where weight and damping balance
+    close(path.v[-1, 0], speed, 1e-3)
+    with pytest.raises(kt.ArgumentError, match="integrator is 'rk4'; rigid contact makes its own steps"):
+        robot.rollout([1.0], [0.5], None, 2e-3, 10, "rk4", contact=contact)
+    with pytest.warns(kt.DivergenceWarning):
+        robot.rollout([1.0], [0.5], None, 2e-3, 2000)
+
+
 def test_an_arm_collapses_onto_its_stops():
     """Six joints, some at lower and some at upper limits; at rest the stops carry what gravity asks for."""
     robot = kt.load("arm6")
@@ -82,6 +101,31 @@ def test_a_four_bar_meets_a_wall():
     assert path["contact_gaps"].min() > -1e-4
     energy = robot.kinetic_energy(path.q, path.v) + robot.potential_energy(path.q)
     assert energy[-1] < energy[0] and np.diff(energy).max() < 1e-3 * abs(energy[0]) + 1e-3
+
+
+def test_a_follower_touches_and_its_leader_feels_it():
+    """A mimic joint couples two branches: what stops the one stops the other, as constraints say."""
+    builder = kt.ModelBuilder("two branches")
+    builder.link("base")
+    rod = kt.Inertia.from_com(1.0, (0.0, 0.0, -0.3), 0.02 * np.eye(3))
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        builder.link(f"{side} upper", rod)
+        builder.link(f"{side} lower", rod)
+        builder.joint(f"{side} hip", "revolute", "base", f"{side} upper", axis=(0.0, 1.0, 0.0), xyz=(0.0, y, 0.0))
+        mimic = kt.Mimic("left knee", -1.0) if side == "right" else None
+        place = {"axis": (0.0, 1.0, 0.0), "xyz": (0.0, 0.0, -0.6), "mimic": mimic}
+        builder.joint(f"{side} knee", "revolute", f"{side} upper", f"{side} lower", **place)
+    builder.frame("tip", "right lower", xyz=(0.0, 0.0, -0.6))
+    robot = kt.Robot(builder.build())
+    q, v = np.array([0.3, 0.5, -0.4]), np.array([1.0, -2.0, 0.5])
+    tip = robot.frame("tip")
+    moving = tip.jacobian(q)[:3] @ v
+    wall = Ground(-moving, float(-moving @ tip.pose(q)[:3, 3]) / float(np.linalg.norm(moving)))
+    contact = RigidContact([Touch("tip")] * 4, wall, friction=50.0, sweeps=60)
+    path = robot.rollout(q, v, None, 1e-7, 1, contact=contact, record=("q", "v", *ALL))
+    after, _ = robot.constrained(kt.Contact("tip")).impact(q, v)
+    assert np.abs(after - v).max() > 1.0
+    close(path.v[-1], after, 1e-5)
 
 
 def test_what_is_held_beside_a_contact_carries_its_share():

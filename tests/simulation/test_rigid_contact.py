@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from contact_bodies import ALL, ball, bottom, box, energy, incline, placed
+from contact_bodies import ALL, ball, bottom, box, energy, incline, one_body, placed
+from kinetree.model.geometry import Cylinder
 from kinetree.simulation import Block, Ground, RigidContact, Touch
 from peers import close
 
@@ -128,6 +129,20 @@ def test_a_ball_rolls_down_with_five_sevenths():
     downhill = np.array([np.cos(angle), 0.0, -np.sin(angle)])
     close((path.q[-1, :3] - path.q[0, :3]) @ downhill, 0.5 * 5 / 7 * G * np.sin(angle), 3e-3)
     assert np.abs(path.extras["contact_gaps"]).max() < 1e-12
+
+
+def test_a_wheel_rolls_down_with_two_thirds_and_stands_on_its_side():
+    """A cylinder by its own shape: rolling along its rims, and upright on either end."""
+    robot, angle = one_body(kt.solids.cylinder(0.1, 0.06, mass=1.0), Cylinder(0.1, 0.06)), np.radians(15.0)
+    contact = RigidContact("body", Ground(incline(angle)), friction=0.6)
+    on_rim = placed(robot, 0.1 * np.array(incline(angle)), np.pi / 2, (1.0, 0.0, 0.0))
+    upright = placed(robot, 0.03 * np.array(incline(angle)), angle)
+    path = run(robot, np.stack([on_rim, upright]), contact, 1e-3, 1000)
+    downhill = np.array([np.cos(angle), 0.0, -np.sin(angle)])
+    slipped = (path.q[:, -1, :3] - path.q[:, 0, :3]) @ downhill
+    close(slipped[0], 0.5 * 2 / 3 * G * np.sin(angle), 3e-3)
+    assert abs(slipped[1]) < 1e-6
+    assert path["contact_gaps"][0].min() > -1e-5
 
 
 def test_a_tall_box_tips_over_its_edge_and_a_low_one_does_not():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.simulation.trajectory import Event
+from kinetree.simulation.trajectory import Occurrence
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_back_from_the_disk(path, tmp_path, ending):
 
 @pytest.mark.parametrize("ending", [".npz", ".parquet"])
 def test_events_and_failures_come_back(tmp_path, ending):
-    event = Event("ground", (1,), 0.3, np.array([0.0, 1.0]), np.array([2.0]))
+    event = Occurrence("ground", (1,), 0.3, np.array([0.0, 1.0]), np.array([2.0]))
     path = kt.Trajectory(
         np.arange(3.0),
         {"q": np.zeros((2, 3, 2)), "force": np.ones((2, 2, 4, 3))},

@@ -62,8 +62,9 @@ def frames_to_complete(context: typer.Context, incomplete: str) -> list[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            names = kt.load(context.params["robot"]).frame_names
-    except (KeyError, kt.KinetreeError, OSError):
+            robot = context.params.get("robot") or context.params["robots"][0]
+            names = kt.load(robot).frame_names
+    except (KeyError, IndexError, TypeError, kt.KinetreeError, OSError):
         return []
     return [name for name in names if name.startswith(incomplete)]
 

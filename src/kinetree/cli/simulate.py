@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
 from kinetree.cli.motion import Motion, draw, save
 from kinetree.cli.numbers import STATE_HELP, configuration, plain, position_names, velocities
 from kinetree.cli.output import PROBLEM, JsonOption, console, guarded, print_json, print_table, say, table_of, working
@@ -58,7 +58,11 @@ def simulate(
     ] = None,
     touch: Annotated[
         list[str] | None,
-        typer.Option(metavar="FRAME", help="What meets the floor z = 0, rigid and rough; may be repeated."),
+        typer.Option(
+            metavar="FRAME",
+            help="What meets the floor z = 0, rigid and rough; may be repeated.",
+            autocompletion=frames_to_complete,
+        ),
     ] = None,
     friction: Annotated[float, typer.Option(help="Of the floor.")] = 0.7,
     restitution: Annotated[float, typer.Option(help="From 0, nothing bounces, to 1.")] = 0.0,

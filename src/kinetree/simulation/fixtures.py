@@ -25,7 +25,7 @@ class Fixture:
     shape      of `kinetree.model.geometry`, all but meshes
     pose       of the shape in the world, (4, 4)
     friction   μ of the round cone
-    settling   time constant of contacts [s]: the smaller, the stiffer. No less than two steps of physics
+    settling   time constant of contacts [s]: the smaller, the stiffer, and the more often they open for an instant
     hardness   MuJoCo's impedance of contacts, between 0 and 1: the smaller, the further things sink in. Its contacts
                lift a little what slides on them, so that something hard that slides fast may chatter
     """
@@ -34,7 +34,7 @@ class Fixture:
     pose: Any = None
     friction: float = 0.8
     settling: float = 0.01
-    hardness: float = 0.95
+    hardness: float = 0.9
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, SHAPES):

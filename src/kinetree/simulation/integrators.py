@@ -94,7 +94,7 @@ RK4 = Tableau(
 
 
 def semi_implicit_euler(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Array]:
-    """v' = v + dt v̇(q, v), then q' = q ⊕ dt v': of order one, and true to energy over long times."""
+    """v' = v + dt v̇(q, v), then q' = q ⊕ dt v': of order one; where M is constant it is symplectic."""
     v_next = v + dt * motion.acceleration(q, v, 0.0)
     return motion.moved(q, dt * v_next), v_next
 

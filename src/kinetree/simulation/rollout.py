@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any
@@ -14,16 +13,21 @@ from kinetree.arguments import as_count, as_floats, as_number, batch_shape, chec
 from kinetree.compiler.memory import empty
 from kinetree.compiler.roll import Roll
 from kinetree.compiler.turns import Track
-from kinetree.errors import ArgumentError, DivergenceError, DivergenceWarning, one_of
+from kinetree.errors import ArgumentError, DivergenceError, one_of
 from kinetree.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.simulation.adaptive_rollout import Adaptive, check_adaptive
+from kinetree.simulation.divergence import warn_of
 from kinetree.simulation.dynamics import Dynamics, Surroundings, own_dynamics
 from kinetree.simulation.efforts import as_efforts, finite
+from kinetree.simulation.events import as_events
 from kinetree.simulation.labels import names_of, units_of
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.step import INTEGRATORS, Step
 from kinetree.simulation.trajectory import Trajectory
+
+ADAPTIVE = "dormand-prince"
 
 
 def rollout(
@@ -41,11 +45,18 @@ def rollout(
     parameters: Mapping[str, Any] | None = None,
     record: Iterable[str] = ("q", "v"),
     every: int = 1,
+    tolerance: float = 1e-8,
+    events: Any = (),
     dynamics: Dynamics | None = None,
 ) -> Trajectory:
     """As `Robot.rollout` says; `dynamics` are others than the robot's own."""
     count, h = as_count("steps", steps), as_number("dt", dt)
-    one_of("integrator", integrator, tuple(INTEGRATORS))
+    one_of("integrator", integrator, (*INTEGRATORS, ADAPTIVE))
+    looked_for, accuracy = as_events(events), as_number("tolerance", tolerance)
+    if not 0.0 < accuracy < 1.0:
+        raise ArgumentError(f"tolerance is {accuracy:g}; expected a number between zero and one")
+    if looked_for and integrator != ADAPTIVE:
+        raise ArgumentError(f"events are looked for by integrator={ADAPTIVE!r}, not by {integrator!r}")
     if not 0.0 < h < np.inf:
         raise ArgumentError(f"dt is {h:g}; expected a finite number of seconds above zero")
     between = as_count("every", every)
@@ -64,12 +75,17 @@ def rollout(
         raise ArgumentError(
             "integrator is 'variational', which knows a robot by its energies: without contact and constraints"
         )
+    if moved_by.step is not None and integrator != "semi-implicit-euler":
+        raise ArgumentError(f"integrator is {integrator!r}; rigid contact makes its own steps, of semi-implicit Euler")
     wanted = tuple(dict.fromkeys((record,) if isinstance(record, str) else record))
-    told = tuple(name for name in wanted if name not in ("q", "v"))
-    step = Step(efforts, moved_by if dynamics is None else dynamics, integrator, told)
+    moved_by = moved_by if dynamics is None else dynamics
     sizes = {"q": robot.nq, "v": robot.nv}
     start = {name: np.broadcast_to(arguments[f"{name}0"][0], (*batch, n)) for name, n in sizes.items()}
-    return _Run(step, batch, h, count, between, wanted).run(start)
+    if integrator == ADAPTIVE:
+        check_adaptive(efforts, moved_by, wanted)
+        return Adaptive(efforts, moved_by, batch, (h, count, between), accuracy, looked_for).run(start)
+    told = tuple(name for name in wanted if name not in ("q", "v"))
+    return _Run(Step(efforts, moved_by, integrator, told), batch, h, count, between, wanted).run(start)
 
 
 class _Run:
@@ -162,16 +178,7 @@ class _Run:
             raise DivergenceError(
                 f"the motion is not finite after the first step of {self.dt:g} s; accelerations are too large for it"
             )
-        first = int(np.argmax(stopped))
-        index = tuple(int(i) for i in np.unravel_index(first, self.batch)) if self.batch else ()
-        which = (
-            f"{int(stopped.sum())} of {self.count} states diverged, the first at index {index},"
-            if index
-            else ("the state diverged")
-        )
-        made = int(-1.0 - counts[first])
-        message = f"{which} after {made} of {self.steps} steps; trajectory.diverged says which"
-        warnings.warn(message, DivergenceWarning, stacklevel=5)
+        warn_of(stopped, -1.0 - counts, self.steps, self.batch)
 
 
 def _along(array: Array) -> Track:

@@ -16,7 +16,7 @@ from kinetree.ops import Array
 
 @final
 @dataclass(frozen=True, eq=False)
-class Event:
+class Occurrence:
     """A zero crossing that a simulation came by: of which event, in which state of the batch, when and where."""
 
     name: str
@@ -49,7 +49,7 @@ class Trajectory:
     """Of the entries of the last axis of a series."""
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Likewise, such as "rad/s"; "1" for numbers without."""
-    events: tuple[Event, ...] = ()
+    events: tuple[Occurrence, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("series", "names", "units"):

@@ -20,7 +20,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.ops import Array
-from kinetree.simulation.trajectory import Event, Trajectory
+from kinetree.simulation.trajectory import Occurrence, Trajectory
 
 VERSION = 1
 _KEY = b"kinetree"
@@ -80,7 +80,7 @@ def _assembled(
     if head.get("version") != VERSION:
         raise ArgumentError(f"{source} was written in format {head.get('version')}; expected {VERSION}")
     events = tuple(
-        Event(e["name"], tuple(e["index"]), e["t"], np.array(e["q"]), np.array(e["v"])) for e in head["events"]
+        Occurrence(e["name"], tuple(e["index"]), e["t"], np.array(e["q"]), np.array(e["v"])) for e in head["events"]
     )
     names, units = ({name: tuple(words) for name, words in head[kind].items()} for kind in ("names", "units"))
     return Trajectory(t, series, *ends, names, units, events)

@@ -16,7 +16,7 @@ import numpy as np
 import kinetree as kt
 from kinetree.cli.demo import arm, speed
 from kinetree.cli.demo.reach import Reach
-from kinetree.cli.demo.walk import Walk
+from kinetree.cli.demo.walk import SOLES, Walk
 
 TEXT, PAGE = "demo.txt", "walk.html"
 MILLION = 1_000_000
@@ -71,8 +71,10 @@ def _view(walk: Walk, folder: Path | None) -> None:
     if find_spec("viser") is None:
         print("no viewer: it needs viser (pip install 'kinetree[viewer]')")
         return
-    seen = walk.recording
-    with walk.robot.view((seen.t[::10], seen.q[::10]), q=walk.stand) as viewer:
+    seen, some = walk.recording, slice(None, None, 10)
+    forces = {sole: seen.force(sole)[some] for sole in SOLES}
+    with walk.robot.view(q=walk.stand, show=("visual", "com", "forces")) as viewer:
+        viewer.play((seen.t[some], seen.q[some]), wrenches=forces)
         if folder is not None:
             print(f"animated in {viewer.export(folder / PAGE)}: open it in a browser, it needs no server")
         print(f"the viewer: {viewer.url}", flush=True)

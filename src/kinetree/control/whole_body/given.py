@@ -39,6 +39,8 @@ def packed(problem: Problem, reference: Any) -> Array:
             label = f"{name} of task {task!r}"
             parts[label] = (as_floats(label, given[k], shape) if k < len(given) else np.zeros(shape), shape)
     batch = batch_shape(parts)
+    if parts and not batch:  # most calls
+        return np.concatenate([array.ravel() for array, _ in parts.values()])
     columns = [np.broadcast_to(array, batch + shape).reshape(*batch, -1) for array, shape in parts.values()]
     return np.concatenate(columns, axis=-1) if columns else np.zeros(0)
 

@@ -25,6 +25,9 @@ from kinetree.ops import Array, Scalar, zeros
 from kinetree.simulation.contact.obstacles import Obstacle
 from kinetree.simulation.contact.touch import Touch, touches
 
+FLAT = 1e-14
+"""The squared sine of the angle below which a circle counts as lying flat."""
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -137,22 +140,31 @@ class Meetings:
         return self.common.p + self.common.R.T @ point
 
     def _meeting(self, pair: Pair) -> Meeting:
-        frame = self.model.frame(pair.touch.frame)
-        at = frame.X.p + frame.X.R.T @ np.array(pair.touch.at)
-        X = self.common.X[frame.body]
-        centre = X.p + X.R.T @ at
+        frame, touch = self.model.frame(pair.touch.frame), pair.touch
+        X = frame.X * self.common.X[frame.body]  # from the common frame to the touch's
+        centre = X.p + X.R.T @ np.array(touch.at)
         if pair.obstacle.frame is None:
-            R, local = self.common.R, self._in_world(centre)
+            R, place = self.common.R, self._in_world
         else:
             carrier = self.model.frame(pair.obstacle.frame)
             fixed = carrier.X * self.common.X[carrier.body]
-            R, local = fixed.R.T, fixed.R @ (centre - fixed.p)
-        distance, normal = pair.obstacle.nearest(local)
+            R, place = fixed.R.T, lambda point: fixed.R @ (point - fixed.p)
+        radius = touch.radius
+        distance, normal = pair.obstacle.nearest(place(centre))
+        if touch.axis is not None:
+            centre, radius = _deepest(centre, radius, X.R.T @ np.array(touch.axis), R @ normal), 0.0
+            distance, normal = pair.obstacle.nearest(place(centre))
         axes = contact_axes(normal)
         in_common = axes @ R.T
         world_axes = axes if pair.obstacle.frame is None else in_common @ self.common.R
-        point = centre - pair.touch.radius * in_common[2] if pair.touch.radius else centre
-        return Meeting(distance - pair.touch.radius, point, in_common, world_axes)
+        point = centre - radius * in_common[2] if radius else centre
+        return Meeting(distance - radius, point, in_common, world_axes)
+
+
+def _deepest(centre: Array, radius: float, axis: Array, normal: Array) -> Array:
+    """Of a circle, the point that lies furthest against a normal; its centre where it lies flat."""
+    across = normal - (normal @ axis) * axis
+    return centre - radius * across * ops.divide(1.0, ops.sqrt(across @ across + FLAT))
 
 
 def contact_axes(normal: Array) -> Array:

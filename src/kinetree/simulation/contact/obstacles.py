@@ -17,7 +17,7 @@ from kinetree import ops
 from kinetree.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, Scalar
-from kinetree.simulation.contact.touch import check_surface
+from kinetree.simulation.contact.touch import as_direction, check_surface
 from kinetree.spatial.rotation import matrix_from_rpy
 
 
@@ -52,11 +52,7 @@ class Ground(Obstacle):
     frame: str | None = None
 
     def __post_init__(self) -> None:
-        normal = as_constant("normal", self.normal, (3,))
-        length = float(np.linalg.norm(normal))
-        if not length > 0.0:
-            raise ArgumentError(f"normal is {short(self.normal)}; expected a direction")
-        object.__setattr__(self, "normal", tuple((normal / length).tolist()))
+        object.__setattr__(self, "normal", as_direction("normal", self.normal))
         object.__setattr__(self, "height", as_number("height", self.height))
         check_surface(self)
 

@@ -31,6 +31,7 @@ from kinetree.algorithms.constraint_rows import Rows
 from kinetree.algorithms.constraints import Felt
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.factorization import SINGULAR_PIVOT
+from kinetree.algorithms.joint_forces import passive_slopes
 from kinetree.algorithms.rnea import inverse_dynamics
 from kinetree.compiler.doubts import doubt
 from kinetree.linalg import unit_lower_solve, unit_upper_solve
@@ -82,11 +83,13 @@ class TimeStepping:
         meetings = Meetings(model, self.pairs, q)
         stop_gaps, stop_J = stop_rows(model, self.stops, q)
         gaps, J = np.concatenate([meetings.gaps, stop_gaps]), np.concatenate([meetings.J, stop_J])
-        feel = _trusted(mass_matrix(model, q), J)
+        feel = _trusted(self._inertia(q, v, dt), J)
         free = unit_upper_solve(feel.L, tau - inverse_dynamics(model, q, v, straight_acceleration(model, v)))
         moved = np.zeros(model.nv)
         if self.held is not None:
-            free, moved = _taken_out(Rows(model, self.held, q), feel, free, v, per_dt)
+            rows = Rows(model, self.held, q)
+            held = Felt(self._inertia(q, v, dt), rows.J, self.held.damping)
+            free, moved = _taken_out(held, feel, free, v, per_dt, rows.error())
         a_f, u = feel.W.T @ free, J @ v
         b = u + dt * a_f
         places = self._places(meetings)
@@ -108,16 +111,25 @@ class TimeStepping:
         step = dt * v_next + moved
         return straight_step(model, q, step), in_new_axes(model, v_next, step), told
 
+    def _inertia(self, q: Array, v: Array, dt: Any) -> Array:
+        """M, and dt ∂/∂v of damping and friction in the joints, which are taken at the end of the step: however strong
+        they are, they only slow down."""
+        M = mass_matrix(self.model, q)
+        return M + dt * passive_slopes(self.model, q, v)[1] if self.model.passive else M
+
     def _places(self, meetings: Meetings) -> list[Place]:
         """Three rows for every pair, then one for every stop."""
-        own = [meetings.columns(pair) for pair in self.pairs] + [columns_of(self.model, stop) for stop in self.stops]
-        if self.held is not None:
-            own = [np.arange(self.model.nv)] * len(own)  # loops carry what happens at one end to all others
-        starts = [*range(0, 3 * len(self.pairs), 3), *range(3 * len(self.pairs), 3 * len(self.pairs) + len(self.stops))]
-        sizes = [3] * len(self.pairs) + [1] * len(self.stops)
-        return [
-            Place(slice(start, start + size), columns) for start, size, columns in zip(starts, sizes, own, strict=True)
+        columns = [meetings.columns(pair) for pair in self.pairs] + [
+            columns_of(self.model, stop) for stop in self.stops
         ]
+        if self.held is not None or self.model.has_mimics:  # they carry what happens on one branch to others
+            columns = [np.arange(self.model.nv)] * len(columns)
+        places, start = [], 0
+        for k, entries in enumerate(columns):
+            end = start + (3 if k < len(self.pairs) else 1)
+            places.append(Place(slice(start, end), entries))
+            start = end
+        return places
 
     def _pushed_out(self, feel: Felt, normal: list[Place], gaps: Array) -> Array:
         """The step that takes back a share β of what is inside, (nv,)."""
@@ -137,15 +149,13 @@ def _trusted(M: Array, J: Array) -> Felt:
     return feel
 
 
-def _taken_out(rows: Rows, feel: Felt, free: Array, v: Array, per_dt: Any) -> tuple[Array, Array]:
+def _taken_out(held: Felt, feel: Felt, free: Array, v: Array, per_dt: Any, error: Array) -> tuple[Array, Array]:
     """Makes contacts act through what is held, and gives what moves the robot without contact such that G v⁺ = 0; and
     the step that closes what has come apart."""
-    held = Felt(mass_matrix(rows.model, rows.q), rows.J, rows.constraints.damping)
     feel.Y = feel.Y - held.Y @ held.solve(held.W.T @ feel.Y)
     feel.W = feel.Y * feel.inverse_d[:, None]
-    closing = held.Y @ held.solve(rows.error())
-    free = free - held.Y @ held.solve(held.W.T @ free + (rows.J @ v) * per_dt)
-    return free, -unit_lower_solve(feel.L, closing * feel.inverse_d)
+    free = free - held.Y @ held.solve(held.W.T @ free + (held.J @ v) * per_dt)
+    return free, -unit_lower_solve(feel.L, (held.Y @ held.solve(error)) * feel.inverse_d)
 
 
 def _allowed(restitution: float, gap: Any, u: Any, a: Any, dt: Any, per_dt: Any) -> Any:

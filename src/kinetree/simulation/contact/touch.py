@@ -1,7 +1,7 @@
 """What of a robot can touch: small spheres fixed to its frames, of radius zero for points.
 
 The collision shapes of a link become spheres at the places where they would touch something flat: a sphere is one, a
-capsule two, a box its eight corners, a cylinder some points of both rims.
+capsule two, a box its eight corners, a cylinder four points of each rim and of each rim the point that is lowest.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from kinetree.model.tree import Model
 
-RIM_POINTS = 6
-"""Of each rim of a cylinder."""
+RIM_POINTS = 4
+"""Of each rim of a cylinder, beside the lowest one: they carry it where it stands upright."""
 
 
 @final
 @dataclass(frozen=True)
 class Touch:
-    """A sphere fixed to a frame, or a point if its radius is zero.
+    """A sphere fixed to a frame; a point if its radius is zero; a circle if it has an axis.
 
     frame         name of the frame, a link or a site
     at            its centre in the frame, (3,) [m]
     radius        [m]
+    axis          of a circle, which touches at the point of it that is deepest, such as a wheel's rim, (3,)
     friction      μ with whatever it meets; the obstacle's, or that of the contact model, if none is given
     restitution   e, likewise
     """
@@ -40,13 +41,25 @@ class Touch:
     radius: float = 0.0
     friction: float | None = None
     restitution: float | None = None
+    axis: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.frame, str):
             raise ArgumentTypeError(f"frame of a touch is {short(self.frame)}; expected the name of a frame")
         object.__setattr__(self, "at", tuple(as_constant("at", self.at, (3,)).tolist()))
         object.__setattr__(self, "radius", as_least("radius", self.radius, 0.0))
+        if self.axis is not None:
+            object.__setattr__(self, "axis", as_direction("axis", self.axis))
         check_surface(self)
+
+
+def as_direction(name: str, value: object) -> tuple[float, ...]:
+    """A vector that is not zero, made a unit one."""
+    vector = as_constant(name, value, (3,))
+    length = float(np.linalg.norm(vector))
+    if not 0.0 < length < math.inf:
+        raise ArgumentError(f"{name} is {short(value)}; expected a direction")
+    return tuple((vector / length).tolist())
 
 
 def check_surface(surface: Any) -> None:
@@ -107,8 +120,9 @@ def _of_frame(model: Model, name: str) -> list[Touch]:
 
 def of_shape(frame: str, geometry: Geometry) -> list[Touch]:
     """The spheres of one collision shape of a link."""
+    X, radius = geometry.placement, 0.0
     centres: Sequence[tuple[float, ...]]
-    radius = 0.0
+    rolling: list[Touch] = []
     match geometry.shape:
         case Sphere(radius=radius):
             centres = [(0.0, 0.0, 0.0)]
@@ -120,11 +134,12 @@ def of_shape(frame: str, geometry: Geometry) -> list[Touch]:
             turns = [2.0 * math.pi * k / RIM_POINTS for k in range(RIM_POINTS)]
             ends = (-0.5 * length, 0.5 * length)
             centres = [(rim * math.cos(turn), rim * math.sin(turn), end) for end in ends for turn in turns]
+            rolling = [Touch(frame, X.p + end * X.R[2], rim, axis=X.R[2]) for end in ends]
         case shape:
             kind = type(shape).__name__
             raise ArgumentError(
                 f"link {frame!r} collides as {kind}, which has no corners to touch with; expected a sphere, capsule, "
                 "box or cylinder, or a Touch for every point that can touch"
             )
-    X, touch = geometry.placement, Touch(frame, radius=radius)
-    return [replace(touch, at=X.p + X.R.T @ np.array(centre)) for centre in centres]
+    touch = Touch(frame, radius=radius)
+    return [replace(touch, at=X.p + X.R.T @ np.array(centre)) for centre in centres] + rolling

@@ -1,0 +1,218 @@
+"""A rollout by steps of their own length: states leave the loop one by one, and are seen where the user wants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ArgumentError, DivergenceError
+from kinetree.ops import Array
+from kinetree.simulation.adaptive import Attempt, Attempts
+from kinetree.simulation.divergence import warn_of
+from kinetree.simulation.dynamics import Dynamics
+from kinetree.simulation.efforts import Efforts
+from kinetree.simulation.events import Event
+from kinetree.simulation.labels import names_of, units_of
+from kinetree.simulation.progress import Progress
+from kinetree.simulation.trajectory import Occurrence, Trajectory
+
+SAFETY, LEAST, MOST = 0.9, 0.2, 8.0
+"""The next step is SAFETY · error^(-1/5) times the last, within bounds."""
+SHORTEST = 1e-13
+"""A step that would have to be shorter, relative to the time, is not made: the state stops."""
+LOOKS = np.array([0.0, 0.02, 0.25, 0.5, 0.75, 1.0])
+"""Parts of a step at which events are looked for; the second tells the sign where an event was at the first."""
+BISECTIONS = 52
+
+
+class Adaptive:
+    """States at their own times, and what is known of them at the times of records."""
+
+    def __init__(
+        self,
+        efforts: Efforts,
+        dynamics: Dynamics,
+        batch: tuple[int, ...],
+        span: tuple[float, int, int],
+        tolerance: float,
+        events: tuple[Event, ...],
+    ) -> None:
+        self.robot, self.batch, self.events = efforts.robot, batch, events
+        self.dt, self.steps, self.every = span
+        self.attempts = Attempts(efforts, dynamics, batch, tolerance)
+        self.held = any(given.moving for given in efforts.given.values())
+        self.acceleration = dynamics.acceleration
+        count = prod(batch)
+        self.times = self.dt * self.every * np.arange(self.steps // self.every + 1)
+        self.end = self.times[-1]
+        self.h = np.full(count, min(self.dt, 1e-2 * (tolerance / 1e-8) ** 0.2))
+        self.seen = np.ones(count, dtype=np.int64)
+        """Records that each state has behind it."""
+        self.going = np.ones(count, dtype=bool)
+        self.failed = np.zeros(count, dtype=bool)
+        self.fresh = np.zeros((count, len(events)), dtype=bool)
+        """Where an event was just now, so that its function is zero but for rounding."""
+        self.last = np.zeros(count)
+        """When each state had its last event."""
+        self.found: list[Occurrence] = []
+
+    def run(self, start: Mapping[str, Array]) -> Trajectory:
+        """All states to the end, or to where they stop."""
+        count, records = len(self.going), len(self.times)
+        flat = {name: array.reshape(count, array.shape[-1]) for name, array in start.items()}
+        self.now = {"q": flat["q"].copy(), "v": flat["v"].copy(), "t": np.zeros(count)}
+        self.series = {name: np.repeat(array[:, None], records, axis=1) for name, array in flat.items()}
+        with Progress(count * self.end, "rollout") as progress:
+            while self.going.any() and records > 1:
+                before = self.now["t"].sum()
+                self._attempt(np.flatnonzero(self.going))
+                progress.tell(self.now["t"].sum() - before)
+        for name, array in self.series.items():  # those that stopped stay where they are
+            for row in np.flatnonzero(self.seen < records):
+                array[row, self.seen[row] :] = self.now[name][row]
+        self._look(flat)
+        shaped = {name: array.reshape(*self.batch, *array.shape[1:]) for name, array in self.series.items()}
+        return Trajectory(
+            self.times,
+            shaped,
+            diverged=self.failed.reshape(self.batch),
+            steps=((self.seen - 1) * self.every).reshape(self.batch),
+            names=names_of(self.robot, shaped),
+            units=units_of(self.robot, shaped),
+            events=tuple(sorted(self.found, key=lambda event: (event.index, event.t))),
+        )
+
+    def _look(self, start: Mapping[str, Array]) -> None:
+        if self.failed.size and self.failed.all() and (self.now["t"] == 0.0).all():
+            self.acceleration(start["q"][0], start["v"][0], np.zeros(self.robot.nv))  # says what is wrong with it
+            raise DivergenceError("no step is short enough for the motion to begin; accelerations are not finite")
+        warn_of(self.failed, (self.seen - 1) * self.every, self.steps, self.batch)
+
+    # -- one attempt of all ------------------------------------------------------------------------------------
+
+    def _attempt(self, rows: Array) -> None:
+        t = self.now["t"][rows]
+        interval = np.minimum((t / self.dt + 1e-9).astype(np.int64), self.steps - 1)
+        limit = np.minimum(self.end, (interval + 1) * self.dt) if self.held else np.full(len(rows), self.end)
+        wanted = np.minimum(self.h[rows], self.dt) if self.events else self.h[rows]
+        whole = t + wanted * (1.0 + 1e-9) >= limit
+        h = np.where(whole, limit - t, wanted)
+        attempt = self.attempts.make(self.now, rows, h, interval)
+        with np.errstate(divide="ignore"):
+            factor = np.clip(SAFETY * attempt.error**-0.2, LEAST, MOST)
+        good = attempt.error <= 1.0
+        self.h[rows] = np.where(good & whole, np.maximum(self.h[rows], h * factor), h * factor)
+        lost = rows[~good & (h * factor < SHORTEST * np.maximum(1.0, t))]
+        self.going[lost], self.failed[lost] = False, True
+        accepted = np.flatnonzero(good)
+        if len(accepted):
+            arrived = np.where(whole, limit, t + h)
+            self._accept(rows, attempt, accepted, arrived)
+
+    def _accept(self, rows: Array, attempt: Attempt, accepted: Array, arrived: Array) -> None:
+        cuts = self._crossings(rows, attempt, accepted) if self.events else {}
+        until = arrived.copy()
+        for k, (_, s, _) in cuts.items():
+            until[k] = attempt.t0[k] + s * attempt.h[k]
+        self._record(rows, attempt, accepted, until)
+        plain = np.array([k for k in accepted if k not in cuts], dtype=np.int64)
+        for name in "qv":
+            self.now[name][rows[plain]] = getattr(attempt, name)[plain]
+        self.now["t"][rows[accepted]] = until[accepted]
+        for k, (event, s, state) in cuts.items():
+            self._cut(int(rows[k]), event, float(until[k]), s * attempt.h[k], state)
+        self.going[rows[accepted]] &= self.now["t"][rows[accepted]] < self.end
+
+    def _record(self, rows: Array, attempt: Attempt, accepted: Array, until: Array) -> None:
+        """States at the times of records that lie in the steps."""
+        waiting = accepted
+        while len(waiting):
+            states = rows[waiting]
+            following = np.minimum(self.seen[states], len(self.times) - 1)
+            due = (self.seen[states] < len(self.times)) & (self.times[following] <= until[waiting] * (1 + 1e-14))
+            waiting, states, following = waiting[due], states[due], following[due]
+            if not len(waiting):
+                return
+            s = np.clip((self.times[following] - attempt.t0[waiting]) / attempt.h[waiting], 0.0, 1.0)
+            q, v = attempt.at(waiting, s)
+            ends = s == 1.0
+            self.series["q"][states, following] = np.where(ends[:, None], attempt.q[waiting], q)
+            self.series["v"][states, following] = np.where(ends[:, None], attempt.v[waiting], v)
+            self.seen[states] += 1
+
+    # -- events ------------------------------------------------------------------------------------------------
+
+    def _values(self, event: Event, attempt: Attempt, rows: Array, s: Array) -> tuple[Array, Array, Array]:
+        q, v = attempt.at(rows, s)
+        return event.values(self.robot, q, v, attempt.t0[rows] + s * attempt.h[rows]), q, v
+
+    def _crossings(self, rows: Array, attempt: Attempt, accepted: Array) -> dict[int, tuple[int, float, Any]]:
+        """Where steps end before their end: event, part of the step and state there. Events that change nothing are
+        only noted."""
+        found: dict[int, list[tuple[float, int, Any]]] = {}
+        for number, event in enumerate(self.events):
+            looks = [np.full(len(accepted), part) for part in LOOKS]
+            g = np.array([self._values(event, attempt, accepted, look)[0] for look in looks])
+            just = self.fresh[rows[accepted], number]
+            g[0, just] = g[1, just]
+            self.fresh[rows[accepted], number] = False
+            falls, rises = (g[:-1] > 0.0) & (g[1:] <= 0.0), (g[:-1] < 0.0) & (g[1:] >= 0.0)
+            crossed = (falls & (event.direction <= 0)) | (rises & (event.direction >= 0))
+            hit = np.flatnonzero(crossed.any(axis=0))
+            if len(hit):
+                first = crossed.argmax(axis=0)[hit]
+                places = accepted[hit]
+                parts, q, v = self._located(event, attempt, places, first, g[first, hit])
+                for k, place in enumerate(places):
+                    found.setdefault(int(place), []).append((float(parts[k]), number, (q[k], v[k])))
+        cuts = {}
+        for place, hits in found.items():
+            for s, number, state in sorted(hits, key=lambda hit: hit[0]):
+                event, row = self.events[number], int(rows[place])
+                t = float(attempt.t0[place] + s * attempt.h[place])
+                index = tuple(int(i) for i in np.unravel_index(row, self.batch)) if self.batch else ()
+                self.found.append(Occurrence(event.name, index, t, *state))
+                if event.terminal or event.effect is not None:
+                    cuts[place] = (number, s, state)
+                    break
+        return cuts
+
+    def _located(
+        self, event: Event, attempt: Attempt, places: Array, first: Array, before: Array
+    ) -> tuple[Array, Array, Array]:
+        """By bisection of the part in which the sign changes: the first instant with the new sign."""
+        low, high = LOOKS[first], LOOKS[first + 1]
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            g, _, _ = self._values(event, attempt, places, middle)
+            same = g * before > 0.0
+            low, high = np.where(same, middle, low), np.where(same, high, middle)
+        _, q, v = self._values(event, attempt, places, high)
+        return high, q, v
+
+    def _cut(self, row: int, number: int, t: float, h: float, state: tuple[Array, Array]) -> None:
+        """The event happens to a state."""
+        event = self.events[number]
+        q, v = event.after(self.robot, *state, t)
+        self.now["q"][row], self.now["v"][row] = q, v
+        self.fresh[row, number] = True
+        self.h[row] = max(t - self.last[row], SHORTEST)  # the next may come as soon as this one did
+        self.last[row] = t
+        if event.terminal:
+            self.going[row] = False
+        elif h < SHORTEST * max(1.0, t):  # one event after the other, without end
+            self.going[row], self.failed[row] = False, True
+
+
+def check_adaptive(efforts: Efforts, dynamics: Dynamics, wanted: tuple[str, ...]) -> None:
+    """Raises for what only steps of a fixed length can do."""
+    if efforts.function is not None:
+        raise ArgumentError("'dormand-prince' chooses its own steps; expected efforts as an array or compiled function")
+    if dynamics.step is not None:
+        raise ArgumentError("'dormand-prince' chooses its own steps, and this contact is solved for steps of dt")
+    others = [name for name in wanted if name not in ("q", "v")]
+    if others:
+        raise ArgumentError(f"record is {others[0]!r}; 'dormand-prince' records 'q' and 'v'")

@@ -478,7 +478,7 @@ class Robot(OneBodyQuantities):
         (`pip install 'kinetree[viewer]'`).
 
         motion    to play: a rollout or whatever has .t and .q, (t, q), or a trajectory of joints
-        options   q=, contacts=, show=, host=, port=, open=, title=: see `kinetree.viewer.Viewer`
+        options   q=, contacts=, show=, host=, port=, open=, title=, light=: see `kinetree.viewer.Viewer`
         """
         from kinetree.viewer.viewer import view  # noqa: PLC0415 - it knows robots, and needs an extra
 

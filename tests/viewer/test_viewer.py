@@ -108,6 +108,7 @@ def test_several_at_once_and_a_port_that_is_taken(arm, viewer):
         ({"show": ["visuals"]}, "did you mean 'visual'"),
         ({"contacts": ["foot"]}, "frame 'foot' does not exist"),
         ({"contacts": [3]}, "contacts has 3; expected names of frames"),
+        ({"light": "dark"}, "light is 'dark'; expected 'studio' or 'plain'"),
         ({"motion": 3}, "motion is 3; expected a rollout"),
     ],
     ids=str,

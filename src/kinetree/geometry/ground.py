@@ -14,7 +14,7 @@ from kinetree.robot import Robot
 
 TOUCHING = 0.01
 """How far above the lowest point others may be to count as touching the ground [m]."""
-DIRECTIONS = 256
+DIRECTIONS = 100
 """In which the farthest points of a mesh are kept."""
 
 
@@ -111,7 +111,8 @@ def _extreme(geometry: Geometry) -> tuple[Array, float]:
     except KinetreeError:  # a mesh that is missing, which the viewer warns of
         return np.zeros((0, 3)), 0.0
     if len(vertices) > DIRECTIONS:
-        vertices = vertices[np.unique(np.argmax(vertices @ _sphere(DIRECTIONS).T, axis=0))]
+        heights = vertices.astype(np.float32) @ _sphere(DIRECTIONS).astype(np.float32).T
+        vertices = vertices[np.unique(np.argmax(heights, axis=0))]
     return vertices, 0.0
 
 

@@ -15,15 +15,23 @@ DIRECTION = np.array([1.0, 0.65, 0.42])
 """From what is looked at to the camera."""
 ROOM = 1.1
 """How much more than the robots is in sight."""
-PHONE = 0.75
+LIGHTS = ("studio", "plain")
+"""With reflections and shadows, which are beautiful, and slow without a graphics card; or without."""
+GROUND, BRIGHT = (170, 165, 160), 5.0
+"""Colour and intensity of what the sky and the ground give to plain light."""
+PHONE = 0.6
 """A window less wide than this part of its height is one."""
 UPPER = 0.42
 """The part of a phone's screen that is not covered."""
 
 
-def frame_scene(server: Any, stages: list[Stage]) -> None:
+def frame_scene(server: Any, stages: list[Stage], light: str) -> None:
     """Puts ground, light and camera around the robots."""
     centre, radius = sight(stages)
+    if light == "plain":
+        server.scene.configure_environment_map(hdri=None)
+        server.scene.configure_default_lights(cast_shadow=False)
+        server.scene.add_light_hemisphere("/sky", ground_color=GROUND, intensity=BRIGHT)
     cell = 10.0 ** np.round(np.log10(max(radius, 1e-3)) - 0.5)
     server.scene.add_grid(
         "/ground",
@@ -57,7 +65,8 @@ def eye(centre: Array, radius: float, aspect: float) -> tuple[Array, Array]:
     slope = float(np.tan(0.5 * FIELD))
     back = DIRECTION / np.linalg.norm(DIRECTION)
     if aspect >= PHONE:
-        return centre + back * ROOM * radius / np.sin(0.5 * FIELD), centre
+        half = np.arctan(slope * min(aspect, 1.0))
+        return centre + back * ROOM * radius / np.sin(half), centre
     distance = ROOM * radius / (slope * min(aspect, UPPER))
     up = np.array([0.0, 0.0, 1.0]) - back[2] * back
     below = centre - up / np.linalg.norm(up) * (1.0 - UPPER) * slope * distance

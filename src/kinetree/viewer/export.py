@@ -11,12 +11,12 @@ from kinetree.viewer.camera import frame_scene
 from kinetree.viewer.shown import ShownRobot
 
 
-def recorded(robots: Mapping[str, ShownRobot], rate: float) -> str:
+def recorded(robots: Mapping[str, ShownRobot], rate: float, light: str) -> str:
     """The page, recorded on a server of its own, so that nobody who watches the robots sees it happen."""
     server = web.start(web.LOOPBACK, None, "")
     try:
         copies = [_copy(server, shown) for shown in robots.values()]
-        frame_scene(server, [copy.stage for copy in copies])
+        frame_scene(server, [copy.stage for copy in copies], light)
         recording = server.get_scene_serializer()
         duration = max((copy.motion.duration for copy in copies if copy.motion is not None), default=0.0)
         for time in np.arange(1, int(np.ceil(duration * rate)) + 1) / rate:

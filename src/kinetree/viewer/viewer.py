@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.arguments import as_number
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, one_of, short, unknown
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.viewer import server as web
-from kinetree.viewer.camera import frame_scene, point_camera
+from kinetree.viewer.camera import LIGHTS, frame_scene, point_camera
 from kinetree.viewer.export import recorded
 from kinetree.viewer.panel import Panel
 from kinetree.viewer.shown import ShownRobot
@@ -45,6 +45,8 @@ class Viewer:
     host       the address to listen at; other machines can connect only if it is not the loopback
     port       to listen at; None takes one that is free
     open       whether to open the page in the user's browser
+    title      of the panel; the robots' names if not given
+    light      "studio" with reflections and shadows, or "plain", which is faster without a graphics card
     """
 
     def __init__(
@@ -58,14 +60,15 @@ class Viewer:
         port: int | None = None,
         open: bool = False,
         title: str | None = None,
+        light: str = "studio",
     ) -> None:
-        named = _named(robots)
+        named, self._light = _named(robots), one_of("light", light, LIGHTS)
         self.lock, self._wake, self._closed = threading.RLock(), threading.Event(), threading.Event()
         self.server = web.start(host, port, title or ", ".join(named))
         self._address = host
         try:
             self.robots = _staged(self.server, named, q, contacts, show, self.lock, self._wake)
-            frame_scene(self.server, [shown.stage for shown in self.robots.values()])
+            frame_scene(self.server, self._stages, self._light)
             self.panels = self._panels()
         except BaseException:
             web.stop(self.server)
@@ -169,7 +172,7 @@ class Viewer:
         if not 0.0 < as_number("rate", rate) <= 240.0:
             raise ArgumentError(f"rate is {rate:g}; expected pictures a second, up to 240")
         with self.lock:
-            page = recorded(self.robots, float(rate))
+            page = recorded(self.robots, float(rate), self._light)
         target = Path(path)
         target.write_text(page, encoding="utf-8")
         return target
@@ -231,7 +234,7 @@ class Viewer:
 
     def _send_page(self, client: Any) -> None:
         with self.lock:
-            text = recorded(self.robots, 30.0)
+            text = recorded(self.robots, 30.0, self._light)
         client.send_file_download(f"{'_'.join(self.robots)}.html", text.encode(), save_immediately=True)
 
     def _run(self) -> None:

@@ -144,7 +144,7 @@ def _by_columns(rows: list[Row]) -> Iterable[tuple[str, str, float]]:
         other = str(row.get("solver", row.get("by", other)))
         for column in RATIOS:
             number = row.get(column)
-            if isinstance(number, int | float) and number < 1 and "threads" not in " ".join(row):
+            if isinstance(number, int | float) and number < 1 and "one thread [ms]" not in row:
                 what = f"{_words(row)} (batch)" if column == "batch ratio" else _words(row)
                 yield what, other, 1 / number
         if "pin [s]" in row and row["seconds"] > row["pin [s]"]:

@@ -49,20 +49,25 @@ docs: $(VENV)/.docs
 	$(BIN)/python docs/_ext/check_site.py site
 	@echo "Open site/index.html"
 
+define install
+@echo "Fetching and unpacking packages into $(VENV): a minute or two"
+$(BIN)/pip install --quiet --editable "$(1)"
+endef
+
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
 $(VENV)/.core: $(VENV)/.created pyproject.toml
-	$(BIN)/pip install --quiet --editable .
+	$(call install,.)
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[demo]"
+	$(call install,.[demo])
 	touch $@ $(VENV)/.core
 
 $(VENV)/.test: $(VENV)/.created pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[test]"
+	$(call install,.[test])
 	touch $@ $(VENV)/.core
 
 # The viewer is tested in a real browser, where there is one or it can be had.
@@ -75,15 +80,15 @@ $(VENV)/.browser: $(VENV)/.created
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.created pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[check]"
+	$(call install,.[check])
 	touch $@ $(VENV)/.core
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[docs]"
+	$(call install,.[docs])
 	touch $@ $(VENV)/.core
 
 $(VENV)/.bench: $(VENV)/.created pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[bench]"
+	$(call install,.[bench])
 	touch $@ $(VENV)/.core
 
 clean:

@@ -53,7 +53,10 @@ def test_a_folder_that_cannot_be_made(cli, tmp_path):
 def test_the_humanoid_walks_and_is_shown(tmp_path, capsys):
     pytest.importorskip("mujoco")
     walk = Walk()
-    text = "\n".join(walk.lines())
+    lines = walk.lines()
+    soon = [next(lines), next(lines)]
+    assert "compiled or loaded in" in soon[1] and not walk.spent, "said before the walk is simulated, not after"
+    text = "\n".join([*soon, *lines])
     seen, robot = walk.recording, walk.robot
     assert not seen.elsewhere.any() and "WRONG" not in text
     went = {sole: seen.poses(sole)[-1, :3, 3] - seen.poses(sole)[0, :3, 3] for sole in SOLES}

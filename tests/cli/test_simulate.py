@@ -9,6 +9,9 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli.numbers import configuration
+from kinetree.cli.simulate import Integrator
+from kinetree.simulation.rollout import ADAPTIVE
+from kinetree.simulation.step import INTEGRATORS
 
 CARTPOLE = kt.load("cartpole")
 
@@ -86,7 +89,16 @@ def test_files_to_look_at(cli, tmp_path):
     assert float(rows[0][2]) == 0.2
     if options:
         assert picture.read_bytes()[:4] == b"\x89PNG"
-    assert "m.mat" in cli("simulate", "cartpole", "--out", tmp_path / "m.mat", code=1).stderr
+    wrong = " ".join(cli("simulate", "cartpole", "--out", tmp_path / "m.mat", code=2).stderr.split())
+    assert "--out: 'm.mat'; expected a name that ends with" in wrong
+
+
+def test_every_integrator_of_rollouts(cli):
+    assert [word.value for word in Integrator] == [*INTEGRATORS, ADAPTIVE]
+    fall = ["planar2", "--q", "0.3,0.2", "--tau", "0.1,0", "-s", 0.2]
+    ends = {word: simulated(cli, *fall, "--integrator", word)["q"][-1] for word in ("rk4", *list(Integrator)[4:])}
+    for word, q in ends.items():
+        assert np.allclose(q, ends["rk4"], atol=1e-5), word
 
 
 def test_the_text(cli):

@@ -1,5 +1,8 @@
 """Environments for learning: Gymnasium's own checks, vectors beside single ones, and tasks that can be done."""
 
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -205,3 +208,16 @@ def test_wrong_use_is_a_sentence(tasks):
     assert np.array_equal(envs.q, before)
     with pytest.raises(kt.ArgumentError, match="num_envs is 0"):
         RobotVectorEnv(tasks["CartPole-v0"], 0)
+    with pytest.raises(kt.ArgumentError, match="autoreset_mode is 'Never'; expected 'NextStep' or"):
+        gymnasium.make_vec("kinetree/CartPole-v0", num_envs=2, autoreset_mode="Never")
+    for make in (gymnasium.make, gymnasium.make_vec):
+        with pytest.raises(kt.ArgumentError, match="render_mode is 'rgb_array'; expected None: environments"):
+            make("kinetree/CartPole-v0", render_mode="rgb_array")
+        with pytest.raises(TypeError, match="lenght"):
+            make("kinetree/CartPole-v0", lenght=3)
+
+
+def test_without_gymnasium_a_sentence_says_what_to_install():
+    code = "import sys; sys.modules['gymnasium'] = None; import kinetree.environments"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.stderr.splitlines()[-1].endswith("the package gymnasium: pip install 'kinetree[gymnasium]'")

@@ -61,6 +61,21 @@ def test_laws(arm, law, effort):
     close(path.v, v, 1e-11)
 
 
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_what_a_function_is_given_is_its_own(arm, batch):
+    seen = []
+
+    def law(q, v, t):
+        seen.append(q)
+        v[...] = 0.0
+        return np.ones(q.shape)
+
+    start = np.broadcast_to(arm.random(1), (*batch, 6))
+    path = arm.rollout(start, np.ones(6), law, 1e-3, 5)
+    assert np.array_equal(np.stack(seen, axis=-2), path.q[..., :-1, :])
+    assert np.array_equal(path.v, arm.rollout(start, np.ones(6), np.ones((5, 6)), 1e-3, 5).v)
+
+
 def test_a_law_that_goes():
     robot = kt.load("planar2")
     law = kt.compile(lambda robot, q, v: -v)
@@ -161,6 +176,10 @@ def test_no_steps_and_no_states(arm):
         ({"v0": np.full((3, 6), np.nan)}, r"v0\[0, 0\] is nan; expected finite numbers"),
         ({"law_or_controls": lambda q, v, t: q[:2]}, r"the result of <lambda> has shape \(2,\); expected \(…, 6\)"),
         ({"law_or_controls": lambda q, v, t: np.zeros((2, 6))}, r"gives shape \(2, 6\); expected \(6,\)"),
+        ({"law_or_controls": lambda robot, q, v: v}, r"<lambda>\(robot, q, v\) is not compiled; expected kt.compile"),
+        ({"law_or_controls": lambda q, v: v}, r"<lambda> takes \(q, v\); expected a function of \(q, v, t\)"),
+        ({"law_or_controls": lambda q, v, t: np.nan * v}, "first step of 0.1 s; efforts are not finite, or"),
+        ({"contact": "tool0"}, "contact is 'tool0'; expected what the robot meets, as kt.simulation.RigidContact"),
         ({"integrator": "magic"}, "integrator is 'magic'; expected 'semi-implicit-euler' or 'midpoint' or"),
         ({"every": 3}, "every is 3; expected a divisor of the number of steps, 4"),
         ({"every": 0}, "every is 0; expected a divisor"),

@@ -126,8 +126,14 @@ def test_what_is_not_a_trajectory(path, tmp_path):
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
     (tmp_path / "text.npz").write_text("hello")
     (tmp_path / "text.parquet").write_text("hello")
-    for name in ("other.npz", "text.npz", "text.parquet"):
-        with pytest.raises(kt.ArgumentError, match="is not a"):
+    for name, what in (
+        ("other.npz", "trajectory; expected a file that Trajectory.save wrote$"),
+        ("text.npz", "trajectory; expected a file that Trajectory.save wrote$"),
+        ("text.parquet", "Parquet file"),
+    ):
+        with pytest.raises(kt.ArgumentError, match=f"{name} is not a {what}"):
             kt.Trajectory.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError, match=r"No such file or directory: '.*/nowhere/run\.npz'$"):
+        path.save(tmp_path / "nowhere" / "run.npz")
     with pytest.raises(FileNotFoundError):
         kt.Trajectory.load(tmp_path / "nothing.npz")

@@ -23,6 +23,7 @@ from kinetree.ops import Array
 from kinetree.simulation import Push, RigidContact
 from kinetree.simulation.forces import LimitStops
 
+OUT = (".npz", ".parquet", ".csv")
 SHOWN = 101
 """Samples of a motion in JSON, at most."""
 
@@ -34,6 +35,9 @@ class Integrator(StrEnum):
     midpoint = "midpoint"
     heun = "heun"
     rk4 = "rk4"
+    implicit = "implicit"
+    variational = "variational"
+    dormand_prince = "dormand-prince"
 
 
 @guarded
@@ -70,7 +74,9 @@ def simulate(
     integrator: Annotated[Integrator, typer.Option(help="How a step is taken.")] = Integrator.euler,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", dir_okay=False, help="Write t, q, v and tau to .npz, .parquet or .csv."),
+        typer.Option(
+            "--out", "-o", dir_okay=False, help="Write t, q and v to .npz, .parquet or .csv, efforts to the first two."
+        ),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(dir_okay=False, help="Draw positions and velocities in this .png, .svg or .pdf file.")
@@ -84,6 +90,8 @@ def simulate(
     body = loading.load_aloud(robot).robot
     if dt <= 0.0 or not np.isfinite(dt):
         raise typer.BadParameter(f"{dt:g}; expected a positive number", param_hint="--dt")
+    if out is not None and out.suffix.lower() not in OUT:
+        raise typer.BadParameter(f"{out.name!r}; expected a name that ends with {', '.join(OUT)}", param_hint="--out")
     q0, v0 = configuration(body, q, "--q"), velocities(body, v, "--v", "v")
     pushes = [push_of(body, text) for text in push or []]
     goal = None if hold is None else configuration(body, hold, "--hold")
@@ -91,6 +99,7 @@ def simulate(
     contact = RigidContact(touch, friction=friction, restitution=restitution) if touch else None
     if contact is not None:
         q0 = _lifted(body, contact, q0)
+    tells_efforts = law is not None and integrator is not Integrator.dormand_prince
     with working("simulating"), warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.DivergenceWarning)  # said below
         path = body.rollout(
@@ -102,7 +111,7 @@ def simulate(
             integrator.value,
             contact=contact,
             forces=[LimitStops()] if stops else [],
-            record=("q", "v", "tau") if law is not None else ("q", "v"),
+            record=("q", "v", "tau") if tells_efforts else ("q", "v"),
         )
     motion = Motion(body, path)
     if out is not None:

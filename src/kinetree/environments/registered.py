@@ -6,7 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-import gymnasium
+try:
+    import gymnasium
+except ModuleNotFoundError:
+    raise ModuleNotFoundError(
+        "environments are made for the package gymnasium: pip install 'kinetree[gymnasium]'", name="gymnasium"
+    ) from None
 
 from kinetree.environments.cart_pole import cart_pole
 from kinetree.environments.quadruped_stand import quadruped_stand

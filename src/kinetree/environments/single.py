@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 from kinetree.environments.task import Task
-from kinetree.environments.vector import spaces_of
+from kinetree.environments.vector import check_render_mode, spaces_of
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 
@@ -16,7 +16,8 @@ from kinetree.ops import Array
 class RobotEnv(gymnasium.Env[Array, Array]):
     """One robot with a task; `RobotVectorEnv` has many and is the one to learn with."""
 
-    def __init__(self, task: Task, **_: Any) -> None:
+    def __init__(self, task: Task, render_mode: str | None = None) -> None:
+        check_render_mode(render_mode)
         self.task = task
         self.metadata: dict[str, Any] = {"render_modes": []}
         self.observation_space, self.action_space = spaces_of(task)

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from kinetree.arguments import as_count
 from kinetree.environments.task import Task
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, one_of, short
 from kinetree.ops import Array
 
 
@@ -19,6 +19,14 @@ def spaces_of(task: Task) -> tuple[spaces.Box, spaces.Box]:
     """Observations and actions of one environment."""
     seen = spaces.Box(-np.inf, np.inf, (task.observation_size,), np.float64)
     return seen, spaces.Box(task.action_low, task.action_high, dtype=np.float64)
+
+
+def check_render_mode(render_mode: str | None) -> None:
+    """Raises where pictures are asked for: environments make none."""
+    if render_mode is not None:
+        raise ArgumentError(
+            f"render_mode is {short(render_mode)}; expected None: environments draw nothing, robot.view(q=env.q) does"
+        )
 
 
 class RobotVectorEnv(VectorEnv[Array, Array, Array]):
@@ -29,12 +37,18 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
     """
 
     def __init__(
-        self, task: Task, num_envs: int, autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP, **_: Any
+        self,
+        task: Task,
+        num_envs: int,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
     ) -> None:
+        check_render_mode(render_mode)
         self.task, self.num_envs = task, as_count("num_envs", num_envs)
         if not self.num_envs:
             raise ArgumentError("num_envs is 0; expected at least 1")
-        self.mode = AutoresetMode(autoreset_mode)
+        words = {mode.value: mode for mode in AutoresetMode}
+        self.mode = words[one_of("autoreset_mode", getattr(autoreset_mode, "value", autoreset_mode), words)]
         self.metadata = {"render_modes": [], "autoreset_mode": self.mode}
         self.single_observation_space, self.single_action_space = spaces_of(task)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)

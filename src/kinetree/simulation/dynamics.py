@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -34,6 +34,7 @@ class Dynamics:
     """Those of the extras that the next step is given; zeros at the first."""
 
 
+@runtime_checkable
 class Surroundings(Protocol):
     """What a robot meets: anything that knows the dynamics of a robot in it."""
 

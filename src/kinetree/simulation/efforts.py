@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -122,7 +123,7 @@ def as_efforts(
     """Everything that acts, checked; raises before anything is done."""
     given: dict[str, Given] = {}
     law = law_or_controls if isinstance(law_or_controls, Law) else None
-    function = law_or_controls if law is None and callable(law_or_controls) else None
+    function = _plain(law_or_controls) if law is None and callable(law_or_controls) else None
     if law is None and function is None and law_or_controls is not None:
         core = (steps, robot.nv)
         given["controls"] = Given(finite("controls", as_floats("controls", law_or_controls, core)), core, True)
@@ -140,6 +141,22 @@ def as_efforts(
     efforts = Efforts(robot, law, function, as_forces(robot, forces), tuple(places), given)
     given.update(_parameters(robot, efforts.laws, parameters))
     return efforts
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, if it can be asked with (q, v, t); a law that was not compiled would take q for the robot."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some built-in functions have none
+        return function
+    name = getattr(function, "__name__", type(function).__name__)
+    if next(iter(signature.parameters), None) == "robot":
+        raise ArgumentError(f"{name}{signature} is not compiled; expected kt.compile of it, or a function of (q, v, t)")
+    try:
+        signature.bind(*OF_STATE)
+    except TypeError:
+        raise ArgumentError(f"{name} takes {signature}; expected a function of (q, v, t)") from None
+    return function
 
 
 def _parameters(robot: Robot, laws: tuple[Law, ...], parameters: Mapping[str, Any] | None) -> dict[str, Given]:

@@ -13,7 +13,7 @@ from kinetree.arguments import as_count, as_floats, as_number, batch_shape, chec
 from kinetree.compiler.memory import empty
 from kinetree.compiler.roll import Roll
 from kinetree.compiler.turns import Track
-from kinetree.errors import ArgumentError, DivergenceError, one_of
+from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, one_of, short
 from kinetree.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -70,6 +70,10 @@ def rollout(
     }
     check_quaternions("q0", arguments["q0"][0], robot.model.quaternions)
     batch = batch_shape(arguments)
+    if contact is not None and not isinstance(contact, Surroundings):
+        raise ArgumentTypeError(
+            f"contact is {short(contact)}; expected what the robot meets, as kt.simulation.RigidContact(['foot'])"
+        )
     moved_by = own_dynamics(robot) if contact is None else contact.dynamics(robot)
     if integrator == "variational" and (contact is not None or dynamics is not None):
         raise ArgumentError(
@@ -157,7 +161,8 @@ class _Run:
         """Efforts of the step that begins, from the user's function."""
         function: Any = self.step.efforts.function
         nq, nv = self.step.sizes[:2]
-        q, v = states[:, :nq].reshape(*self.batch, nq), states[:, nq : nq + nv].reshape(*self.batch, nv)
+        # copies: what the function keeps stays what it was, and what it writes does not move the robot
+        q, v = states[:, :nq].copy().reshape(*self.batch, nq), states[:, nq : nq + nv].copy().reshape(*self.batch, nv)
         tau = as_floats(f"the result of {getattr(function, '__name__', 'the function')}", function(q, v, t), (nv,))
         try:
             self.asked.reshape(*self.batch, nv)[...] = tau
@@ -175,9 +180,8 @@ class _Run:
         if (counts == -1.0).all():
             q, v = states[0, :nq], states[0, nq : nq + nv]
             self.step.dynamics.acceleration(q, v, np.zeros(nv))  # says what is wrong with the state, if it is that
-            raise DivergenceError(
-                f"the motion is not finite after the first step of {self.dt:g} s; accelerations are too large for it"
-            )
+            cause = "efforts are not finite, or accelerations are too large for it"
+            raise DivergenceError(f"the motion is not finite after the first step of {self.dt:g} s; {cause}")
         warn_of(stopped, -1.0 - counts, self.steps, self.batch)
 
 

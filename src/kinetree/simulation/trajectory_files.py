@@ -33,7 +33,10 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     write = kinds.get(target.suffix)
     if write is None:
         raise ArgumentError(f"path is {str(target)!r}; expected a name that ends with .npz or .parquet")
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    except OSError as problem:  # of the name that was asked for, not of the temporary one
+        raise OSError(problem.errno, problem.strerror, str(target)) from None
     os.close(handle)
     try:
         write(trajectory, Path(temporary))
@@ -101,10 +104,10 @@ def _load_npz(path: Path) -> Trajectory:
             head = json.loads(str(file["head"]))
             series = {name: file[f"series.{name}"] for name in head["shapes"]}
             return _assembled(path, head, file["t"], series, (file["diverged"], file["steps"]))
-    except (KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
         if isinstance(error, ArgumentError):
             raise
-        raise ArgumentError(f"{path} is not a trajectory: {error}") from error
+        raise ArgumentError(f"{path} is not a trajectory; expected a file that Trajectory.save wrote") from error
 
 
 # -- Parquet -----------------------------------------------------------------------------------------------------------

@@ -56,7 +56,9 @@ def as_motion(robot: Robot, motion: Any, wrenches: Mapping[str, ArrayLike] | Non
     elif isinstance(motion, (tuple, list)) and len(motion) in (2, 3):
         t, q, v = (*motion, None)[:3]
     else:
-        raise ArgumentTypeError(f"motion is {short(motion)}; expected a rollout, a trajectory of joints or (t, q)")
+        raise ArgumentTypeError(
+            f"motion is {short(motion)}; expected a rollout, a trajectory of joints or (t, q), and q=… for one state"
+        )
     return _checked(robot, t, q, v, wrenches)
 
 

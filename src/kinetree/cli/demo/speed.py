@@ -13,6 +13,8 @@ ROBOTS = (("arm6", "fixed"), ("quadruped", "floating"), ("humanoid", "floating")
 QUANTITIES = (("inverse_dynamics", 3), ("mass_matrix", 1), ("forward_dynamics", 3))
 """With the number of their arguments."""
 STATES = 4096
+MUCH = 10.0
+"""Megabytes of results that caches do not hold."""
 
 
 def table(robots: Sequence[tuple[str, str]] = ROBOTS) -> Iterator[str]:
@@ -36,4 +38,7 @@ def table(robots: Sequence[tuple[str, str]] = ROBOTS) -> Iterator[str]:
                 f"  {name:10s} {robot.nv:4d}  {quantity:17s} {slow * 1e6:7.0f} µs {fast * 1e6:7.2f} µs "
                 f"{each * 1e9:9.0f} ns      {off:8.0e}"
             )
-    yield f"  ({kt.get_num_threads()} threads for batches; a batch gives the same bits as single calls)"
+    megabytes = 8e-6 * STATES * robot.nv**2
+    yield f"  (batches of {STATES} states on {kt.get_num_threads()} threads; a batch gives the same bits as single calls)"
+    if megabytes > MUCH:
+        yield f"  (mass matrices of {STATES} states of {name} are {megabytes:.0f} MB: their time is that of the memory)"

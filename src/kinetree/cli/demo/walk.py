@@ -13,6 +13,7 @@ import kinetree as kt
 from kinetree import control
 from kinetree.ops import Array
 from kinetree.simulation import Fixture, MujocoWorld, Push
+from kinetree.simulation.progress import Progress
 from kinetree.simulation.recording import Recording, Sensed
 from kinetree.trajectories import SlowWalk, footsteps
 
@@ -67,6 +68,7 @@ class Walk:
         start = time.perf_counter()
         first = self.controller.step(self.stand, np.zeros(self.robot.nv), self._reference(0, mass, feet, late))
         compiled = time.perf_counter() - start
+        yield f"  tasks, contacts and solver in one native call, compiled or loaded in {compiled:.1f} s"
         state = first.state
 
         def law(now: Sensed) -> Array:
@@ -81,13 +83,15 @@ class Walk:
             step = self.controller.step(now.q, now.v, reference, contacts=on, weights=swinging, state=state)
             self.spent.append(time.perf_counter() - began)
             state = step.state
+            progress.tell(1)
             return step.tau
 
         pushes = Push("chest_link", PUSH, self.plan.duration + 0.2, self.plan.duration + 0.4)
         world = MujocoWorld(self.robot, [Fixture(friction=0.8)], feel=SOLES, period=PERIOD, substeps=3)
         start = time.perf_counter()
-        self.recording = world.run(law, self.stand, duration=end, pushes=pushes)
-        yield from self._told(compiled, time.perf_counter() - start)
+        with Progress(len(t), "walking") as progress:
+            self.recording = world.run(law, self.stand, duration=end, pushes=pushes)
+        yield from self._told(time.perf_counter() - start)
 
     def _reference(self, k: int, mass: Any, feet: Mapping[str, Any], late: Mapping[str, float]) -> dict[str, Any]:
         """Of a step; a foot that should stand by now goes on downwards."""
@@ -104,12 +108,11 @@ class Walk:
             reference[sole] = pose, velocity, acceleration
         return reference
 
-    def _told(self, compiled: float, taken: float) -> Iterator[str]:
+    def _told(self, taken: float) -> Iterator[str]:
         seen = self.recording
         away = 1e3 * np.linalg.norm(seen.center_of_mass - self.wanted, axis=1)
         walking = seen.t < self.plan.duration
         went = seen.q[-1, 0] - seen.q[0, 0]
-        yield f"  tasks, contacts and solver in one native call, compiled or loaded in {compiled:.1f} s"
         yield (
             f"  {len(self.steps)} steps, {went:.2f} m ahead in {seen.t[-1]:.1f} s, simulated in {taken:.1f} s; "
             f"{1e6 * float(np.median(self.spent)):.0f} µs for a step of the controller (median)"

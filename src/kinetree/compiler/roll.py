@@ -85,29 +85,24 @@ class Roll:
 
         def work(start: int, stop: int) -> None:
             memory, space = self.kernel.workspace(code.workspace)
-            try:
-                for first in range(start, stop, span):
-                    last = min(first + span, stop)
-                    for begun in range(0, turns, at_once):
-                        if stopped.is_set():
-                            return
-                        count = min(at_once, turns - begun)
-                        words, until = self._words(self.done + begun)
-                        tiles = address_of(self._tiles)
-                        code.function(first, last, count, until, self.every, ctypes.addressof(words), tiles, space)
-                        if tell is not None:
-                            tell((last - first) * count)
-            except BaseException:
-                stopped.set()
-                raise
-            finally:
-                del memory
+            for first in range(start, stop, span):
+                last = min(first + span, stop)
+                for begun in range(0, turns, at_once):
+                    if stopped.is_set():
+                        return
+                    count = min(at_once, turns - begun)
+                    words, until = self._words(self.done + begun)
+                    tiles = address_of(self._tiles)
+                    code.function(first, last, count, until, self.every, ctypes.addressof(words), tiles, space)
+                    if tell is not None:
+                        tell((last - first) * count)
+            del memory
 
         worth = int(a_turn * len(self._tiles) * turns / WORTH_A_THREAD)
         if worth < 2 or get_num_threads() == 1 or len(self._tiles) == 1:
             work(0, self.count)
         else:
-            run_ranges(work, self.count, self.lanes, min(worth, len(self._tiles)))
+            run_ranges(work, self.count, self.lanes, min(worth, len(self._tiles)), stopped.set)
 
     def _words(self, done: int) -> tuple[Any, int]:
         """What the machine code reads of inputs and records after so many turns, and when the next record is due."""

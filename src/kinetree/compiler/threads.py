@@ -96,19 +96,25 @@ def set_num_threads(count: int) -> None:
             _pool.executor = None  # the old one ends with the work it has
 
 
-def run_ranges(work: Callable[[int, int], None], size: int, block: int, worth: int) -> None:
+def run_ranges(
+    work: Callable[[int, int], None], size: int, block: int, worth: int, abandon: Callable[[], None] = lambda: None
+) -> None:
     """work(start, stop) over 0 … size in runs of whole blocks, on this thread and helpers of the pool; `worth` is how
     many threads would pay.
 
     Whoever is free takes the next run, long ones first, so that all end at nearly the same time. Returns, also by an
-    exception or an interrupt, only when nobody works any more.
+    exception or an interrupt, only when nobody works any more; `abandon` is called first, to tell work that takes long
+    to come to an end.
     """
     threads = min(get_num_threads(), worth)
-    runs = _Runs(work, _shrinking(size, block, threads, 8 * worth))
+    runs = _Runs(work, _shrinking(size, block, threads, 8 * worth), abandon)
     try:
         for _ in range(threads - 1):
             _pool.submit(runs.help)
         runs.take()
+    except BaseException:
+        abandon()
+        raise
     finally:
         runs.close()
     if runs.problem is not None:
@@ -132,9 +138,11 @@ class _Runs:
     the pool may be busy, perhaps with waiting themselves.
     """
 
-    def __init__(self, work: Callable[[int, int], None], runs: Iterator[tuple[int, int]]) -> None:
+    def __init__(
+        self, work: Callable[[int, int], None], runs: Iterator[tuple[int, int]], abandon: Callable[[], None]
+    ) -> None:
         self.problem: BaseException | None = None
-        self._work, self._runs = work, runs
+        self._work, self._runs, self._abandon = work, runs, abandon
         self._helpers = ctypes.c_int64(0)
         self._changed = threading.Condition()
 
@@ -156,6 +164,7 @@ class _Runs:
         except BaseException as problem:
             self._runs = iter(())
             self.problem = problem
+            self._abandon()
         finally:
             with self._changed:
                 self._helpers.value -= 1
@@ -165,14 +174,17 @@ class _Runs:
         """Leave nothing for others, wait for those at work, and only then let an interrupt through."""
         self._runs = iter(())
         interrupt: BaseException | None = None
-        if self._helpers.value:
-            _pool.pause(ctypes.addressof(self._helpers), LOOKS)
+        looks = LOOKS
         while self._helpers.value:
             try:
+                if looks:
+                    _pool.pause(ctypes.addressof(self._helpers), looks)
+                    looks = 0
                 with self._changed:
                     self._changed.wait_for(lambda: not self._helpers.value)
             except BaseException as caught:
                 interrupt = caught
+                self._abandon()
         if interrupt is not None:
             raise interrupt
 

@@ -1,6 +1,8 @@
 """kinetree: kinematics, dynamics and control of articulated robots."""
 
-from kinetree import cache, control, edit, identification, ik, linalg, plot, positions, rotations
+from typing import TYPE_CHECKING
+
+from kinetree import cache, edit, linalg, positions, rotations
 from kinetree.compiler.memory import set_result_memory
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
@@ -27,6 +29,7 @@ from kinetree.errors import (
 )
 from kinetree.frame import Frame
 from kinetree.lagrange import Lagrange, Spring
+from kinetree.later import imported_later
 from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
 from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
@@ -56,11 +59,30 @@ from kinetree.ops import (
     where,
 )
 from kinetree.robot import Robot
-from kinetree.simulation.events import Event
-from kinetree.simulation.forces import LimitStops
-from kinetree.simulation.trajectory import Trajectory
 from kinetree.spatial import Force, Inertia, Motion, Transform
 from kinetree.wrench import Wrench
+
+if TYPE_CHECKING:
+    from kinetree import control, identification, ik, plot, simulation, solvers, trajectories
+    from kinetree.simulation.events import Event
+    from kinetree.simulation.forces import LimitStops
+    from kinetree.simulation.trajectory import Trajectory
+else:
+    __getattr__, __dir__ = imported_later(
+        __name__,
+        (
+            "control",
+            "environments",
+            "identification",
+            "ik",
+            "plot",
+            "simulation",
+            "solvers",
+            "trajectories",
+            "viewer",
+        ),
+        {"Event": "simulation.events", "LimitStops": "simulation.forces", "Trajectory": "simulation.trajectory"},
+    )
 
 __version__ = "0.1.0"
 
@@ -140,12 +162,15 @@ __all__ = [
     "set_num_threads",
     "set_result_memory",
     "sign",
+    "simulation",
     "sin",
     "skew",
     "solids",
+    "solvers",
     "sqrt",
     "tan",
     "tanh",
+    "trajectories",
     "where",
     "zeros",
 ]

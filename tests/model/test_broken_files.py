@@ -38,6 +38,12 @@ def test_nothing(tmp_path):
     assert sentence(tmp_path / "none" / "none.urdf") == " cannot be read: No such file or directory"
 
 
+@pytest.mark.parametrize("address", ["https://example.org/arm.urdf", "package://arm/arm.urdf"])
+def test_an_address(address):
+    with pytest.raises(kt.ModelError, match=rf"^'{address}' is an address; expected the path of a file"):
+        kt.load(address)
+
+
 def test_a_file_as_a_folder(tmp_path):
     (tmp_path / "arm").write_text(ROBOT)
     assert sentence(tmp_path / "arm" / "arm.urdf") == " cannot be read: Not a directory"

@@ -71,6 +71,14 @@ def test_a_state_that_diverges_stays_and_the_others_go_on(arm):
     assert alone.diverged and alone.steps == made and np.array_equal(alone.q, path.q[1, 3])
 
 
+def test_what_helps_against_stiff_gains_is_said_and_does(arm):
+    stiff = kt.compile(lambda robot, q, v: robot.gravity_forces(q) - 10.0 * q - v)  # a wrist has 3e-4 kg m²
+    with pytest.warns(kt.DivergenceWarning, match="a shorter dt.* or integrator='implicit' where gains are stiff"):
+        assert arm.rollout(np.full(6, 0.1), np.zeros(6), stiff, 1e-3, 200).diverged
+    path = arm.rollout(np.full(6, 0.1), np.zeros(6), stiff, 1e-3, 200, "implicit")
+    assert not path.diverged and np.abs(path.q).max() <= 0.11
+
+
 def test_a_state_that_cannot_even_begin_is_refused(arm):
     with pytest.raises(kt.DivergenceError, match=r"not finite after the first step of 0\.01 s"):
         arm.rollout(arm.random(0), np.full(6, 1e90), None, 1e-2, 10)

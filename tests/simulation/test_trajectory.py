@@ -133,6 +133,8 @@ def test_what_is_not_a_trajectory(path, tmp_path):
     ):
         with pytest.raises(kt.ArgumentError, match=f"{name} is not a {what}"):
             kt.Trajectory.load(tmp_path / name)
+    with pytest.raises(kt.ArgumentError, match=r"index is \(3,\); expected none, as this is no batch"):
+        path.state(0, 0).state(3)
     with pytest.raises(FileNotFoundError, match=r"No such file or directory: '.*/nowhere/run\.npz'$"):
         path.save(tmp_path / "nowhere" / "run.npz")
     with pytest.raises(FileNotFoundError):

@@ -182,7 +182,10 @@ class _Run:
             self.step.dynamics.acceleration(q, v, np.zeros(nv))  # says what is wrong with the state, if it is that
             cause = "efforts are not finite, or accelerations are too large for it"
             raise DivergenceError(f"the motion is not finite after the first step of {self.dt:g} s; {cause}")
-        warn_of(stopped, -1.0 - counts, self.steps, self.batch)
+        remedy = "a shorter dt may help"
+        if self.step.dynamics.step is None and self.step.integrator != "implicit":
+            remedy += ", or integrator='implicit' where gains are stiff"
+        warn_of(stopped, -1.0 - counts, self.steps, self.batch, remedy)
 
 
 def _along(array: Array) -> Track:

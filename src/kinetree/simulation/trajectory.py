@@ -96,6 +96,8 @@ class Trajectory:
 
     def state(self, *index: int) -> Trajectory:
         """One of a batch: the trajectory of the state at this index."""
+        if index and not self.batch:
+            raise ArgumentError(f"index is {index}; expected none, as this is no batch: path.q[k] is the k-th time")
         if len(index) != len(self.batch):
             raise ArgumentError(f"index is {index}; expected {len(self.batch)} numbers for a batch of {self.batch}")
         try:

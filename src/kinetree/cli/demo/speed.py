@@ -39,6 +39,6 @@ def table(robots: Sequence[tuple[str, str]] = ROBOTS) -> Iterator[str]:
                 f"{each * 1e9:9.0f} ns      {off:8.0e}"
             )
     megabytes = 8e-6 * STATES * robot.nv**2
-    yield f"  (batches of {STATES} states on {kt.get_num_threads()} threads, with the same bits as single calls)"
+    yield f"  ({kt.get_num_threads()} threads for batches of {STATES}; a batch gives the same bits as single calls)"
     if megabytes > MUCH:
         yield f"  (mass matrices of {STATES} states of {name} are {megabytes:.0f} MB: their time is that of the memory)"

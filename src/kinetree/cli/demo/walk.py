@@ -17,6 +17,8 @@ from kinetree.simulation.progress import Progress
 from kinetree.simulation.recording import Recording, Sensed
 from kinetree.trajectories import SlowWalk, footsteps
 
+COLORS = {"right": "tab:red", "left": "tab:blue"}
+"""Of legs and arms, and of what their soles carry."""
 SOLES = ("left_sole", "right_sole")
 STANCE = {"hip_pitch": -0.45, "knee": 0.9, "ankle_pitch": -0.45, "elbow": -0.4}
 SOLE: dict[str, Any] = {"length": 0.22, "width": 0.08, "at": (0.04, 0.0, 0.0)}
@@ -140,12 +142,13 @@ class Walk:
         error.plot(seen.t, 1e3 * (seen.center_of_mass - self.wanted), label=["x", "y", "z"])
         error.set(xlabel="time [s]", ylabel="off its path [mm]", title="centre of mass")
         for sole in SOLES:
-            force.plot(seen.t, seen.force(sole)[:, 2], label=sole, linewidth=1)
+            force.plot(seen.t, seen.force(sole)[:, 2], COLORS[sole.split("_")[0]], label=sole, linewidth=1)
+        force.set_ylim(top=1.2 * force.get_ylim()[1])  # room for the legend
         force.set(xlabel="time [s]", ylabel="normal force [N]", title="what the floor carries")
         for axes in (error, force):
             axes.axvspan(self.plan.duration + 0.2, self.plan.duration + 0.4, color="0.9")
             axes.grid(alpha=0.3)
-            axes.legend(fontsize=8, loc="center left" if axes is error else "center right")
+            axes.legend(fontsize=8, loc="lower left" if axes is error else "upper right", ncols=3)
         figure.savefig(folder / "walk.png", dpi=110)
         return folder / "walk.png"
 
@@ -153,7 +156,7 @@ class Walk:
         robot = self.robot
         leg = ["base_link", *(f"{{}}_{part}_link" for part in ("thigh", "shank", "foot")), "{}_sole"]
         arm = ["{}_shoulder_roll_link", "{}_elbow_link", "{}_hand"]
-        for side, color in (("right", "tab:red"), ("left", "tab:blue")):
+        for side, color in COLORS.items():
             for limb in (leg, arm):
                 points = np.array([robot.frame(name.format(side)).pose(q)[:3, 3] for name in limb])
                 axes.plot(points[:, 0] + x, points[:, 2], color=color, linewidth=3, solid_capstyle="round")

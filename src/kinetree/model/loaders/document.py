@@ -60,6 +60,8 @@ def read_document(path_or_xml: str | bytes | os.PathLike[str]) -> Document:
         text = path_or_xml.removeprefix("\ufeff")  # the byte order mark that some editors save
         if text.lstrip().startswith("<"):
             return Document(text, "the given URDF document")
+        if "://" in path_or_xml and not os.path.exists(path_or_xml):
+            raise ModelError(f"{short(path_or_xml)} is an address; expected the path of a file on this machine")
         if not os.path.isfile(path_or_xml) and (named := _by_name(path_or_xml)):
             return named
     return _from_file(Path(path_or_xml))

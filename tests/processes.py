@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+
+def interruptible(command: list[str]) -> subprocess.Popen[str]:
+    """A process that heeds interrupts, also where this one, in the background, was started without."""
+
+    def heed() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed)  # noqa: PLW1509
 
 
 def start(code: str, *arguments: object, cwd: Path | None = None, **variables: object) -> subprocess.Popen[str]:

@@ -35,7 +35,8 @@ def quotients(s: State, function: Callable[..., np.ndarray], third: np.ndarray, 
         columns[0].append(function(ahead, s.v, third) - function(behind, s.v, third))
         columns[1].append(function(s.q, s.v + unit, third) - function(s.q, s.v - unit, third))
         columns[2].append(function(s.q, s.v, third + unit) - function(s.q, s.v, third - unit))
-    return [np.stack(column, axis=-1) / (2 * step) for column in columns]
+    none = np.zeros((*np.shape(function(s.q, s.v, third)), 0))
+    return [np.stack(column, axis=-1) / (2 * step) if column else none for column in columns]
 
 
 def near(x: object, reference: object) -> None:

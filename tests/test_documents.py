@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = [  # scenes in MuJoCo run in tests/control/test_closed_loops_*.py
+    pytest.param(path, id=path.name, marks=[pytest.mark.long] * ("mujoco" in path.stem and "circle" not in path.stem))
+    for path in sorted((ROOT / "examples").glob("*.py"))
+]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", EXAMPLES)
 def test_example_runs(path, tmp_path):
     run = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

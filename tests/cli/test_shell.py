@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import kinetree as kt
+from processes import interruptible
 
 COMMAND = [sys.executable, "-m", "kinetree.cli"]
 EVERY = [["--help"], ["--version"], ["info", "humanoid"], ["info", "humanoid", "--json"], ["cache", "size"], ["demo"]]
@@ -139,14 +140,14 @@ def test_a_terminal_without_unicode(shell):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
 def test_an_interrupt_while_compiling(own_cache):
-    run = subprocess.Popen([*COMMAND, "cache", "warm", "humanoid"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    run = interruptible([*COMMAND, "cache", "warm", "humanoid"])
     deadline = time.monotonic() + 60
     while not list(own_cache.glob("*.kinetree")) and time.monotonic() < deadline:
         time.sleep(0.02)
     run.send_signal(signal.SIGINT)
     said, problems = run.communicate(timeout=60)
-    assert (run.returncode, said) == (130, b"")
-    assert b"Traceback" not in problems
+    assert (run.returncode, said) == (130, "")
+    assert "Traceback" not in problems
     assert not list(own_cache.glob("*part"))
 
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from processes import interruptible
 
 pytest.importorskip("viser")
 COMMAND = [sys.executable, "-m", "kinetree.cli", "view"]
 
 
 def test_a_page_at_the_address_that_is_printed_until_interrupted():
-    run = subprocess.Popen([*COMMAND, "arm6"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = interruptible([*COMMAND, "arm6"])
     try:
         words = run.stdout.readline().split()
         assert words[:2] == ["arm6", "at"] and words[2].startswith("http://127.0.0.1:")

@@ -1,7 +1,6 @@
 """How rollouts run: in pieces, over threads, with states that diverge, interrupted, within memory."""
 
 import signal
-import subprocess
 import sys
 import textwrap
 import time
@@ -13,6 +12,7 @@ import pytest
 import kinetree as kt
 from kinetree.compiler import roll
 from kinetree.simulation.progress import Progress
+from processes import interruptible
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ INTERRUPTED = """
 @pytest.mark.parametrize(("count", "threads"), [(1, 1), (1000, 2)])
 def test_control_c_ends_a_long_rollout(count, threads):
     code = textwrap.dedent(INTERRUPTED.format(count=count, threads=threads))
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    process = interruptible([sys.executable, "-c", code])
     try:
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.5)

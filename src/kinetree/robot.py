@@ -426,7 +426,7 @@ class Robot(OneBodyQuantities):
         parameters: Mapping[str, Any] | None = None,
         record: Iterable[str] = ("q", "v"),
         every: int = 1,
-        tolerance: float = 1e-8,
+        tolerance: float | None = None,
         events: Any = (),
     ) -> Trajectory:
         """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
@@ -446,7 +446,8 @@ class Robot(OneBodyQuantities):
         record            "q", "v", "tau", what else a law returns in its dict, and what contact tells of every step
         every             steps from one record to the next, a divisor of `steps`; with every=steps only the first and
                           the last state are kept
-        tolerance         of "dormand-prince": error of a step [rad, m, rad/s, m/s], and relative to velocities
+        tolerance         of "dormand-prince": error of a step [rad, m, rad/s, m/s], and relative to velocities;
+                          1e-8 if not given
         events            kt.Event, or several, which "dormand-prince" finds; .events lists where
 
         A state that diverges stays where it was last well, and .diverged says so; the others go on.
@@ -552,3 +553,10 @@ class Robot(OneBodyQuantities):
         refusal = quantity.refusal(self.model)
         if refusal is not None:
             raise ArgumentError(refusal)
+
+
+def as_robot(robot: Any) -> Robot:
+    """A robot, or one sentence."""
+    if not isinstance(robot, Robot):
+        raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+    return robot

@@ -246,6 +246,20 @@ def test_what_is_wrong_is_said(arm, draw, sentence):
         draw(arm)
 
 
+def test_a_name_is_no_robot():
+    some = [0.0, 1.0]
+    for draw in (
+        kt.plot.tree,
+        kt.plot.sparsity,
+        lambda name: kt.plot.workspace(name, "tool0"),
+        lambda name: kt.plot.torques(name, some, np.zeros((2, 6))),
+        lambda name: kt.plot.manipulability(name, "tool0", some, np.zeros((2, 6))),
+        lambda name: kt.plot.support(name, np.zeros(6)),
+    ):
+        with pytest.raises(kt.ArgumentTypeError, match="robot is 'arm6'; expected a robot"):
+            draw("arm6")
+
+
 def test_pyplot_is_never_imported_and_notebooks_get_a_picture():
     code = (
         "import sys, kinetree as kt; assert 'matplotlib' not in sys.modules; f = kt.plot.tree(kt.load('planar2'));"

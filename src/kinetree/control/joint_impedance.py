@@ -7,11 +7,10 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.control.gains import as_gain, times
-from kinetree.control.robots import as_robot
 from kinetree.control.step import Step
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 
 
 @final

@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree.arguments import as_number
-from kinetree.errors import ArgumentError, ArgumentTypeError, short
-from kinetree.robot import Robot
-
-
-def as_robot(robot: Any) -> Robot:
-    """A robot, or one sentence."""
-    if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
-    return robot
+from kinetree.errors import ArgumentError
+from kinetree.robot import Robot, as_robot
 
 
 def with_motors(robot: Any, controller: str) -> Robot:

@@ -26,7 +26,7 @@ from kinetree.ik.problem import Problem
 from kinetree.ik.tasks import Task
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 from kinetree.solvers import levels, qp
 from kinetree.solvers.stages import PROGRAM
 
@@ -70,8 +70,7 @@ class DifferentialIK:
     ) -> None:
         listed = (tasks,) if isinstance(tasks, Task) else tuple(tasks)
         held = (contacts,) if isinstance(contacts, Contact) else tuple(contacts)
-        if not isinstance(robot, Robot):
-            raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+        robot = as_robot(robot)
         for task in listed:
             if not isinstance(task, Task):
                 raise ArgumentTypeError(f"tasks has {short(task)}; expected tasks, such as kt.ik.Pose('tool0')")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.ops import Array
 from kinetree.plot.canvas import GREY, axes_for
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 
 
 def sparsity(robot: Robot, q: ArrayLike | None = None, ax: Any = None, *, seed: int = 0) -> Any:
@@ -17,6 +17,7 @@ def sparsity(robot: Robot, q: ArrayLike | None = None, ax: Any = None, *, seed: 
 
     Crosses mark entries that could differ from zero and do not at this q, which is random if not given.
     """
+    robot = as_robot(robot)
     at = robot.random(seed) if q is None else q
     M = robot.mass_matrix(at)
     coupled = branch_pattern(robot)

@@ -13,7 +13,7 @@ from kinetree.errors import ArgumentError, unknown
 from kinetree.model.joints import Prismatic
 from kinetree.ops import Array
 from kinetree.plot.canvas import BAD, COLORS, GREY, axes_for, legend, several_axes, style, tidy
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 
 
 def torques(
@@ -30,6 +30,7 @@ def torques(
     joints     which to show; all if not given. Of more than ten, those that work hardest have a colour and a name
     relative   as a part of each joint's limit, so that different joints can be compared
     """
+    robot = as_robot(robot)
     entries = _coordinates(robot, joints)
     times, efforts = _series(t, tau, robot.nv, "tau")
     limits = robot.limits.effort

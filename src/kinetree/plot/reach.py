@@ -11,7 +11,7 @@ from kinetree.arguments import as_count, as_floats
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.plot.canvas import COLORS, SEQUENTIAL, axes_for, legend, several_axes, tidy
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 
 FIELDS = ((0, 2, "x [m]", "z [m]"), (0, 1, "x [m]", "y [m]"))
 """Seen from the side, and from above."""
@@ -30,6 +30,7 @@ def workspace(
 
     color_by   "manipulability", whose larger values are drawn on top, or None
     """
+    robot = as_robot(robot)
     if color_by not in (None, "manipulability"):
         raise ArgumentError(f"color_by is {color_by!r}; expected 'manipulability' or None")
     count = as_count("samples", samples)
@@ -58,6 +59,7 @@ def workspace(
 
 def manipulability(robot: Robot, frame: str, t: ArrayLike, q: ArrayLike, ax: Any = None) -> Any:
     """w = √det(J Jᵀ) of a frame along a motion, t (n,) and q (n, nq), with the least singular value of J below it."""
+    robot = as_robot(robot)
     times = as_floats("t", t, (np.size(t),))
     states = as_floats("q", q, (len(times), robot.nq))
     J = robot.frame(frame).jacobian(states)

@@ -12,7 +12,7 @@ from kinetree.arguments import as_floats
 from kinetree.errors import ArgumentError
 from kinetree.geometry import Ground, convex_hull
 from kinetree.plot.canvas import BAD, COLORS, GOOD, axes_for, tidy
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 
 
 def support(
@@ -28,6 +28,7 @@ def support(
     contacts   frames whose origins are the corners; without them, what of the shapes is lowest at the first q
     points     corners of the polygon, (k, 2) or (k, 3) [m], instead
     """
+    robot = as_robot(robot)
     states = np.atleast_2d(as_floats("q", q, (robot.nq,)))
     if states.ndim != 2:
         raise ArgumentError(f"q has shape {states.shape}; expected one configuration or a motion, (n, {robot.nq})")

@@ -18,7 +18,7 @@ from kinetree.model.joints import (
     Universal,
 )
 from kinetree.plot.canvas import COLORS, DARK, GREY, LIGHT, axes_for
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 
 KINDS: dict[type[Joint], tuple[str, str]] = {
     Continuous: ("continuous", COLORS[5]),
@@ -39,6 +39,7 @@ def tree(robot: Robot, ax: Any = None, *, joints: bool = True) -> Any:
 
     Depth goes to the right, one line for every tip. Mimic joints are dashed.
     """
+    robot = as_robot(robot)
     model = robot.model
     rows = _rows(model.parents)
     depth = [len(model.support(i)) for i in range(model.n_bodies + 1)]

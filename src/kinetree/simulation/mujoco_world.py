@@ -19,14 +19,14 @@ from kinetree.arguments import as_constant, as_count, as_number
 from kinetree.convert import convert
 from kinetree.convert.coordinates import Coordinates
 from kinetree.convert.mujoco import MUJOCO
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short
+from kinetree.errors import ArgumentError, KinetreeError, short
 from kinetree.model.description import LinkDescription
 from kinetree.model.geometry import Geometry
 from kinetree.model.loaders.mjcf import MjModel, mujoco_package
 from kinetree.model.loaders.xml import Element, written
 from kinetree.model.writers.mjcf_geometry import GeometryWriter
 from kinetree.ops import Array, skew
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 from kinetree.simulation.contact.obstacles import Block, Ground
 from kinetree.simulation.fixtures import Fixture, Push, as_fixture
 from kinetree.simulation.recording import Recording, Sensed
@@ -60,8 +60,7 @@ class MujocoWorld:
         substeps: int = 2,
         self_collision: bool = False,
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+        robot = as_robot(robot)
         self.robot = robot
         self.fixtures = (Fixture(),) if fixtures is None else tuple(map(as_fixture, fixtures))
         self.feel = tuple(robot.frame(name).name for name in ([feel] if isinstance(feel, str) else feel))

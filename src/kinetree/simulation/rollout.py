@@ -45,16 +45,18 @@ def rollout(
     parameters: Mapping[str, Any] | None = None,
     record: Iterable[str] = ("q", "v"),
     every: int = 1,
-    tolerance: float = 1e-8,
+    tolerance: float | None = None,
     events: Any = (),
     dynamics: Dynamics | None = None,
 ) -> Trajectory:
     """As `Robot.rollout` says; `dynamics` are others than the robot's own."""
     count, h = as_count("steps", steps), as_number("dt", dt)
     one_of("integrator", integrator, (*INTEGRATORS, ADAPTIVE))
-    looked_for, accuracy = as_events(events), as_number("tolerance", tolerance)
+    looked_for, accuracy = as_events(events), as_number("tolerance", 1e-8 if tolerance is None else tolerance)
     if not 0.0 < accuracy < 1.0:
         raise ArgumentError(f"tolerance is {accuracy:g}; expected a number between zero and one")
+    if tolerance is not None and integrator != ADAPTIVE:
+        raise ArgumentError(f"tolerance is for integrator={ADAPTIVE!r}; steps of {integrator!r} are as long as dt says")
     if looked_for and integrator != ADAPTIVE:
         raise ArgumentError(f"events are looked for by integrator={ADAPTIVE!r}, not by {integrator!r}")
     if not 0.0 < h < np.inf:

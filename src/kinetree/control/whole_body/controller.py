@@ -27,7 +27,7 @@ from kinetree.control.whole_body.step import Step
 from kinetree.control.whole_body.task import WholeBodyTask
 from kinetree.errors import ArgumentError, ArgumentTypeError, QuadraticProgramError, one_of, short
 from kinetree.ops import Array
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 from kinetree.solvers import active_set
 
 OWN = (TorqueLimits(),)
@@ -67,8 +67,7 @@ class WholeBody:
         fallback: Fallback | None = None,
         fallback_damping: float = 1.0,
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+        robot = as_robot(robot)
         listed = _listed("tasks", tasks, WholeBodyTask, "PoseTask('tool0')")
         held = _listed("contacts", contacts, GroundContact, "SurfaceContact('left_foot')")
         bounded = _listed("limits", limits, WholeBodyLimit, "TorqueLimits()")

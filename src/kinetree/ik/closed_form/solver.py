@@ -13,14 +13,13 @@ from kinetree import ops
 from kinetree.arguments import as_floats
 from kinetree.bound_law import BoundLaw
 from kinetree.definition import Definition
-from kinetree.errors import ArgumentTypeError, short
 from kinetree.ik.closed_form.persistence import persistent
 from kinetree.ik.closed_form.polish import polished
 from kinetree.ik.closed_form.recognition import Arm, Family, arm_of, check_freedom, family_of
 from kinetree.ik.closed_form.selection import RESIDUAL, selected
 from kinetree.ops import Array
 from kinetree.per_state import refuse
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 
 BRANCHES = 8
 NEAR, NEARLY_NEAR = 1e-5, 1e-2
@@ -61,8 +60,7 @@ def out_of_reach(robot: Robot, frame: str, target: ArrayLike) -> float:
 
 def _solver(robot: Robot, frame: str) -> ClosedForm:
     """Which is made once and kept with the robot, as its laws are."""
-    if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+    robot = as_robot(robot)
     key = ("closed form", robot.frame(frame).name)
     known = robot._laws.get(key)
     if known is None:

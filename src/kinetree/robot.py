@@ -434,7 +434,7 @@ class Robot(OneBodyQuantities):
         law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of
                           (robot, q, v) or (robot, q, v, t) that gives them, or a dict with them as "tau"; or None, for
                           none. A plain function of (q, v, t) is asked from Python before every step, with all states at
-                          once, which is slow; its efforts are held during the step
+                          once, which takes microseconds; its efforts are held
         integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4), "implicit" (2) for what
                           is stiff, "variational" (2) for energy and momentum over long times, or
                           "dormand-prince" (5), with steps of its own and states of every `dt` interpolated

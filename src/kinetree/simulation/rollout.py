@@ -22,7 +22,7 @@ from kinetree.simulation.divergence import warn_of
 from kinetree.simulation.dynamics import Dynamics, Surroundings, own_dynamics
 from kinetree.simulation.efforts import as_efforts, finite
 from kinetree.simulation.events import as_events
-from kinetree.simulation.labels import names_of, units_of
+from kinetree.simulation.labels import names_and_units
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.step import INTEGRATORS, Step
 from kinetree.simulation.trajectory import Trajectory
@@ -129,14 +129,14 @@ class _Run:
             name: series[name].reshape(*self.batch, series[name].shape[1], *told.get(name, series[name].shape[2:]))
             for name in self.wanted
         }
-        robot = self.step.efforts.robot
+        names, units = names_and_units(self.step.efforts.robot, shaped, self.step.dynamics.labels)
         return Trajectory(
             self.dt * self.every * np.arange(self.records + 1),
             shaped,
             diverged=(counts < 0.0).reshape(self.batch),
             steps=np.where(counts < 0.0, -1.0 - counts, counts).astype(np.int64).reshape(self.batch),
-            names=names_of(robot, shaped),
-            units=units_of(robot, shaped),
+            names=names,
+            units=units,
         )
 
     def _inputs(self) -> list[Track]:

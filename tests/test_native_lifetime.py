@@ -16,7 +16,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.compiler import hold, native
-from kinetree.compiler.emit import entry
+from kinetree.compiler.emit.entry import records
 from natively import in_python, native_only, natively
 
 Q = np.linspace(-1.0, 1.0, 6)
@@ -173,14 +173,14 @@ def test_doors_are_used_again():
         return sum(len(page.free) for page in native._pages)
 
     before = len(native._pages), free()
-    for _ in range(3 * entry.DOORS):
+    for _ in range(3 * records.DOORS):
         robot = kt.Robot(model)
         assert robot.mass_matrix is not None and robot.frame("tool0").pose is not None
         del robot
         gc.collect(0)
     gc.collect()
     assert len(native._pages) <= before[0] + 1 and free() >= before[1]
-    many = [kt.Robot(model) for _ in range(entry.DOORS + 1)]
+    many = [kt.Robot(model) for _ in range(records.DOORS + 1)]
     calls = [robot.mass_matrix for robot in many]
     assert len({id(call) for call in calls}) == len(many)
     assert len(native._pages) > 1

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from kinetree.compiler import native
+from kinetree.compiler.assumptions import counts_are_as_expected
 from kinetree.compiler.call import Kernel
-from kinetree.compiler.emit import entry
+from kinetree.compiler.emit.entry import records
 from kinetree.compiler.jit import host
 from kinetree.compiler.native import Door, Interface, Mapping, Variant
 from kinetree.compiler.program import build
@@ -60,7 +61,7 @@ def test_native_calls_work_here():
     )
     assert native._works() == expected
     assert native.available() == expected
-    assert native._counts_are_as_expected()
+    assert counts_are_as_expected()
 
 
 def test_positions_and_names(add):
@@ -270,11 +271,11 @@ def test_a_number_may_be_written_to_out():
 
 
 def test_more_than_a_native_call_can_have():
-    arrays = tuple((f"x{k}", (1,)) for k in range(entry.MOST_PARAMETERS))
+    arrays = tuple((f"x{k}", (1,)) for k in range(records.MOST_PARAMETERS))
     with pytest.raises(ValueError, match="more arguments or results"):
         open_door(arrays, ((1,),), [])
     with pytest.raises(ValueError, match="more arguments or results"):
-        open_door(arrays[:1], ((1,),) * entry.MOST_OUTPUTS, [], bare=False)
+        open_door(arrays[:1], ((1,),) * records.MOST_OUTPUTS, [], bare=False)
     most = arrays[:-1]
     code = compiled(lambda *x: sum(x), *[shape for _, shape in most])
     call = open_door(most, ((1,),), [Variant(code)]).bind(Owner())
@@ -561,7 +562,7 @@ def test_one_of_very_many_variants():
 
 
 def test_as_many_places_as_a_kernel_can_take():
-    count = entry.MOST_INPUTS - 1
+    count = records.MOST_INPUTS - 1
     places = tuple((f"place{k}", "plain") for k in range(count + 1))
 
     def last(x, *items):

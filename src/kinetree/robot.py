@@ -357,17 +357,19 @@ class Robot(OneBodyQuantities, ParameterQuantities):
     ) -> Trajectory:
         """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
 
-        law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of
-                          (robot, q, v) or (robot, q, v, t) that gives them, or a dict with them as "tau"; or None, for
-                          none. A plain function of (q, v, t) is asked from Python before every step, with all states at
-                          once, which is slow; its efforts are held during the step
+        law_or_controls   efforts for every step, (…, steps, nv), held during it, or for all of them, (nv,), or of each
+                          state, (…, 1, nv): the last axis but one, if there is one, is always that of steps; or a
+                          compiled function of (robot, q, v) or (robot, q, v, t) that gives them, or a dict with them as
+                          "tau"; or None, for none. A plain function of (q, v, t) is asked from Python before every
+                          step, with all states at once, which takes microseconds; its efforts are held
         integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4), "implicit" (2) for what
                           is stiff, "variational" (2) for energy and momentum over long times, or
                           "dormand-prince" (5), with steps of its own and states of every `dt` interpolated
         contact           what the robot meets, if anything
         forces            kt.Spring, kt.LimitStops, or several; what joints have of damping, friction and springs acts
                           anyway
-        wrenches          by frame name, (…, steps, 6), as arrays or kt.Wrench, or compiled functions that give them
+        wrenches          by frame name, (…, steps, 6), (6,) or (…, 1, 6), read as controls are, as arrays or kt.Wrench,
+                          or compiled functions that give them
         parameters        arrays for further arguments of the compiled functions, for each state or the same for all
         record            "q", "v", "tau", what else a law returns in its dict, and what contact tells of every step
         every             steps from one record to the next, a divisor of `steps`; with every=steps only the first and

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.simulation import Ground, RigidContact, Touch
 from kinetree.simulation.trajectory import Occurrence
 
 
@@ -40,6 +41,25 @@ def test_names_and_units(path):
         assert len(path.names[name]) == len(path.units[name]) == path[name].shape[-1]
 
 
+def test_names_and_units_of_contact(tmp_path):
+    """What touches more than once is numbered, and a table has a column for every entry."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    robot = kt.load("cartpole")
+    contact = RigidContact(["tip", Touch("tip", radius=0.1), Touch("cart_link")], Ground(height=-9.0), stops=True)
+    wanted = ("contact_forces", "contact_gaps", "contact_residual", "stop_efforts")
+    path = robot.rollout([0.1, 0.2], [0.0, 0.0], None, 1e-3, 4, contact=contact, record=wanted)
+    assert path.names["contact_gaps"] == ("tip.1", "tip.2", "cart_link") and path.units["contact_gaps"] == ("m",) * 3
+    assert path.names["contact_forces"][2:5] == ("tip.1.z", "tip.2.x", "tip.2.y")
+    assert path.units["contact_forces"] == ("N",) * 9 and path.units["contact_residual"] == ("m/s",)
+    assert path.names["stop_efforts"] == robot.joint_names[:1] and path.units["stop_efforts"] == ("N",)
+    path.save(tmp_path / "run.parquet")
+    same(kt.Trajectory.load(tmp_path / "run.parquet"), path)
+    table = parquet.read_table(tmp_path / "run.parquet")
+    assert np.array_equal(table["contact_gaps.cart_link"].to_numpy()[1:], path["contact_gaps"][:, 2])
+    assert table.schema.field("contact_forces.tip.2.x").metadata == {b"unit": b"N"}
+    assert table.schema.field("contact_residual").metadata == {b"unit": b"m/s"}
+
+
 def test_one_of_a_batch(path):
     one = path.state(1, 2)
     assert one.batch == () and np.array_equal(one.q, path.q[1, 2]) and one["tau"].shape == (3, one.v.shape[1])
@@ -60,7 +80,7 @@ def test_it_is_frozen_and_pickles(path):
     same(pickle.loads(pickle.dumps(path)), path)
 
 
-@pytest.mark.parametrize("ending", [".npz", ".parquet"])
+@pytest.mark.parametrize("ending", [".npz", ".parquet", ".NPZ", ".Parquet"])
 def test_back_from_the_disk(path, tmp_path, ending):
     for k, one in enumerate((path, path.state(0, 1))):
         file = tmp_path / f"run{k}{ending}"
@@ -102,6 +122,15 @@ def test_other_programs_read_it(path, tmp_path):
     path.save(tmp_path / "run.npz")
     with np.load(tmp_path / "run.npz") as file:
         assert np.array_equal(file["series.q"], path.q)
+
+
+def test_columns_of_one_name_are_refused(tmp_path):
+    path = kt.Trajectory(np.arange(3.0), {"q": np.zeros((3, 1)), "t": np.ones(2)})
+    with pytest.raises(kt.ArgumentError, match=r"two columns of the table would be called 't'; expected .* \.npz"):
+        path.save(tmp_path / "run.parquet")
+    assert not os.listdir(tmp_path)
+    path.save(tmp_path / "run.npz")
+    same(kt.Trajectory.load(tmp_path / "run.npz"), path)
 
 
 def test_a_write_that_fails_leaves_the_old_file(path, tmp_path, monkeypatch):

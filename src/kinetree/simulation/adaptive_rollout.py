@@ -15,7 +15,7 @@ from kinetree.simulation.divergence import warn_of
 from kinetree.simulation.dynamics import Dynamics
 from kinetree.simulation.efforts import Efforts
 from kinetree.simulation.events import Event
-from kinetree.simulation.labels import names_of, units_of
+from kinetree.simulation.labels import names_and_units
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.trajectory import Occurrence, Trajectory
 
@@ -75,13 +75,14 @@ class Adaptive:
                 array[row, self.seen[row] :] = self.now[name][row]
         self._look(flat)
         shaped = {name: array.reshape(*self.batch, *array.shape[1:]) for name, array in self.series.items()}
+        names, units = names_and_units(self.robot, shaped, {})
         return Trajectory(
             self.times,
             shaped,
             diverged=self.failed.reshape(self.batch),
             steps=((self.seen - 1) * self.every).reshape(self.batch),
-            names=names_of(self.robot, shaped),
-            units=units_of(self.robot, shaped),
+            names=names,
+            units=units,
             events=tuple(sorted(self.found, key=lambda event: (event.index, event.t))),
         )
 

@@ -22,7 +22,7 @@ from kinetree.simulation.divergence import warn_of
 from kinetree.simulation.dynamics import Dynamics, Surroundings, own_dynamics
 from kinetree.simulation.efforts import as_efforts, finite
 from kinetree.simulation.events import as_events
-from kinetree.simulation.labels import names_of, units_of
+from kinetree.simulation.labels import names_and_units
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.step import INTEGRATORS, Step
 from kinetree.simulation.trajectory import Trajectory
@@ -129,14 +129,14 @@ class _Run:
             name: series[name].reshape(*self.batch, series[name].shape[1], *told.get(name, series[name].shape[2:]))
             for name in self.wanted
         }
-        robot = self.step.efforts.robot
+        names, units = names_and_units(self.step.efforts.robot, shaped, self.step.dynamics.labels)
         return Trajectory(
             self.dt * self.every * np.arange(self.records + 1),
             shaped,
             diverged=(counts < 0.0).reshape(self.batch),
             steps=np.where(counts < 0.0, -1.0 - counts, counts).astype(np.int64).reshape(self.batch),
-            names=names_of(robot, shaped),
-            units=units_of(robot, shaped),
+            names=names,
+            units=units,
         )
 
     def _inputs(self) -> list[Track]:
@@ -146,8 +146,9 @@ class _Run:
         for given in self.step.efforts.given.values():
             tracks.append(_given(given.array, given.core, self.batch, given.moving))
         if self.step.efforts.function is not None:
-            self.asked = np.zeros((self.count, self.step.efforts.robot.nv))
-            tracks.append(Track(self.asked, self.asked, 0))
+            asked = np.zeros((self.count, self.step.efforts.robot.nv))
+            tracks.append(Track(asked, asked, 0))
+            self._asked = asked.reshape(*self.batch, -1)
         return tracks
 
     def _advance(self, roll: Roll) -> None:
@@ -167,7 +168,7 @@ class _Run:
         q, v = states[:, :nq].copy().reshape(*self.batch, nq), states[:, nq : nq + nv].copy().reshape(*self.batch, nv)
         tau = as_floats(f"the result of {getattr(function, '__name__', 'the function')}", function(q, v, t), (nv,))
         try:
-            self.asked.reshape(*self.batch, nv)[...] = tau
+            self._asked[...] = tau
         except ValueError:
             raise ArgumentError(
                 f"the function of efforts gives shape {tau.shape}; expected {(*self.batch, nv)}, as q and v have"

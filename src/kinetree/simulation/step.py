@@ -100,6 +100,8 @@ class Step:
             )
             q_next, v_next = INTEGRATORS[self.integrator](motion, q, v, dt)
             told = {**told, **motion.told}
+        if dynamics.observed is not None and self.told:
+            told = {**told, **dynamics.observed(q, v)}
         for name in self.told:
             one_of("record", name, ("q", "v", *told))
         if dynamics.settled is not None:

@@ -46,7 +46,7 @@ class Trajectory:
     steps: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64))
     """How many steps each state made, (…)."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of the entries of the last axis of a series."""
+    """Of the entries of a series, in the order of its axes behind that of time."""
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Likewise, such as "rad/s"; "1" for numbers without."""
     events: tuple[Occurrence, ...] = ()

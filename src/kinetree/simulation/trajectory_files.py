@@ -13,6 +13,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     """To .npz or .parquet, by the ending of the name."""
     kinds: dict[str, Callable[[Trajectory, Path], None]] = {".npz": _save_npz, ".parquet": _save_parquet}
     target = Path(path)
-    write = kinds.get(target.suffix)
+    write = kinds.get(target.suffix.lower())
     if write is None:
         raise ArgumentError(f"path is {str(target)!r}; expected a name that ends with .npz or .parquet")
     try:
@@ -56,9 +57,9 @@ def _umask() -> int:
 def load(path: str | os.PathLike[str]) -> Trajectory:
     """What `save` wrote."""
     source = Path(path)
-    if source.suffix == ".npz":
+    if source.suffix.lower() == ".npz":
         return _load_npz(source)
-    if source.suffix == ".parquet":
+    if source.suffix.lower() == ".parquet":
         return _load_parquet(source)
     raise ArgumentError(f"path is {str(source)!r}; expected a name that ends with .npz or .parquet")
 
@@ -95,7 +96,8 @@ def _assembled(
 def _save_npz(trajectory: Trajectory, path: Path) -> None:
     arrays: dict[str, Any] = {f"series.{name}": array for name, array in trajectory.series.items()}
     arrays |= {"t": trajectory.t, "diverged": trajectory.diverged, "steps": trajectory.steps}
-    np.savez(path, head=np.array(json.dumps(_head(trajectory))), **arrays)
+    with open(path, "wb") as file:  # to a name that ends otherwise, as .NPZ, NumPy would add .npz
+        np.savez(file, head=np.array(json.dumps(_head(trajectory))), **arrays)
 
 
 def _load_npz(path: Path) -> Trajectory:
@@ -123,7 +125,7 @@ def _parquet() -> tuple[Any, Any]:
 
 
 def _column_names(name: str, shape: tuple[int, ...], labels: tuple[str, ...] | None) -> list[str]:
-    if labels is not None and len(shape) == 1 and len(labels) == shape[0]:
+    if labels is not None and shape and len(labels) == prod(shape):
         return [f"{name}.{label}" for label in labels]
     return [".".join(map(str, (name, *index))) for index in np.ndindex(*shape)]
 
@@ -140,6 +142,9 @@ def _save_parquet(trajectory: Trajectory, path: Path) -> None:
         if flat.shape[1] == times - 1:  # of steps: what belongs to the instant at which they end
             flat = np.concatenate([np.full((states, 1, flat.shape[2]), np.nan), flat], axis=1)
         listed = _column_names(name, shape, trajectory.names.get(name))
+        for column in listed:
+            if column in columns:
+                raise ArgumentError(f"two columns of the table would be called {column!r}; expected a path with .npz")
         columns |= {column: flat[..., k].reshape(-1) for k, column in enumerate(listed)}
         own = trajectory.units.get(name, ())
         units |= dict(zip(listed, own, strict=True)) if len(own) == len(listed) else {}

@@ -50,7 +50,7 @@ ALLOWED = {
         "viewer",
     },
     "geometry": {"model", "robot"},
-    "plot": {"arguments", "geometry", "model", "robot"},
+    "plot": {"arguments", "geometry", "model", "robot", "simulation"},  # of simulation, the types
     "viewer": {
         "arguments",
         "constrained",

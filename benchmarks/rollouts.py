@@ -1,4 +1,4 @@
-"""Rollouts beside MuJoCo's own threaded ones: steps a second at equal dt and at equal accuracy, one step at a time, time
+"""Rollouts beside MuJoCo's own threaded ones: steps a second at equal dt and at equal accuracy, a step at a time, time
 to the first step, memory a state. Models are the same, written by kinetree for MuJoCo, without contact and limits; both
 keep every state.
 

@@ -29,6 +29,8 @@ MOST_TURNS = 40.0
 """Steps of one attempt; most that arrive do so within twelve."""
 ORTHONORMAL = 1e-6
 """How far a target's axes may be from that."""
+LARGEST = 1e150
+"""Of what is squared."""
 
 
 class InverseKinematics:
@@ -112,6 +114,8 @@ class InverseKinematics:
         for name, array, inner in (("q0", starts, 1), ("target", targets, len(self.core))):
             if not np.isfinite(array).all():
                 raise ArgumentError(f"{name}{_where(~np.isfinite(array), inner)} has entries that are not finite")
+            if (np.abs(array) > LARGEST).any():
+                raise ArgumentError(f"{name}{_where(np.abs(array) > LARGEST, inner)} has entries beyond {LARGEST:g}")
         self.robot.integrate(starts, np.zeros(self.robot.nv))  # refuses quaternions that are not of unit length
         R, last = targets[..., :3, :3], targets[..., 3, :]
         wrong = np.asarray((np.abs(last - (0.0, 0.0, 0.0, 1.0)) > ORTHONORMAL).any(-1))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from math import prod
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.files import replaced
 from kinetree.ops import Array
 from kinetree.simulation.trajectory import Occurrence, Trajectory
 
@@ -34,24 +34,8 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     write = kinds.get(target.suffix.lower())
     if write is None:
         raise ArgumentError(f"path is {str(target)!r}; expected a name that ends with .npz or .parquet")
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
-    except OSError as problem:  # of the name that was asked for, not of the temporary one
-        raise OSError(problem.errno, problem.strerror, str(target)) from None
-    os.close(handle)
-    try:
-        write(trajectory, Path(temporary))
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with replaced(target) as file:
+        write(trajectory, file)
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.arguments import as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, one_of, short, unknown
+from kinetree.files import replaced, write_text
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -155,7 +156,8 @@ class Viewer:
             raise KinetreeError(f"the browser sent no picture: {problem}") from None
         picture = on_white(np.asarray(pixels))
         if path is not None:
-            Path(path).write_bytes(web.png(picture))
+            with replaced(path) as file:
+                file.write_bytes(web.png(picture))
         return picture
 
     def _client(self, timeout: float) -> Any:
@@ -173,9 +175,8 @@ class Viewer:
             raise ArgumentError(f"rate is {rate:g}; expected pictures a second, up to 240")
         with self.lock:
             page = recorded(self.robots, float(rate), self._light)
-        target = Path(path)
-        target.write_text(page, encoding="utf-8")
-        return target
+        write_text(path, page)
+        return Path(path)
 
     # -- until when --------------------------------------------------------------------------------------------
 

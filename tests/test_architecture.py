@@ -29,10 +29,14 @@ ALLOWED = {
     "quantities": {"algorithms", "model"},
     "engine": {"algorithms", "model", "arguments", "wrench", "compiler", "quantities", "linalg", "binding"},
     "frame": {"algorithms", "binding", "engine", "quantities", "robot", "spatial"},  # of robot, the type
-    "centroidal": {"algorithms", "arguments", "binding", "compiler", "spatial", "model", "robot"},  # of robot, the type
-    "one_body": {"algorithms", "arguments", "binding", "centroidal", "compiler", "spatial", "wrench"},
+    "compiled": {"algorithms", "engine", "model", "quantities", "wrench"},
+    "parameters": {"algorithms", "binding", "compiled"},
+    "centroidal": {"algorithms", "arguments", "binding", "compiled", "compiler", "model", "robot", "spatial"},
+    "one_body": {"algorithms", "arguments", "binding", "centroidal", "compiled", "compiler", "spatial"},
     "robot": {
+        "compiled",
         "one_body",
+        "parameters",
         "ik",
         "frame",
         "simulation",
@@ -40,9 +44,7 @@ ALLOWED = {
         "algorithms",
         "model",
         "arguments",
-        "wrench",
         "engine",
-        "quantities",
         "binding",
         "equations",
         "backends",

@@ -89,7 +89,7 @@ class BoundLaw:
     @cached_property
     def identity(self) -> str | None:
         """Its name in every process, of one that has a name."""
-        own = self.definition.identity
+        own = self.definition.identity or identity(self.definition.function)
         parts = (self.robots, self.options, self.cores)
         return None if own is None else identity(own, *(tuple(part.items()) for part in parts))
 

@@ -15,6 +15,7 @@ from dataclasses import fields, is_dataclass
 from types import FunctionType
 from typing import Any
 
+from kinetree.definition import found_by_name
 from kinetree.robot import Robot
 
 _LIBRARY = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -33,6 +34,14 @@ def identity(*parts: Any) -> str | None:
         return None
 
 
+def is_own_function(function: Any) -> bool:
+    """Whether a function comes from the library's sources; what it captures is another matter."""
+    owner = getattr(function, "__self__", None)
+    if owner is not None:
+        return type(owner) is Robot or _is_own(type(owner))
+    return isinstance(function, FunctionType) and _is_library(function.__module__)
+
+
 def _text(part: Any) -> str:
     kind = type(part)
     if part is None or kind in (bool, int, float, str):
@@ -41,6 +50,8 @@ def _text(part: Any) -> str:
         return f"({''.join(f'{_text(item)}, ' for item in part)})"
     if kind is Robot:
         return f"robot {part.model.digest}"
+    if isinstance(part, FunctionType) and _is_plain(part):
+        return f"function {part.__module__}.{part.__qualname__}"
     if isinstance(part, type) and _is_own(part):
         return f"{part.__module__}.{part.__qualname__}"
     if is_dataclass(part) and kind.__dataclass_params__.frozen and _is_own(kind):
@@ -49,13 +60,18 @@ def _text(part: Any) -> str:
     raise _Foreign
 
 
+def _is_plain(function: FunctionType) -> bool:
+    """Whether a function is one of the library's that captures nothing: its module has it, or the law made of it."""
+    found = found_by_name(function)
+    is_found = found is function or getattr(found, "function", None) is function
+    return is_found and function.__closure__ is None and is_own_function(function)
+
+
 def _is_own(kind: type) -> bool:
     """Whether a class is one of the library's, as its sources have it: found there by its name, and no method of it or
     of those it is derived from was replaced by one from elsewhere."""
-    found: Any = sys.modules.get(kind.__module__)
-    for name in kind.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is kind and _is_library(kind.__module__) and all(_is_library(module) for module in _origins(kind))
+    is_found = found_by_name(kind) is kind
+    return is_found and _is_library(kind.__module__) and all(_is_library(module) for module in _origins(kind))
 
 
 def _origins(kind: type) -> Iterator[str]:

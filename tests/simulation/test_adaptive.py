@@ -159,11 +159,10 @@ def test_a_ball_that_would_bounce_for_ever_stops(ball):
 
 def test_events_at_equal_intervals_go_on(ball):
     """A step as long as the last interval ends where the next event is, but for rounding."""
-    top = kt.Event(lambda robot, q: q[0] - 1.0, effect=lambda robot, q, v: (0.0 * q, v))
-    lifted = np.array([ball.mass * 9.81])
-    path = ball.rollout([0.9], [1.0], lifted, 0.05, 100, BY_ITSELF, events=top)
+    top = kt.Event(lambda robot, q: q[0] - 1e-4, effect=lambda robot, q, v: (0.0 * q, v))
+    path = ball.rollout([0.0], [1.0], [ball.mass * 9.81], 1e-3, 4, BY_ITSELF, events=top)
     assert not path.diverged
-    close(np.array([event.t for event in path.events]), 0.1 + np.arange(5), 1e-9)
+    close(np.array([event.t for event in path.events]), 1e-4 * np.arange(1, 41), 1e-12)
 
 
 def test_events_at_one_instant_all_happen(ball):

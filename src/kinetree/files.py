@@ -13,13 +13,15 @@ from pathlib import Path
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A name to write to, in the folder of the file and with its suffix. At the end what is there takes the place of
-    the file; where anything fails, the file is as it was. A device or a pipe is written as it is."""
+    the file; where anything fails, or the file is read-only, it is as it was. A device or a pipe is written as it is."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if target.exists() and not target.is_file():
         yield target
         return
+    if target.is_file() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise PermissionError(errno.EACCES, "It is read-only", str(path))  # to put another in its place would not ask
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=target.suffix)
     except OSError as problem:  # of the name that was asked for, not of the temporary one

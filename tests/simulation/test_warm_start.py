@@ -82,7 +82,9 @@ def test_names_tell_everything_that_a_step_freezes():
         name_of(robot, contact=CompliantContact(["cart_link"])),
     ]
     assert None not in names and len(set(names)) == len(names)
-    assert name_of(kt.load("cartpole", "floating"), contact=RigidContact(["cart_link"])) == name_of(robot, contact=ground)
+    assert name_of(kt.load("cartpole", "floating"), contact=RigidContact(["cart_link"])) == name_of(
+        robot, contact=ground
+    )
 
 
 def test_what_the_user_defines_has_no_name():

@@ -22,7 +22,7 @@ from kinetree.compiler.doubts import collected_doubts
 from kinetree.compiler.jit import host, lock
 from kinetree.compiler.program import build
 from kinetree.compiler.stored import Stored, recalled, remember
-from kinetree.errors import one_of
+from kinetree.errors import ArgumentTypeError, one_of, short
 from kinetree.identity import identity, is_own_function
 from kinetree.ops import Array
 from kinetree.simulation.dynamics import Dynamics, Shape
@@ -104,7 +104,8 @@ class Step:
         if dynamics.observed is not None and self.told:
             told = {**told, **dynamics.observed(q, v)}
         for name in self.told:
-            one_of("record", name, ("q", "v", *told))
+            if np.asarray(told[one_of("record", name, ("q", "v", *told))]).dtype.kind not in "fiubO":
+                raise ArgumentTypeError(f"record is {name!r}, which is {short(told[name])}; expected numbers")
         if dynamics.settled is not None:
             q_next, v_next = dynamics.settled(q_next, v_next)
         return q_next, v_next, told

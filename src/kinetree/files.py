@@ -9,11 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kinetree.errors import ArgumentTypeError, short
+
 
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A name to write to, in the folder of the file and with its suffix. At the end what is there takes the place of
-    the file; where anything fails, or the file is read-only, it is as it was. A device or a pipe is written as it is."""
+    the file; where anything fails, or it is read-only, the file stays as it was. A device or a pipe is written as it
+    is."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentTypeError(f"path is {short(path)}; expected the name of a file")
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

@@ -147,7 +147,64 @@ def test_a_write_that_fails_leaves_the_old_file(path, tmp_path, monkeypatch):
     assert file.read_bytes() == before and os.listdir(tmp_path) == ["run.npz"]
 
 
+def test_what_is_read_only_stays_and_links_are_followed(path, tmp_path):
+    file, link = tmp_path / "run.npz", tmp_path / "link.npz"
+    path.save(file)
+    link.symlink_to(file)
+    path.state(0, 0).save(link)
+    assert link.is_symlink() and kt.Trajectory.load(file).batch == ()
+    before = file.read_bytes()
+    file.chmod(0o444)
+    for name in (file, link):
+        with pytest.raises(PermissionError, match=f"It is read-only: '.*{name.name}'$"):
+            path.save(name)
+    with pytest.raises(IsADirectoryError, match=r"Is a directory: '[^']*folder\.npz'$"):
+        (tmp_path / "folder.npz").mkdir()
+        path.save(tmp_path / "folder.npz")
+    assert file.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["folder.npz", "link.npz", "run.npz"]
+
+
+@pytest.mark.parametrize("ending", [".npz", ".parquet"])
+def test_a_damaged_file_is_refused_or_whole(path, tmp_path, ending):
+    """Whatever byte is wrong: nothing else is read, and nothing else is raised."""
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
+    file, rng = tmp_path / f"run{ending}", np.random.default_rng(0)
+    path.save(file)
+    whole, refused = file.read_bytes(), 0
+    for k in range(80):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] ^= int(rng.integers(1, 256))
+        file.write_bytes(bytes(damaged[: rng.integers(len(whole))] if k % 4 == 0 else damaged))
+        try:
+            same(kt.Trajectory.load(file), path)
+        except kt.ArgumentError:
+            refused += 1
+    assert refused > 50
+
+
+@pytest.mark.parametrize("ending", [".npz", ".parquet"])
+@pytest.mark.parametrize(("batch", "steps"), [((0,), 2), ((2, 0), 0), ((), 0)])
+def test_what_has_no_states_or_steps_comes_back(tmp_path, ending, batch, steps):
+    q0 = np.zeros((*batch, 2))
+    path = kt.load("planar2").rollout(q0, [0, 0], None, 0.1, steps, record=("q", "tau"))
+    path.save(tmp_path / f"run{ending}")
+    same(kt.Trajectory.load(tmp_path / f"run{ending}"), path)
+
+
+def test_arrays_that_do_not_belong_together_are_not_written(tmp_path):
+    path = kt.Trajectory(np.arange(3.0), {"q": np.zeros((5, 2))})
+    with pytest.raises(kt.ArgumentError, match=r"series 'q' has shape \(5, 2\); expected \(3, …\), or one time fewer"):
+        path.save(tmp_path / "run.npz")
+
+
 def test_what_is_not_a_trajectory(path, tmp_path):
+    for other in (None, 3, b"run.npz"):
+        with pytest.raises(kt.ArgumentTypeError, match=f"path is {other!r}; expected the name of a file"):
+            path.save(other)
+    for index in (slice(2), None, True, 0.5):
+        with pytest.raises(kt.ArgumentTypeError, match="; expected whole numbers"):
+            path.state(0, index)
     with pytest.raises(kt.ArgumentError, match=r"expected a name that ends with \.npz or \.parquet"):
         path.save(tmp_path / "run.csv")
     with pytest.raises(kt.ArgumentError, match=r"expected a name that ends with \.npz or \.parquet"):

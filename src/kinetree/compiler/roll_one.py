@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,7 @@ class One:
         layout = kernel.source.layout
         carried = layout.inputs[: len(layout.inputs) - len(inputs)]
         results = np.empty(sum(layout.outputs))
-        starts = np.cumsum((0, *carried)) * 8 + address_of(state)
-        ends = (np.cumsum((0, *layout.outputs)) * 8 + address_of(results)).tolist()
+        starts, ends = _places(state, carried), _places(results, layout.outputs)
         kept = [(k, record) for k, record in enumerate(records) if record is not None]
         steps = [0] * len(carried) + [track.step for track in inputs]
         words = [len(steps), *steps, address_of(state), address_of(results), len(state), len(kept)]
@@ -51,8 +51,8 @@ class One:
             for k, (track, first) in enumerate(zip(inputs, firsts, strict=True))
             if track.step
         ]
-        self._inputs = _words([*starts[:-1].tolist(), *firsts])
-        self._outputs, self._words = _words(ends[:-1]), _words(words)
+        self._inputs = _words([*starts, *firsts])
+        self._outputs, self._words = _words(ends), _words(words)
         self._addresses = tuple(map(ctypes.addressof, (self._inputs, self._outputs, self._words)))
         self._kernel, self._code, self._drive, self._every = kernel, kernel.load("single"), _driver()[1], every
         self._held = (state, results, tuple(inputs), tuple(records))  # behind the addresses
@@ -66,6 +66,11 @@ class One:
         memory, space = self._kernel.workspace(self._code.workspace)
         self._drive(self._code.address, turns, self._every - done % self._every, self._every, *self._addresses, space)
         del memory
+
+
+def _places(array: Array, sizes: Sequence[int]) -> list[int]:
+    """Addresses of so many numbers each, one behind the other."""
+    return [address_of(array) + 8 * before for before in accumulate((0, *sizes[:-1]))][: len(sizes)]
 
 
 def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:

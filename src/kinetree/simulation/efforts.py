@@ -102,6 +102,8 @@ def _wrench_name(frame: str) -> str:
 def _efforts_by_name(law: Law, result: Any, nv: int) -> Mapping[str, Any]:
     """A law returns efforts, or a dict that has them as "tau"."""
     told = result if isinstance(result, Mapping) else {"tau": result}
+    if told.get("tau", 0.0) is None:
+        raise ArgumentTypeError(f"{law.__name__} returns None; expected efforts of shape ({nv},)")
     if "tau" not in told:
         raise ArgumentError(f"{law.__name__} returns a dict without 'tau'; expected the efforts under this name")
     if np.shape(told["tau"]) != (nv,):

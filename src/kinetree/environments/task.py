@@ -61,10 +61,11 @@ class Task:
             ("robot", Robot, "a robot"),
             ("efforts", Law, "a function from kt.compile"),
             ("outcome", Law, "a function from kt.compile"),
-            ("start", Callable, "a function of a generator and a count"),
         ):
             if not isinstance(getattr(self, name), kind):
                 raise ArgumentTypeError(f"{name} is {short(getattr(self, name))}; expected {expected}")
+        if not callable(self.start):
+            raise ArgumentTypeError(f"start is {short(self.start)}; expected a function of a generator and a count")
         for name in ("observation_size", "substeps", "horizon"):
             if as_count(name, getattr(self, name)) == 0:
                 raise ArgumentError(f"{name} is 0; expected at least 1")

@@ -190,7 +190,7 @@ def test_doors_are_used_again():
 @native_only
 def test_a_door_that_is_closed_says_so():
     """Only one who takes a call's home away can have such a call."""
-    interface = native.Interface("call", "call($self)\n--\n\n", (), (), (), None, ((1,),), True, print, __name__)
+    interface = native.Interface("call", "call($self)\n--\n\n", (), ((1,),), True, print, __name__)
     call = native.Door(interface).bind(None)
     call.__module__ = "elsewhere"
     gc.collect()
@@ -475,7 +475,7 @@ TOO_LARGE = """
     code = Loaded("single", Code(compile_object(text, host()), 1, 0), host())
 
     def call_of(results, bare):
-        interface = Interface("call", "call($self, x)", (("x", (1,)),), (), (), None, results, bare, print, "here")
+        interface = Interface("call", "call($self, x)", (("x", (1,)),), results, bare, print, "here")
         door = Door(interface)
         door.lead_to([])
         rooms = door._room

@@ -181,9 +181,10 @@ def test_a_narrow_terminal_loses_nothing():
 
 def sentence(cli, *arguments):
     result = cli("info", *arguments, code=1)
-    assert result.stdout == ""
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
+    said = result.stderr.removeprefix("error: ").strip()
+    assert result.stdout == "" or json.loads(result.stdout) == {"error": said}
     return result.stderr
 
 

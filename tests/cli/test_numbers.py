@@ -9,7 +9,16 @@ import pytest
 import typer
 
 import kinetree as kt
-from kinetree.cli.numbers import configuration, coordinate_names, number, plain, position_names, vector, velocities
+from kinetree.cli.numbers import (
+    array_from,
+    configuration,
+    coordinate_names,
+    number,
+    plain,
+    position_names,
+    vector,
+    velocities,
+)
 
 ARM = kt.load("arm6")
 
@@ -84,13 +93,53 @@ def test_files_with_something_else(tmp_path):
     with pytest.raises(kt.UnknownNameError, match=r"a.npz, the key 'q' does not exist"):
         configuration(ARM, str(tmp_path / "a.npz"), "--q")
     (tmp_path / "a.json").write_text("{")
-    with pytest.raises(kt.ArgumentError, match=r"--q: .*a.json cannot be read"):
+    with pytest.raises(kt.ArgumentError, match=r"--q: .*a.json is no JSON document: .*, line 1"):
         configuration(ARM, str(tmp_path / "a.json"), "--q")
     (tmp_path / "a.csv").write_text("a,b\n")
     with pytest.raises(kt.ArgumentError, match="cannot be read"):
         configuration(ARM, str(tmp_path / "a.csv"), "--q")
-    with pytest.raises(OSError, match="No such file"):
-        configuration(ARM, str(tmp_path / "none.npy"), "--q")
+    (tmp_path / "whole.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:60])
+    (tmp_path / "noise.npy").write_bytes(b"\x80\x04 pickled?")
+    (tmp_path / "noise.csv").write_bytes(b"\xff\xfe")
+    (tmp_path / "folder.npy").mkdir()
+    for name in ("empty.npz", "empty.npy", "empty.csv", "empty.json"):
+        (tmp_path / name).touch()
+    for name, what in {
+        "none.npy": "does not exist; expected a file with q",
+        "folder.npy": "is a folder; expected a file with q",
+        "whole.npz": "cannot be read: it is not a .npz file",
+        "noise.npy": "cannot be read: it is not a .npy file",
+        "noise.csv": "is not a text; expected numbers",
+        "empty.npz": "cannot be read: it is not a .npz file",
+        "empty.npy": "cannot be read: it is not a .npy file",
+        "empty.csv": "cannot be read: it is empty; expected numbers",
+        "empty.json": "is no JSON document: it is empty",
+    }.items():
+        with pytest.raises(kt.ArgumentError, match=rf"^--q: .*{name} {what}$"):
+            configuration(ARM, str(tmp_path / name), "--q")
+
+
+def test_what_another_command_wrote(tmp_path):
+    table = "t,q:a,q:b,v:a,v:b\n0.0,1.0,2.0,3.0,4.0\n0.1,5.0,6.0,7.0,8.0\n"
+    (tmp_path / "motion.csv").write_text(table)
+    file = str(tmp_path / "motion.csv")
+    assert np.array_equal(array_from(file, "--motion", "t"), [0.0, 0.1])
+    assert np.array_equal(array_from(file, "--motion", "q"), [[1.0, 2.0], [5.0, 6.0]])
+    assert np.array_equal(array_from(file, "--motion", "v"), [[3.0, 4.0], [7.0, 8.0]])
+    (tmp_path / "failed.json").write_text('{"error": "out of reach"}')
+    with pytest.raises(kt.ArgumentError, match=r"has the error of another command: out of reach$"):
+        configuration(ARM, str(tmp_path / "failed.json"), "--q")
+
+
+def test_words_that_are_no_state():
+    for text in ("elbow", "states.mat", "folder"):
+        with pytest.raises(typer.BadParameter, match="expected numbers, joint=value pairs"):
+            configuration(ARM, text, "--q")
+    with pytest.raises(typer.BadParameter, match="'pi/0'; expected a number"):
+        configuration(ARM, "pi/0,0,0,0,0,0", "--q")
+    dog = kt.load("quadruped", base="floating")
+    with pytest.raises(kt.ArgumentError, match=r"has 7 coordinates; expected floating_base\[0\] to floating_base\[6\]"):
+        configuration(dog, "floating_base=1", "--q")
 
 
 def test_json_has_no_infinity():

@@ -238,11 +238,29 @@ def test_all_draw_into_axes_that_are_given(arm, quadruped, motion):
         (lambda arm: kt.plot.workspace(arm, "tool1"), "did you mean 'tool0'"),
         (lambda arm: kt.plot.workspace(arm, "tool0", color_by="x"), "color_by is 'x'"),
         (lambda arm: kt.plot.support(arm, np.zeros(6), points=np.zeros(3)), "points has shape"),
+        (lambda arm: kt.plot.support(arm, np.zeros(6), points=[[np.nan, 0.0]]), "points are not finite"),
+        (lambda arm: kt.plot.support(arm, np.zeros(6), points="here"), "points is 'here'"),
+        (lambda arm: kt.plot.support(arm, np.zeros(6), contacts=3), "contacts is 3; expected names"),
+        (lambda arm: kt.plot.support(arm, np.zeros(6), contacts=["tool0"], points=[[0, 0]]), "are both given"),
+        (lambda arm: kt.plot.support(arm, np.full(6, np.nan)), "q is not finite"),
+        (lambda arm: kt.plot.torques(arm, [0.0, 1.0], np.zeros((2, 6)), joints=3), "joints is 3; expected names"),
+        (lambda arm: kt.plot.torques(arm, [0.0, np.nan], np.zeros((2, 6))), r"t\[1\] is not finite"),
+        (lambda arm: kt.plot.torques(arm, [], np.zeros((0, 6))), r"t has shape \(0,\)"),
+        (lambda arm: kt.plot.tracking([0.0, 1.0], np.zeros((2, 1)), np.zeros((2, 1)), names=3), "names is 3"),
+        (lambda arm: kt.plot.tracking([0.0, 1.0], np.zeros((2, 0)), np.zeros((2, 0))), "reference has shape"),
+        (lambda arm: kt.plot.tracking([0.0, 1.0], "there", np.zeros((2, 2))), "reference is 'there'"),
+        (lambda arm: kt.plot.workspace(arm, "tool0", samples=0), "samples is 0; expected 1 to"),
+        (lambda arm: kt.plot.workspace(arm, "tool0", samples=10**12), "samples is 1000000000000; expected 1 to"),
+        (lambda arm: kt.plot.manipulability(arm, "tool0", [0.0], np.full((1, 6), np.nan)), "q is not finite"),
+        (lambda arm: kt.plot.sparsity(arm, np.zeros((2, 6))), r"q has shape \(2, 6\)"),
+        (lambda arm: kt.plot.sparsity(kt.load('<robot name="r"><link name="a"/></robot>')), "no joint that moves"),
+        (lambda arm: kt.plot.contact_forces([0.0], 3), "forces is 3; expected a dictionary"),
+        (lambda arm: kt.plot.contact_forces([0.0], {"a": np.zeros((1, 3))}, normal=[0, 0, 0]), "normal is"),
     ],
-    ids=range(9),
+    ids=range(27),
 )
 def test_what_is_wrong_is_said(arm, draw, sentence):
-    with pytest.raises(kt.ArgumentError, match=sentence):
+    with pytest.raises((kt.ArgumentError, kt.ArgumentTypeError), match=sentence):
         draw(arm)
 
 

@@ -108,6 +108,7 @@ def test_several_at_once_and_a_port_that_is_taken(arm, viewer):
         ({"show": ["visuals"]}, "did you mean 'visual'"),
         ({"contacts": ["foot"]}, "frame 'foot' does not exist"),
         ({"contacts": [3]}, "contacts has 3; expected names of frames"),
+        ({"contacts": 3}, "contacts is 3; expected names of frames"),
         ({"light": "dark"}, "light is 'dark'; expected 'studio' or 'plain'"),
         ({"motion": 3}, "motion is 3; expected a rollout"),
     ],
@@ -313,16 +314,43 @@ def test_a_motion_goes_the_shortest_way_between_its_samples():
     ("motion", "sentence"),
     [
         ((np.arange(3.0), np.zeros((2, 6))), "t has shape"),
-        ((np.zeros(3), np.zeros((3, 6))), "times that rise"),
+        ((np.zeros(3), np.zeros((3, 6))), r"t\[1\] is 0; expected finite times that rise"),
+        ((np.array([0.0, 1.0, np.nan]), np.zeros((3, 6))), r"t\[2\] is nan; expected finite times that rise"),
         ((np.arange(3.0), np.zeros((2, 3, 6))), "expected one motion"),
         ((np.arange(2.0), np.full((2, 6), np.nan)), r"q\[0\] is not finite"),
         ((np.arange(2.0), np.zeros((2, 5))), "q has shape"),
     ],
-    ids=range(5),
+    ids=range(6),
 )
 def test_what_is_no_motion_is_refused(arm, motion, sentence):
     with pytest.raises(kt.ArgumentError, match=sentence):
         as_motion(arm, motion)
+
+
+def test_nothing_is_shown_that_is_none(arm, viewer):
+    target = viewer.follow("tool0")
+    for pose in (np.eye(3), np.full((4, 4), np.nan), np.zeros((4, 4)), "up"):
+        with pytest.raises(kt.KinetreeError, match=r"^pose "):
+            target.pose = pose
+    viewer.follow(None)
+    with pytest.raises(kt.ArgumentTypeError, match="wrenches is 3; expected a dictionary of forces by frame"):
+        viewer.set(np.zeros(6), wrenches=3)
+    viewer.play((np.arange(2.0), np.zeros((2, 6))), start=False)
+    with pytest.raises(kt.ArgumentError, match="seconds is nan"):
+        viewer.first.seek(np.nan)
+    with pytest.raises(kt.ArgumentTypeError, match="path is None; expected the name of a file"):
+        viewer.export(None)
+
+
+def test_after_closing_nothing_can_be_shown(arm):
+    viewer = arm.view()
+    viewer.play((np.arange(2.0), np.zeros((2, 6))))  # closed while it plays
+    viewer.close()
+    viewer.close()
+    assert viewer.q.shape == (6,)
+    for late in (lambda: viewer.set(np.zeros(6)), lambda: viewer.play((0, 1)), lambda: viewer.follow("tool0")):
+        with pytest.raises(kt.KinetreeError, match="the viewer is closed"):
+            late()
 
 
 def test_a_rollout_is_played(arm):

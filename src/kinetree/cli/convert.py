@@ -21,7 +21,9 @@ from kinetree.ops import Array
 @with_loading_options
 def convert(
     robot: RobotArgument,
-    kind: Annotated[str, typer.Argument(help=f"What it is: {', '.join(KINDS)}.", autocompletion=lambda: list(KINDS))],
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help=f"What it is: {', '.join(KINDS)}.", autocompletion=lambda: list(KINDS))
+    ],
     loading: Loading,
     value: Annotated[
         str | None,
@@ -49,6 +51,7 @@ def convert(
     if (to is None) == (source is None):
         raise typer.BadParameter("expected one of them, the name of a library", param_hint="--to or --from")
     one_of("KIND", kind, KINDS)
+    one_of("--to" if source is None else "--from", to or source, PEERS)
     arm = loading.load_aloud(robot).robot
     ours = source is None
     given = _given(arm, kind, value, "--value", ours)

@@ -13,9 +13,20 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
-from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, plain, vector, velocities
-from kinetree.cli.output import JsonOption, console, guarded, print_json, print_table, say, table_of, working
+from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, plain, vector, velocities
+from kinetree.cli.output import (
+    JsonOption,
+    console,
+    guarded,
+    place_for,
+    print_json,
+    print_table,
+    say,
+    table_of,
+    working,
+)
 from kinetree.errors import one_of, short, unknown
+from kinetree.files import replaced
 from kinetree.ops import Array
 from kinetree.quantities import OF_FRAME, OF_ROBOT
 
@@ -24,6 +35,8 @@ MOST_COLUMNS = 12
 OF_STATE = {name: quantity for name, quantity in OF_ROBOT.items() if set(quantity.inputs) <= {"q", "v", "a", "tau"}}
 FIRST = ("gravity_forces", "mass_matrix", "center_of_mass", "kinetic_energy", "potential_energy")
 """What is shown where nothing is asked for."""
+OF_A_FRAME = ("pose", "velocity", "jacobian")
+"""The same with a frame."""
 REFERENCES = ("world-aligned", "local", "world")
 WITHOUT_REFERENCE = ("pose", "body_regressor")
 
@@ -41,6 +54,7 @@ def dynamics(
     quantity: Annotated[
         list[str] | None,
         typer.Argument(
+            metavar="QUANTITY",
             help="Such as inverse_dynamics, mass_matrix, jacobian; several if need be. --list has them all.",
             show_default=False,
             autocompletion=quantities_to_complete,
@@ -74,12 +88,15 @@ def dynamics(
     if listed:
         _list(json)
         return
-    names = tuple(quantity or (FIRST if loaded.mass else FIRST[:2]))
+    place_for(out, "--out", (".npz",))
+    names = tuple(quantity or (OF_A_FRAME if frame else FIRST if loaded.mass else FIRST[:2]))
     state = {"q": configuration(loaded, q, "--q")}
     state |= {name: velocities(loaded, text, f"--{name}", name) for name, text in (("v", v), ("a", a), ("tau", tau))}
     wrenches = dict(_wrench(item) for item in wrench or [])
     for name in names:
         _check(name, frame, bool(wrenches))
+    if frame is not None and not any(name in OF_FRAME and name not in OF_STATE for name in names):
+        raise kt.ArgumentError(f"--frame is {frame!r}; expected none, as {names[0]} is of the whole robot")
     one_of("--reference", reference, REFERENCES)
     results: dict[str, Any] = {}
     with working("compiling"):
@@ -89,8 +106,9 @@ def dynamics(
     asked = {key: value for key, value in state.items() if key in used}
     if out is not None:
         arrays: dict[str, Any] = {**asked, **_arrays(results)}
-        np.savez(out.with_suffix(".npz"), **arrays)
-        say("written", str(out.with_suffix(".npz")), "bold green")
+        with replaced(out) as file:
+            np.savez(file, **arrays)
+        say("written", str(out), "bold green")
     if json:
         content = {"name": loaded.name, "frame": frame, "state": asked, "quantities": results}
         print_json(plain(content))
@@ -161,7 +179,7 @@ def _show_array(robot: kt.Robot, value: Array, out: Console) -> None:
     elif value.ndim == 1 and len(value) == robot.nv:
         table = table_of(("joint", "left"), ("", "right"))
         for name, number in zip(coordinate_names(robot), value, strict=True):
-            table.add_row(Text(name), f"{round(float(number), 4) + 0.0:.4f}")
+            table.add_row(Text(name), fixed(round(float(number), 4)))
         print_table(table, out)
     elif value.ndim <= 2 and value.shape[-1] <= MOST_COLUMNS:
         out.print(Text(str(np.round(value, 4) + 0.0)))  # no -0.

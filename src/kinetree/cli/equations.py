@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
-from kinetree.cli.output import JsonOption, guarded, print_json, working, written
+from kinetree.cli.output import JsonOption, guarded, place_for, print_json, working, written
 from kinetree.equations.named import KINDS
 
 
@@ -53,6 +53,7 @@ def equations(
     """
     if form is None:
         form = SUFFIXES.get("" if out is None else out.suffix, Form.text)
+    place_for(out, "--out")
     kinds = symbolic or []
     arm = loading.load_aloud(robot).robot
     with working("writing out"):
@@ -60,11 +61,10 @@ def equations(
         if short:
             found = found.short()
         text = str(found) if form is Form.text else getattr(found, form.value)()
+    if out is not None or not json:
+        written(text, out)
     if json:
         names = dict(zip(map(str, found.q), found.coordinates, strict=True)) if len(found.q) == len(found.v) else {}
         parameters = {str(symbol): float(value) for symbol, value in found.parameters.items()}
         content = {"name": arm.name, "form": form.value, "coordinates": names, "parameters": parameters}
         print_json(content | {"text": text})
-        if out is None:
-            return
-    written(text, out)

@@ -11,7 +11,7 @@ import typer
 import kinetree as kt
 from kinetree.cli.dynamics import OF_STATE, quantities_to_complete
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
-from kinetree.cli.output import JsonOption, guarded, print_json, working, written
+from kinetree.cli.output import JsonOption, guarded, place_for, print_json, working, written
 from kinetree.errors import unknown
 from kinetree.law import quantity_law
 from kinetree.quantities import OF_FRAME
@@ -73,13 +73,14 @@ def export(
         form = None if out is None else SUFFIXES.get(out.suffix.lower())
     if form is None:
         raise typer.BadParameter("expected --to FORM, or a FILE whose suffix says it", param_hint="--to")
+    place_for(out, "FILE")
     arm = loading.load_aloud(robot).robot
     with working("writing"):
         text = _text(arm, form, quantity, frame, out, lossy)
-    if json:
-        print_json({"name": arm.name, "form": form.value, "file": None if out is None else str(out), "text": text})
     if out is not None or not json:
         written(text, out)
+    if json:
+        print_json({"name": arm.name, "form": form.value, "file": None if out is None else str(out), "text": text})
 
 
 def _text(robot: kt.Robot, form: Form, quantity: str | None, frame: str | None, out: Path | None, lossy: bool) -> str:
@@ -100,8 +101,10 @@ def _text(robot: kt.Robot, form: Form, quantity: str | None, frame: str | None, 
 def _code(robot: kt.Robot, form: Form, quantity: str, frame: str | None) -> str:
     if quantity not in OF_STATE and quantity not in OF_FRAME:
         raise unknown("quantity", quantity, (*OF_STATE, *OF_FRAME))
-    if quantity not in OF_STATE and frame is None:
-        raise kt.ArgumentError(f"{quantity} is of a frame; expected --frame")
+    if (frame is None) == (quantity not in OF_STATE):
+        raise kt.ArgumentError(
+            f"{quantity} is of {'the whole robot; expected no' if frame else 'a frame; expected'} --frame"
+        )
     law = quantity_law(quantity, None if quantity in OF_STATE else frame).inspect(robot)
     if form in (Form.llvm, Form.assembly):
         return str(getattr(law, form.value))

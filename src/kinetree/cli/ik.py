@@ -11,7 +11,7 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
-from kinetree.cli.numbers import STATE_HELP, array_from, configuration, plain, position_names, vector
+from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state, plain, position_names, vector
 from kinetree.cli.output import (
     PROBLEM,
     JsonOption,
@@ -34,7 +34,9 @@ def ik(
     robot: RobotArgument,
     frame: Annotated[
         str,
-        typer.Argument(help="The frame to bring there.", show_default=False, autocompletion=frames_to_complete),
+        typer.Argument(
+            metavar="FRAME", help="The frame to bring there.", show_default=False, autocompletion=frames_to_complete
+        ),
     ],
     loading: Loading,
     position: Annotated[
@@ -60,7 +62,7 @@ def ik(
     """
     arm = loading.load_aloud(robot).robot
     target = _target(position, rpy, quaternion, pose)
-    start = None if q0 is None else configuration(arm, q0, "--q0")
+    start = None if q0 is None else one_state(configuration(arm, q0, "--q0"), "--q0")
     with working("searching"):
         solution = arm.ik(frame, target, start, attempts=attempts)
     found = bool(np.all(solution.success))

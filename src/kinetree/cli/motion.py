@@ -11,6 +11,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.cli.numbers import coordinate_names, position_names
+from kinetree.files import replaced
 from kinetree.ops import Array
 from kinetree.simulation.trajectory import Trajectory
 
@@ -63,7 +64,7 @@ def save(motion: Motion, path: Path) -> None:
         return
     titles = [f"q:{name}" for name in position_names(motion.robot)]
     titles += [f"v:{name}" for name in coordinate_names(motion.robot)]
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with replaced(path) as place, place.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["t", *titles])
         rows.writerows(np.column_stack([motion.t, motion.q, motion.v]).tolist())
@@ -86,6 +87,7 @@ def draw(motion: Motion, path: Path) -> None:
     if motion.q.shape[1] <= MOST_LINES:
         above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
     try:
-        figure.savefig(path, dpi=120)
+        with replaced(path) as file:
+            figure.savefig(file, dpi=120)
     except ValueError as problem:
         raise kt.ArgumentError(f"--plot is {path.name}: {problem}") from None

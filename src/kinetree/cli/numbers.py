@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ from kinetree.ops import Array
 
 PI = re.compile(r"([+-]?)(?:(\d+(?:\.\d*)?)\*?)?pi(?:/(\d+(?:\.\d*)?))?")
 STATE_HELP = "numbers, joint=value pairs, 'neutral', 'random:SEED', or a .npy, .npz, .json or .csv file"
-FILES = (".npy", ".npz", ".json", ".csv", ".txt")
+FILES = (".npy", ".npz", ".json", ".csv", ".txt", ".parquet")
+NUMERIC = re.compile(r"[\s\[(]*([-+.\d]|pi\b|nan\b|inf\b|$)")
+"""How numbers begin."""
 
 
 def number(text: str, option: str) -> float:
@@ -27,12 +31,12 @@ def number(text: str, option: str) -> float:
     word = text.strip()
     if word.endswith("deg"):
         return math.radians(number(word.removesuffix("deg"), option))
-    if match := PI.fullmatch(word):
-        sign, times, over = match.groups()
-        return float(f"{sign}1") * float(times or 1) * math.pi / float(over or 1)
     try:
+        if match := PI.fullmatch(word):
+            sign, times, over = match.groups()
+            return float(f"{sign}1") * float(times or 1) * math.pi / float(over or 1)
         value = float(word)
-    except ValueError:
+    except (ValueError, ZeroDivisionError):
         value = math.nan
     if not math.isfinite(value):
         raise typer.BadParameter(f"{short(text)}; expected a number, as 0.5, 30deg or pi/2", param_hint=option)
@@ -71,15 +75,27 @@ def _state(robot: kt.Robot, text: str, option: str, key: str, rest: Array) -> Ar
     if text == "-" or text.lower().endswith(FILES):
         return _checked(_from_file(text, option, key), rest, option)
     if "=" not in text:
+        if not NUMERIC.match(text):
+            raise typer.BadParameter(f"{short(text)}; expected {STATE_HELP}", param_hint=option)
         return _checked(vector(text, option), rest, option)
     places = dict(_places(robot, len(rest)))
     values = rest.copy()
     for pair in filter(None, (word.strip() for word in text.split(","))):
         name, _, value = pair.partition("=")
         if name.strip() not in places:
-            raise unknown("joint", name.strip(), places)
+            raise _no_place(name.strip(), places)
         values[places[name.strip()]] = number(value, option)
     return values
+
+
+def _no_place(name: str, places: Iterable[str]) -> kt.KinetreeError:
+    """That there is no coordinate of this name; or several, if it is that of a joint."""
+    several = [place for place in places if place.startswith(f"{name}[")]
+    if several:
+        return kt.ArgumentError(
+            f"joint {name!r} has {len(several)} coordinates; expected {several[0]} to {several[-1]}"
+        )
+    return unknown("joint", name, places)
 
 
 def _places(robot: kt.Robot, size: int) -> Iterator[tuple[str, int]]:
@@ -108,35 +124,92 @@ def _checked(values: Array, rest: Array, option: str) -> Array:
     return values
 
 
+def one_state(values: Array, option: str) -> Array:
+    """The state, where there may be no more than one."""
+    if values.ndim > 1:
+        raise kt.ArgumentError(f"{option} has states of shape {values.shape[:-1]}; expected one state")
+    return values
+
+
 def array_from(text: str, option: str, key: str) -> Array:
     """Numbers, or an array from a file."""
     if text == "-" or text.lower().endswith(FILES):
         return _from_file(text, option, key)
+    if not NUMERIC.match(text):
+        raise typer.BadParameter(f"{short(text)}; expected numbers, or a {', '.join(FILES)} file", param_hint=option)
     return vector(text, option)
 
 
 def _from_file(name: str, option: str, key: str) -> Array:
+    source = "stdin" if name == "-" else name
     try:
-        if name == "-":
-            content: Any = json.load(sys.stdin)
-        elif name.lower().endswith(".npy"):
-            content = np.load(name)
-        elif name.lower().endswith(".npz"):
-            with np.load(name) as arrays:
-                content = {found.removeprefix("series."): arrays[found] for found in arrays.files}  # as rollouts save
-        elif name.lower().endswith(".json"):
-            content = json.loads(Path(name).read_text(encoding="utf-8"))
-        else:
-            content = np.loadtxt(name, delimiter="," if "," in Path(name).read_text(encoding="utf-8") else None)
+        content = _content(name)
         if isinstance(content, dict):
+            if "error" in content and key not in content:
+                raise kt.ArgumentError(f"{option}: {source} has the error of another command: {content['error']}")
             if key not in content:
-                raise unknown(f"{option}: in {'stdin' if name == '-' else name}, the key", key, content)
+                raise unknown(f"{option}: in {source}, the key", key, content)
             content = content[key]
         return np.asarray(content, dtype=np.float64)
+    except FileNotFoundError:
+        raise kt.ArgumentError(f"{option}: {source} does not exist; expected a file with {key}") from None
+    except IsADirectoryError:
+        raise kt.ArgumentError(f"{option}: {source} is a folder; expected a file with {key}") from None
+    except OSError as problem:
+        raise kt.ArgumentError(f"{option}: {source} cannot be read: {problem.strerror or problem}") from None
+    except UnicodeDecodeError:
+        raise kt.ArgumentError(f"{option}: {source} is not a text; expected numbers") from None
+    except json.JSONDecodeError as problem:
+        found = f"{problem.msg}, line {problem.lineno}" if problem.doc.strip() else "it is empty"
+        raise kt.ArgumentError(f"{option}: {source} is no JSON document: {found}") from None
     except (ValueError, TypeError) as problem:
         if isinstance(problem, kt.KinetreeError):
             raise
-        raise kt.ArgumentError(f"{option}: {'stdin' if name == '-' else name} cannot be read: {problem}") from None
+        raise kt.ArgumentError(f"{option}: {source} cannot be read: {problem}") from None
+
+
+def _content(name: str) -> Any:
+    """What a file or stdin holds: an array, or several by name."""
+    kind = Path(name).suffix.lower()
+    if name == "-" or kind == ".json":
+        return json.loads(sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8"))
+    if kind in (".csv", ".txt"):
+        text = Path(name).read_text(encoding="utf-8")
+        if not text.strip():
+            raise ValueError("it is empty; expected numbers")
+        return _table(text) if text.startswith("t,") else np.loadtxt(io.StringIO(text), delimiter=_delimiter(text))
+    if kind == ".parquet":
+        path = kt.Trajectory.load(name)
+        return {"t": path.t, **path.series}
+    with open(name, "rb") as file:
+        if file.read(6) != b"\x93NUMPY" if kind == ".npy" else not zipfile.is_zipfile(file):
+            raise ValueError(f"it is not a {kind} file")
+    try:
+        loaded = np.load(name)
+        if kind == ".npy":
+            return loaded
+        with loaded as arrays:
+            return {found.removeprefix("series."): arrays[found] for found in arrays.files}  # as rollouts save
+    except (EOFError, zipfile.BadZipFile):
+        raise ValueError(f"it is only the beginning of a {kind} file") from None
+
+
+def _table(text: str) -> dict[str, Array]:
+    """Columns below titles such as t, q:elbow and v:elbow, as `simulate` writes them, by what is before the colon."""
+    titles = text.partition("\n")[0].split(",")
+    rows = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2)
+    kinds = [title.partition(":")[0].strip() for title in titles]
+    columns = {kind: [k for k, each in enumerate(kinds) if each == kind] for kind in kinds}
+    return {kind: rows[:, 0] if kind == "t" else rows[:, found] for kind, found in columns.items()}
+
+
+def _delimiter(text: str) -> str | None:
+    return "," if "," in text else None
+
+
+def fixed(value: float) -> str:
+    """With four digits after the point, or as a power of ten where that would be long."""
+    return f"{value + 0.0:.4f}" if abs(value) < 1e6 or not math.isfinite(value) else f"{value:.4e}"
 
 
 def plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeAlias
@@ -22,6 +22,7 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.main import INTERRUPTED, discard_stdout
+from kinetree.files import why_not_written, write_text
 
 PIPE_WIDTH = 120
 """Columns where nobody knows how wide it may be."""
@@ -109,10 +110,17 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         except BrokenPipeError:
             discard_stdout()
             raise typer.Exit(BROKEN_PIPE) from None
+        except typer.BadParameter as problem:
+            if kwargs.get("json"):
+                print_json({"error": problem.format_message()})
+            raise
         except (kt.KinetreeError, OSError) as problem:
-            if isinstance(problem, OSError):
+            said = why_not_written(problem) if isinstance(problem, OSError) else str(problem)
+            if isinstance(problem, OSError) and problem.filename is None:
                 discard_stdout()  # should it be full, it must not be tried again
-            say("error", str(problem), "bold red")
+            elif kwargs.get("json"):
+                print_json({"error": said})
+            say("error", said, "bold red")
             raise typer.Exit(PROBLEM) from None
 
     return run
@@ -147,11 +155,23 @@ def working(words: str) -> Iterator[None]:
         yield
 
 
+def place_for(path: Path | None, option: str, suffixes: Sequence[str] = ()) -> None:
+    """Refuse a file that cannot be written, before the work is done whose result it is for."""
+    if path is None:
+        return
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise typer.BadParameter(
+            f"{path.name!r}; expected a name that ends with {', '.join(suffixes)}", param_hint=option
+        )
+    if not path.parent.is_dir():
+        raise kt.ArgumentError(f"{option} is {path}: there is no folder {path.parent}")
+
+
 def written(text: str, out: Path | None) -> None:
     """A document to stdout, or to a file with a word about it on stderr."""
     text = text if text.endswith("\n") else f"{text}\n"
     if out is None:
         sys.stdout.write(text)
     else:
-        out.write_text(text, encoding="utf-8")
+        write_text(out, text)
         say("written", str(out), "bold green")

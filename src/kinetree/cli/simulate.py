@@ -15,8 +15,19 @@ from rich.text import Text
 import kinetree as kt
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
 from kinetree.cli.motion import Motion, draw, save
-from kinetree.cli.numbers import STATE_HELP, configuration, plain, position_names, velocities
-from kinetree.cli.output import PROBLEM, JsonOption, console, guarded, print_json, print_table, say, table_of, working
+from kinetree.cli.numbers import STATE_HELP, configuration, fixed, one_state, plain, position_names, velocities
+from kinetree.cli.output import (
+    PROBLEM,
+    JsonOption,
+    console,
+    guarded,
+    place_for,
+    print_json,
+    print_table,
+    say,
+    table_of,
+    working,
+)
 from kinetree.cli.pushes import is_on, push_of
 from kinetree.law import Law
 from kinetree.ops import Array
@@ -24,6 +35,9 @@ from kinetree.simulation import Push, RigidContact
 from kinetree.simulation.forces import LimitStops
 
 OUT = (".npz", ".parquet", ".csv")
+PICTURES = (".png", ".svg", ".pdf", ".jpg")
+MOST_NUMBERS = 4e8
+"""Of a motion that is kept in memory: 3 GB."""
 SHOWN = 101
 """Samples of a motion in JSON, at most."""
 
@@ -45,7 +59,7 @@ class Integrator(StrEnum):
 def simulate(
     robot: RobotArgument,
     loading: Loading,
-    seconds: Annotated[float, typer.Option("--seconds", "-s", min=0.0, help="How long.")] = 2.0,
+    seconds: Annotated[float, typer.Option("--seconds", "-s", help="How long.")] = 2.0,
     dt: Annotated[float, typer.Option(help="Of a step, in s.")] = 1e-3,
     q: Annotated[str | None, typer.Option("--q", metavar="STATE", help=f"Start: {STATE_HELP}.")] = None,
     v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Velocities at the start.")] = None,
@@ -88,14 +102,15 @@ def simulate(
     The exit code is 1 where the motion diverges.
     """
     body = loading.load_aloud(robot).robot
-    if dt <= 0.0 or not np.isfinite(dt):
-        raise typer.BadParameter(f"{dt:g}; expected a positive number", param_hint="--dt")
-    if out is not None and out.suffix.lower() not in OUT:
-        raise typer.BadParameter(f"{out.name!r}; expected a name that ends with {', '.join(OUT)}", param_hint="--out")
-    q0, v0 = configuration(body, q, "--q"), velocities(body, v, "--v", "v")
+    steps = _steps(body, seconds, dt)
+    _positive(frequency, "--frequency")
+    place_for(out, "--out", OUT)
+    place_for(plot, "--plot", PICTURES)
+    q0 = one_state(configuration(body, q, "--q"), "--q")
+    v0 = one_state(velocities(body, v, "--v", "v"), "--v")
     pushes = [push_of(body, text) for text in push or []]
-    goal = None if hold is None else configuration(body, hold, "--hold")
-    law = _law(body, velocities(body, tau, "--tau", "tau"), goal, frequency, pushes)
+    goal = None if hold is None else one_state(configuration(body, hold, "--hold"), "--hold")
+    law = _law(body, one_state(velocities(body, tau, "--tau", "tau"), "--tau"), goal, frequency, pushes)
     contact = RigidContact(touch, friction=friction, restitution=restitution) if touch else None
     if contact is not None:
         q0 = _lifted(body, contact, q0)
@@ -107,7 +122,7 @@ def simulate(
             v0,
             law,
             dt,
-            max(1, round(seconds / dt)),
+            steps,
             integrator.value,
             contact=contact,
             forces=[LimitStops()] if stops else [],
@@ -127,6 +142,25 @@ def simulate(
     if motion.lost is not None:
         say("error", f"the motion diverges after {motion.lost:.4g} s; a shorter --dt may help", "bold red")
         raise typer.Exit(PROBLEM)
+
+
+def _positive(value: float, option: str) -> None:
+    if not 0.0 < value < np.inf:
+        raise typer.BadParameter(f"{value:g}; expected a positive number", param_hint=option)
+
+
+def _steps(robot: kt.Robot, seconds: float, dt: float) -> int:
+    """How many it takes; an error where none would, or more than fit in memory."""
+    _positive(seconds, "--seconds")
+    _positive(dt, "--dt")
+    if dt > seconds:
+        raise typer.BadParameter(f"{dt:g}; expected a step no longer than --seconds, {seconds:g}", param_hint="--dt")
+    most = MOST_NUMBERS / (robot.nq + 2 * robot.nv)
+    if seconds / dt > most:
+        raise kt.ArgumentError(
+            f"{seconds:g} s in steps of {dt:g} s are {seconds / dt:.1g} steps; expected at most {most:.1g}"
+        )
+    return round(seconds / dt)
 
 
 def _lifted(robot: kt.Robot, contact: RigidContact, q: Array) -> Array:
@@ -184,13 +218,14 @@ def show(motion: Motion, out: Console) -> None:
     """Where each joint was and how fast."""
     robot = motion.robot
     out.print(Text(robot.name, style="bold"))
-    out.print(f"{motion.t[-1]:g} s in {len(motion.t) - 1} steps")
+    steps = len(motion.t) - 1
+    out.print(f"{motion.t[-1]:g} s in {steps} step{'s' if steps > 1 else ''}")
     table = table_of(
         *((title, "left" if title == "joint" else "right") for title in ("joint", "start", "end", "least", "most"))
     )
     for k, name in enumerate(position_names(robot)):
         column = motion.q[:, k]
-        table.add_row(Text(name), *(f"{x:.4f}" for x in (column[0], column[-1], column.min(), column.max())))
+        table.add_row(Text(name), *(fixed(x) for x in (column[0], column[-1], column.min(), column.max())))
     print_table(table, out)
     fastest = float(np.abs(motion.v).max()) if motion.v.size else 0.0
     out.print(f"\nfastest {fastest:.4g} rad/s or m/s · energy {motion.energy(0):.4g} J → {motion.energy(-1):.4g} J")

@@ -12,8 +12,8 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.loading import Loading, frames_to_complete, robots_to_complete, with_loading_options
-from kinetree.cli.numbers import STATE_HELP, array_from, configuration
-from kinetree.cli.output import JsonOption, console, guarded, print_json, say, working
+from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state
+from kinetree.cli.output import JsonOption, console, guarded, place_for, print_json, say, working
 
 if TYPE_CHECKING:
     from kinetree.viewer import Viewer
@@ -41,7 +41,7 @@ def view(
     motion: Annotated[
         Path | None,
         typer.Option(
-            exists=True, dir_okay=False, help="A motion to play: .npz with t and q, as `simulate --out` writes."
+            metavar="FILE", help="A motion to play: what `simulate --out` writes, or .npz or .json with t and q."
         ),
     ] = None,
     follow: Annotated[
@@ -66,6 +66,7 @@ def view(
 
     It prints the address and serves the page until Ctrl-C.
     """
+    place_for(html, "--html")
     loaded = [loading.load_aloud(robot).robot for robot in robots]
     with working("opening"):
         viewer = _viewer(loaded, q, show, host, port)
@@ -95,7 +96,7 @@ def _viewer(robots: list[kt.Robot], q: str | None, show: list[str] | None, host:
     if q is not None:
         if len(robots) > 1:
             raise typer.BadParameter("it is of one robot; expected no other", param_hint="--q")
-        options["q"] = configuration(robots[0], q, "--q")
+        options["q"] = one_state(configuration(robots[0], q, "--q"), "--q")
     return Viewer(robots, **options)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats, as_number
-from kinetree.errors import ArgumentError
+from kinetree.arguments import as_constant, as_number
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.plot.canvas import BAD, GREY, legend, several_axes, style, tidy
+from kinetree.plot.series import as_columns, as_times
 
 
 def contact_forces(
@@ -27,16 +28,20 @@ def contact_forces(
     friction   μ
     normal     of the ground
     """
-    times = as_floats("t", t, (np.size(t),))
+    times = as_times(t)
+    if not isinstance(forces, Mapping):
+        raise ArgumentTypeError(f"forces is {short(forces)}; expected a dictionary of forces by frame")
     mu = as_number("friction", friction)
     if not mu > 0.0:
         raise ArgumentError(f"friction is {mu:g}; expected a positive coefficient")
-    up = as_floats("normal", normal, (3,))
+    up = as_constant("normal", normal, (3,))
+    if not 0.0 < np.linalg.norm(up) < np.inf:
+        raise ArgumentError(f"normal is {short(normal)}; expected a direction")
     up = up / np.linalg.norm(up)
     above, below = several_axes(ax, 2, 1, (7.2, 4.8), sharex=True)
     for k, (name, given) in enumerate(forces.items()):
-        rows = np.asarray(given, dtype=float)
-        if rows.ndim != 2 or rows.shape[0] != len(times) or rows.shape[1] not in (3, 6):
+        rows = as_columns(f"forces[{name!r}]", given, len(times))
+        if rows.shape[1] not in (3, 6):
             raise ArgumentError(
                 f"forces[{name!r}] has shape {rows.shape}; expected ({len(times)}, 3) or ({len(times)}, 6)"
             )

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.arguments import as_constant
+from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.plot.canvas import GREY, axes_for
 from kinetree.robot import Robot, as_robot
@@ -18,7 +20,9 @@ def sparsity(robot: Robot, q: ArrayLike | None = None, ax: Any = None, *, seed: 
     Crosses mark entries that could differ from zero and do not at this q, which is random if not given.
     """
     robot = as_robot(robot)
-    at = robot.random(seed) if q is None else q
+    at = robot.random(seed) if q is None else as_constant("q", q, (robot.nq,))
+    if not robot.nv:
+        raise ArgumentError(f"robot {robot.name!r} has no joint that moves; expected one with a mass matrix")
     M = robot.mass_matrix(at)
     coupled = branch_pattern(robot)
     diagonal = np.sqrt(np.abs(np.diag(M)))

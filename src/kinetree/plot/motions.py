@@ -13,6 +13,7 @@ from kinetree.errors import ArgumentError, unknown
 from kinetree.model.joints import Prismatic
 from kinetree.ops import Array
 from kinetree.plot.canvas import BAD, COLORS, GREY, axes_for, legend, several_axes, style, tidy
+from kinetree.plot.series import as_columns, as_names, as_times
 from kinetree.robot import Robot, as_robot
 
 
@@ -76,11 +77,13 @@ def tracking(
     names   of the k lines
     unit    of both
     """
-    times = as_floats("t", t, (np.size(t),))
-    wanted, got = (_columns(name, value, len(times)) for name, value in (("reference", reference), ("actual", actual)))
+    times = as_times(t)
+    wanted, got = (
+        as_columns(name, value, len(times)) for name, value in (("reference", reference), ("actual", actual))
+    )
     if wanted.shape != got.shape:
         raise ArgumentError(f"actual has shape {got.shape}; expected that of the reference, {wanted.shape}")
-    labels = [str(k + 1) for k in range(wanted.shape[1])] if names is None else list(names)
+    labels = [str(k + 1) for k in range(wanted.shape[1])] if names is None else as_names("names", names)
     if len(labels) != wanted.shape[1]:
         raise ArgumentError(f"names has {len(labels)} entries; expected {wanted.shape[1]}")
     options = {"sharex": True, "gridspec_kw": {"height_ratios": (2, 1)}}
@@ -112,7 +115,7 @@ def _hardest(efforts: Array, limits: Array, entries: list[int]) -> set[int]:
 def _coordinates(robot: Robot, joints: Iterable[str] | None) -> list[tuple[int, str, bool]]:
     """Entry of v, name, and whether it slides, for the joints that are asked for."""
     owners = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
-    listed = list(owners) if joints is None else [joints] if isinstance(joints, str) else list(joints)
+    listed = list(owners) if joints is None else as_names("joints", joints)
     found = []
     for name in listed:
         if name not in owners:
@@ -125,16 +128,8 @@ def _coordinates(robot: Robot, joints: Iterable[str] | None) -> list[tuple[int, 
 
 
 def _series(t: ArrayLike, values: ArrayLike, width: int, name: str) -> tuple[Array, Array]:
-    times = as_floats("t", t, (np.size(t),))
+    times = as_times(t)
     read = as_floats(name, values, (width,))
     if read.ndim != 2 or len(read) not in (len(times), len(times) - 1):
         raise ArgumentError(f"{name} has shape {read.shape}; expected ({len(times)}, {width}), as many rows as times")
     return times[: len(read)], read
-
-
-def _columns(name: str, values: ArrayLike, count: int) -> Array:
-    read = np.asarray(values, dtype=float)
-    read = read[:, None] if read.ndim == 1 else read
-    if read.ndim != 2 or len(read) != count:
-        raise ArgumentError(f"{name} has shape {np.shape(values)}; expected ({count},) or ({count}, k)")
-    return read

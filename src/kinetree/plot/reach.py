@@ -11,10 +11,12 @@ from kinetree.arguments import as_count, as_floats
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.plot.canvas import COLORS, SEQUENTIAL, axes_for, legend, several_axes, tidy
+from kinetree.plot.series import as_times
 from kinetree.robot import Robot, as_robot
 
 FIELDS = ((0, 2, "x [m]", "z [m]"), (0, 1, "x [m]", "y [m]"))
 """Seen from the side, and from above."""
+MOST_SAMPLES = 10_000_000
 
 
 def workspace(
@@ -34,6 +36,8 @@ def workspace(
     if color_by not in (None, "manipulability"):
         raise ArgumentError(f"color_by is {color_by!r}; expected 'manipulability' or None")
     count = as_count("samples", samples)
+    if not 1 <= count <= MOST_SAMPLES:
+        raise ArgumentError(f"samples is {count}; expected 1 to {MOST_SAMPLES}")
     q = robot.random(seed, count)
     base = robot.model.floating_base
     if base is not None:
@@ -60,8 +64,11 @@ def workspace(
 def manipulability(robot: Robot, frame: str, t: ArrayLike, q: ArrayLike, ax: Any = None) -> Any:
     """w = √det(J Jᵀ) of a frame along a motion, t (n,) and q (n, nq), with the least singular value of J below it."""
     robot = as_robot(robot)
-    times = as_floats("t", t, (np.size(t),))
+    times = as_times(t)
     states = as_floats("q", q, (len(times), robot.nq))
+    if states.ndim != 2 or not np.isfinite(states).all():
+        said = f"has shape {states.shape}" if states.ndim != 2 else "is not finite"
+        raise ArgumentError(f"q {said}; expected a motion, ({len(times)}, {robot.nq})")
     J = robot.frame(frame).jacobian(states)
     sizes = np.linalg.svd(J, compute_uv=False)[:, : min(6, robot.nv)]
     ax = axes_for(ax, (7.2, 3.6))

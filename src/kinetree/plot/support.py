@@ -12,6 +12,7 @@ from kinetree.arguments import as_floats
 from kinetree.errors import ArgumentError
 from kinetree.geometry import Ground, convex_hull
 from kinetree.plot.canvas import BAD, COLORS, GOOD, axes_for, tidy
+from kinetree.plot.series import as_names, as_points
 from kinetree.robot import Robot, as_robot
 
 
@@ -30,14 +31,16 @@ def support(
     """
     robot = as_robot(robot)
     states = np.atleast_2d(as_floats("q", q, (robot.nq,)))
-    if states.ndim != 2:
+    if states.ndim != 2 or not len(states):
         raise ArgumentError(f"q has shape {states.shape}; expected one configuration or a motion, (n, {robot.nq})")
+    if not np.isfinite(states).all():
+        raise ArgumentError("q is not finite; expected one configuration or a motion")
+    if contacts is not None and points is not None:
+        raise ArgumentError("contacts and points are both given; expected one of them")
     if points is not None:
-        corners = np.asarray(points, dtype=float)
-        if corners.ndim != 2 or corners.shape[1] not in (2, 3):
-            raise ArgumentError(f"points has shape {corners.shape}; expected (k, 2) or (k, 3)")
+        corners = as_points(points)
     elif contacts is not None:
-        listed = [contacts] if isinstance(contacts, str) else list(contacts)
+        listed = as_names("contacts", contacts)
         corners = np.array([robot.frame(name).pose(states[0])[:3, 3] for name in listed]).reshape(-1, 3)
     else:
         corners = Ground(robot).touching(states[0])

@@ -79,7 +79,8 @@ def tree(robot: Robot, ax: Any = None, *, joints: bool = True) -> Any:
         )
     for kind, color in used.items():
         ax.plot([], [], "--" if kind == FOLLOWS else "-", color=color, lw=1.8, label=kind)
-    ax.legend(loc="upper left", fontsize="small", frameon=False, ncols=len(used), bbox_to_anchor=(0.0, 1.0))
+    if used:
+        ax.legend(loc="upper left", fontsize="small", frameon=False, ncols=len(used), bbox_to_anchor=(0.0, 1.0))
     ax.set(xlim=(-0.5, max(depth) + 0.6), ylim=(tips - 0.4, -1.1))
     ax.set_axis_off()
     ax.set_title(f"{robot.name}: {robot.nq} positions, {robot.nv} velocities, {robot.mass:.4g} kg", fontsize="medium")

@@ -163,8 +163,9 @@ class _Run:
         for given in self.step.efforts.given.values():
             tracks.append(_given(given.array, given.core, self.batch, given.moving))
         if self.step.efforts.function is not None:
-            self.asked = np.zeros((self.count, self.step.efforts.robot.nv))
-            tracks.append(Track(self.asked, self.asked, 0))
+            asked = np.zeros((self.count, self.step.efforts.robot.nv))
+            tracks.append(Track(asked, asked, 0))
+            self._asked = asked.reshape(*self.batch, -1)
         return tracks
 
     def _advance(self, roll: Roll) -> None:
@@ -184,7 +185,7 @@ class _Run:
         q, v = states[:, :nq].copy().reshape(*self.batch, nq), states[:, nq : nq + nv].copy().reshape(*self.batch, nv)
         tau = as_floats(f"the result of {getattr(function, '__name__', 'the function')}", function(q, v, t), (nv,))
         try:
-            self.asked.reshape(*self.batch, nv)[...] = tau
+            self._asked[...] = tau
         except ValueError:
             raise ArgumentError(
                 f"the function of efforts gives shape {tau.shape}; expected {(*self.batch, nv)}, as q and v have"

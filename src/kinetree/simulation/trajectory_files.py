@@ -8,10 +8,8 @@ The schema's metadata hold the rest.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from math import prod
@@ -21,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short
+from kinetree.files import replaced
 from kinetree.ops import Array
 from kinetree.simulation.trajectory import Occurrence, Trajectory
 
@@ -32,24 +31,9 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     """To .npz or .parquet, by the ending of the name; through a link, to where it leads."""
     kinds: dict[str, Callable[[Trajectory, Path], None]] = {".npz": _save_npz, ".parquet": _save_parquet}
     given = _named(path)
-    write, target = kinds[given.suffix.lower()], Path(os.path.realpath(given))
     _check(trajectory.t, trajectory.series, trajectory.diverged)
-    if target.is_file() and not (os.stat(target).st_mode & 0o222 and os.access(target, os.W_OK)):
-        raise PermissionError(errno.EACCES, "It is read-only", str(given))  # to put another in its place would not ask
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(given))
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
-    except OSError as problem:  # of the name that was asked for, not of the temporary one
-        raise OSError(problem.errno, problem.strerror, str(given)) from None
-    os.close(handle)
-    try:
-        write(trajectory, Path(temporary))
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replaced(given) as file:
+        kinds[given.suffix.lower()](trajectory, file)
 
 
 def _named(path: Any) -> Path:
@@ -61,12 +45,6 @@ def _named(path: Any) -> Path:
     if named.suffix.lower() not in (".npz", ".parquet") or "\0" in str(named):
         raise ArgumentError(f"path is {str(named)!r}; expected a name that ends with .npz or .parquet")
     return named
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:

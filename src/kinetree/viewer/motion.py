@@ -67,18 +67,28 @@ def _checked(robot: Robot, t: Any, q: Any, v: Any, wrenches: Mapping[str, ArrayL
     if q.ndim != 2 or not len(q):
         raise ArgumentError(f"q has shape {q.shape}; expected one motion, ({'n'}, {robot.nq}): take one of a batch")
     t = as_floats("t", t, (len(q),))
-    if t.shape != (len(q),) or not np.all(np.diff(t) > 0.0) or not np.isfinite(t).all():
-        raise ArgumentError(f"t has shape {t.shape}; expected {len(q)} finite times that rise")
+    if t.shape != (len(q),):
+        raise ArgumentError(f"t has shape {t.shape}; expected {len(q)} times")
+    rises = np.isfinite(t) & (np.diff(t, prepend=-np.inf) > 0.0)
+    if not rises.all():
+        raise ArgumentError(f"t[{int(np.argmin(rises))}] is {t[np.argmin(rises)]:g}; expected finite times that rise")
     if not np.isfinite(q).all():
         raise ArgumentError(f"q[{int(np.argwhere(~np.isfinite(q))[0, 0])}] is not finite; expected a motion")
     v = _rates(robot, t, q) if v is None else as_floats("v", v, (len(q), robot.nv))
     robot.poses(q)  # refuses quaternions that are none
     forces = {}
-    for name, rows in (wrenches or {}).items():
+    for name, rows in by_frame(wrenches).items():
         robot.frame(name)
         size = 3 if np.shape(rows)[-1:] == (3,) else 6
         forces[name] = as_floats(f"wrenches[{name!r}]", rows, (len(q), size))
     return Motion(robot, t, q, v, forces)
+
+
+def by_frame(wrenches: Mapping[str, ArrayLike] | None) -> Mapping[str, ArrayLike]:
+    """Forces by the name of the frame they act on; none if there are none."""
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise ArgumentTypeError(f"wrenches is {short(wrenches)}; expected a dictionary of forces by frame")
+    return wrenches or {}
 
 
 def _rates(robot: Robot, t: Array, q: Array) -> Array:

@@ -70,9 +70,9 @@ def _check_free(host: str, port: int) -> None:
         raise KinetreeError(f"port {port} needs more rights than this user has; choose one above 1023") from None
     except socket.gaierror:
         raise ArgumentError(f"host is {short(host)}, which is no address of this machine") from None
-    except OSError as problem:
+    except OSError:
         if port == 0:
-            raise ArgumentError(f"host is {short(host)}, which is no address of this machine: {problem}") from None
+            raise ArgumentError(f"host is {short(host)}, which is no address of this machine") from None
         raise _taken(host, port) from None
 
 

@@ -16,14 +16,13 @@ from kinetree.geometry import Ground
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
-from kinetree.spatial.rotation import is_rotation_matrix
 from kinetree.viewer.follow import Follower
 from kinetree.viewer.layers import Frames, Inertias, Layer, Names, Shapes, Skeleton
-from kinetree.viewer.motion import Motion, as_motion
+from kinetree.viewer.motion import Motion, as_motion, by_frame
 from kinetree.viewer.overlays import CenterOfMass, Forces, Support
 from kinetree.viewer.readout import Readout
 from kinetree.viewer.stage import Stage, State
-from kinetree.viewer.target import Target
+from kinetree.viewer.target import Target, as_pose
 
 LAYERS = ("visual", "collision", "skeleton", "frames", "names", "com", "support", "inertia", "forces")
 """What can be shown of a robot."""
@@ -97,7 +96,7 @@ class ShownRobot:
     def set(self, q: ArrayLike, v: ArrayLike | None = None, wrenches: Mapping[str, ArrayLike] | None = None) -> None:
         """Show a state: q, (nq,); v, (nv,), for momentum; forces on frames, (6,) or (3,), as arrows."""
         rates = np.zeros(self.robot.nv) if v is None else as_constant("v", v, (self.robot.nv,))
-        forces = {} if wrenches is None else {name: _force(self.robot, name, w) for name, w in wrenches.items()}
+        forces = {name: _force(self.robot, name, w) for name, w in by_frame(wrenches).items()}
         self.place(State(checked(self.robot, q), rates, forces))
 
     def place(self, state: State) -> None:
@@ -177,7 +176,10 @@ class ShownRobot:
         with self._lock:
             if self.motion is None:
                 raise ArgumentError(f"{self.name} has no motion; give it one with play(…)")
-            self.time = min(max(as_number("seconds", seconds), 0.0), self.motion.duration)
+            wanted = as_number("seconds", seconds)
+            if np.isnan(wanted):
+                raise ArgumentError("seconds is nan; expected a time of the motion")
+            self.time = min(max(wanted, 0.0), self.motion.duration)
             self.place(self.motion.at(self.time))
 
     # -- a target ----------------------------------------------------------------------------------------------
@@ -185,6 +187,7 @@ class ShownRobot:
     def follow(self, frame: str | None, pose: ArrayLike | None = None) -> Target | None:
         """A target for a frame that can be dragged in the page, or set: `.pose`; the robot follows by inverse
         kinematics. None for the frame takes it away."""
+        pose = None if pose is None else as_pose(pose)
         follower = None if frame is None else Follower(self.robot, frame, self.contacts)
         if follower is not None:
             follower.prepare(self.stage.state.q)  # it may take a while, so not while others wait for the lock
@@ -196,7 +199,7 @@ class ShownRobot:
                 self.playing = False
                 self.target = Target(self.stage, follower, self._wake)
                 if pose is not None:
-                    self.target.pose = as_pose(pose)
+                    self.target.pose = pose
             self.revision += 1
         self._wake.set()
         return self.target
@@ -256,16 +259,10 @@ def checked(robot: Robot, q: ArrayLike) -> Array:
     return read.copy()
 
 
-def as_pose(pose: ArrayLike) -> Array:
-    """A 4×4 homogeneous matrix, or one sentence."""
-    read = as_constant("pose", pose, (4, 4))
-    if not is_rotation_matrix(read[:3, :3]):
-        raise ArgumentError(f"pose is {short(read)}; expected [[R, p], [0, 1]] with a rotation matrix R")
-    return read
-
-
 def as_contacts(robot: Robot, contacts: Iterable[str | Contact]) -> tuple[Contact, ...]:
     """Frames by name are point contacts."""
+    if not isinstance(contacts, (str, Contact, Iterable)):
+        raise ArgumentTypeError(f"contacts is {short(contacts)}; expected names of frames or kt.Contact")
     listed = [contacts] if isinstance(contacts, (str, Contact)) else list(contacts)
     found = []
     for contact in listed:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.arguments import as_constant
+from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
 from kinetree.rotations import matrix_from_quaternion
+from kinetree.spatial.rotation import is_rotation_matrix
 from kinetree.viewer.follow import Follower, Gap
 from kinetree.viewer.stage import Stage, wxyz
 
@@ -17,6 +20,14 @@ PROGRESS = 0.999
 """A round of steps that leaves more than this part of the gap has come as far as it can."""
 GLIDE = 15
 """Rounds to move to what a search has found."""
+
+
+def as_pose(pose: ArrayLike) -> Array:
+    """A 4×4 homogeneous matrix, or one sentence."""
+    read = as_constant("pose", pose, (4, 4))
+    if not np.isfinite(read).all() or not is_rotation_matrix(read[:3, :3]):
+        raise ArgumentError(f"pose is {short(read)}; expected [[R, p], [0, 1]] with a rotation matrix R")
+    return read
 
 
 class Target:
@@ -60,7 +71,7 @@ class Target:
 
     @pose.setter
     def pose(self, pose: ArrayLike) -> None:
-        goal = np.array(pose, dtype=float)
+        goal = as_pose(pose).copy()
         self.gizmo.position, self.gizmo.wxyz = goal[:3, 3], wxyz(goal[:3, :3])
         self._aim(goal)
 

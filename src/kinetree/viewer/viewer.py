@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.arguments import as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, one_of, short, unknown
+from kinetree.files import replaced, write_text
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -97,6 +98,13 @@ class Viewer:
         """The first robot, which the methods below are about."""
         return next(iter(self.robots.values()))
 
+    @property
+    def _open_first(self) -> ShownRobot:
+        """The same, for what cannot be shown any more when the page is closed."""
+        if self._closed.is_set():
+            raise KinetreeError("the viewer is closed; robot.view() opens another")
+        return self.first
+
     def __getitem__(self, name: str) -> ShownRobot:
         """A robot by name."""
         if name not in self.robots:
@@ -120,11 +128,11 @@ class Viewer:
 
     @q.setter
     def q(self, q: ArrayLike) -> None:
-        self.first.set(q)
+        self._open_first.set(q)
 
     def set(self, q: ArrayLike, v: ArrayLike | None = None, wrenches: Mapping[str, ArrayLike] | None = None) -> None:
         """Show a state; see `ShownRobot.set`."""
-        self.first.set(q, v, wrenches)
+        self._open_first.set(q, v, wrenches)
 
     def show(self, *layers: str, visible: bool = True) -> None:
         """Show or hide layers of all robots; see `ShownRobot.show`."""
@@ -133,11 +141,11 @@ class Viewer:
 
     def play(self, motion: Any, **options: Any) -> None:
         """Play a motion; see `ShownRobot.play`."""
-        self.first.play(motion, **options)
+        self._open_first.play(motion, **options)
 
     def follow(self, frame: str | None, pose: ArrayLike | None = None) -> Target | None:
         """A target to drag; see `ShownRobot.follow`."""
-        return self.first.follow(frame, pose)
+        return self._open_first.follow(frame, pose)
 
     # -- pictures ----------------------------------------------------------------------------------------------
 
@@ -155,7 +163,8 @@ class Viewer:
             raise KinetreeError(f"the browser sent no picture: {problem}") from None
         picture = on_white(np.asarray(pixels))
         if path is not None:
-            Path(path).write_bytes(web.png(picture))
+            with replaced(path) as file:
+                file.write_bytes(web.png(picture))
         return picture
 
     def _client(self, timeout: float) -> Any:
@@ -173,9 +182,8 @@ class Viewer:
             raise ArgumentError(f"rate is {rate:g}; expected pictures a second, up to 240")
         with self.lock:
             page = recorded(self.robots, float(rate), self._light)
-        target = Path(path)
-        target.write_text(page, encoding="utf-8")
-        return target
+        write_text(path, page)
+        return Path(path)
 
     # -- until when --------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
-"""Rollouts beside MuJoCo's own threaded ones: steps a second at equal dt and at equal accuracy, time to the first step,
-memory a state. Models are the same, written by kinetree for MuJoCo, without contact and limits; both keep every state.
+"""Rollouts beside MuJoCo's own threaded ones: steps a second at equal dt and at equal accuracy, a step at a time, time
+to the first step, memory a state. Models are the same, written by kinetree for MuJoCo, without contact and limits; both
+keep every state.
 
     python rollouts.py [--short]
 """
@@ -23,6 +24,7 @@ from robots import find
 from table import show
 
 import kinetree as kt
+from kinetree.simulation import next_state
 
 ROBOTS = {
     "UR5": ("ur5_robot.urdf", "fixed", 20.0),
@@ -102,6 +104,30 @@ def equal_dt(name: str, threads: int) -> dict[str, object]:
         "ratio": rates["kinetree"] / rates["mujoco"],
         "budget": one.budget,
     }
+
+
+def one_by_one(name: str) -> dict[str, object]:
+    """Microseconds a step in a loop in Python: by one call each, and by a rollout that asks a function in Python."""
+    one = Contender(name)
+    q, v = (array[0] for array in one.states(1))
+    one.model.opt.timestep = DT
+    data, start = mujoco.MjData(one.model), kt.convert(one.robot, "q", q, to="mujoco")
+
+    def theirs() -> None:
+        mujoco.mj_resetData(one.model, data)
+        data.qpos[:] = start
+        for _ in range(STEPS):
+            mujoco.mj_step(one.model, data)
+
+    step, tau, dt = next_state.bind(one.robot), np.zeros(one.robot.nv), np.float64(DT)
+    calls: dict[str, Callable[[], Any]] = {
+        "next_state": lambda: [step(q, v, tau, dt) for _ in range(STEPS)],
+        "a function in Python": lambda: one.robot.rollout(q, v, lambda q, v, t: tau, DT, STEPS),
+        "mj_step": theirs,
+    }
+    times = best_times(calls, repeats=10 if SHORT else 50)
+    row: dict[str, Any] = {f"{key} [µs]": 1e6 * seconds / STEPS for key, seconds in times.items()}
+    return {"robot": name, **row, "ratio": times["mj_step"] / times["next_state"]}
 
 
 SCHEMES = {
@@ -197,13 +223,15 @@ def main() -> None:
     two = [] if SHORT else [equal_dt(name, 2) for name in ROBOTS]
     if two:
         show("Steps at equal dt, two cores", two)
+    single = [one_by_one(name) for name in ROBOTS]
+    show("One step at a time, from Python", single)
     accuracy = [equal_accuracy(name) for name in ("UR5", "ANYmal")]
     show("A second of a thousand states at equal accuracy, one core", accuracy)
     first = first_step()
     show("Time to the first step", first)
     bytes_each = [memory(name) for name in ("UR5", "ANYmal")]
     show("Bytes a state, only the last state kept", bytes_each)
-    content = {"dt": DT, "steps": STEPS, "states": STATES, "one core": one, "two cores": two}
+    content = {"dt": DT, "steps": STEPS, "states": STATES, "one core": one, "two cores": two, "one by one": single}
     content |= {"accuracy": accuracy, "first step": first, "memory": bytes_each, "mujoco": mujoco.__version__}
     print("saved", save("rollouts", content))
 

@@ -16,7 +16,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.compiler import hold, native
-from kinetree.compiler.emit import entry
+from kinetree.compiler.emit.entry import records
 from natively import in_python, native_only, natively
 
 Q = np.linspace(-1.0, 1.0, 6)
@@ -173,14 +173,14 @@ def test_doors_are_used_again():
         return sum(len(page.free) for page in native._pages)
 
     before = len(native._pages), free()
-    for _ in range(3 * entry.DOORS):
+    for _ in range(3 * records.DOORS):
         robot = kt.Robot(model)
         assert robot.mass_matrix is not None and robot.frame("tool0").pose is not None
         del robot
         gc.collect(0)
     gc.collect()
     assert len(native._pages) <= before[0] + 1 and free() >= before[1]
-    many = [kt.Robot(model) for _ in range(entry.DOORS + 1)]
+    many = [kt.Robot(model) for _ in range(records.DOORS + 1)]
     calls = [robot.mass_matrix for robot in many]
     assert len({id(call) for call in calls}) == len(many)
     assert len(native._pages) > 1
@@ -190,7 +190,7 @@ def test_doors_are_used_again():
 @native_only
 def test_a_door_that_is_closed_says_so():
     """Only one who takes a call's home away can have such a call."""
-    interface = native.Interface("call", "call($self)\n--\n\n", (), (), (), None, ((1,),), True, print, __name__)
+    interface = native.Interface("call", "call($self)\n--\n\n", (), ((1,),), True, print, __name__)
     call = native.Door(interface).bind(None)
     call.__module__ = "elsewhere"
     gc.collect()
@@ -475,7 +475,7 @@ TOO_LARGE = """
     code = Loaded("single", Code(compile_object(text, host()), 1, 0), host())
 
     def call_of(results, bare):
-        interface = Interface("call", "call($self, x)", (("x", (1,)),), (), (), None, results, bare, print, "here")
+        interface = Interface("call", "call($self, x)", (("x", (1,)),), results, bare, print, "here")
         door = Door(interface)
         door.lead_to([])
         rooms = door._room

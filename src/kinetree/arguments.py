@@ -23,7 +23,7 @@ def as_floats(name: str, value: object, core: tuple[int, ...]) -> Array:
     """`value` as float64 of shape (…, *core)."""
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape[-1:] == core:
         return value  # most calls
-    array = _as_real(name, value, f"an array of shape {_shape_words(core)}")
+    array = as_real(name, value, f"an array of shape {_shape_words(core)}")
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
         raise ArgumentError(f"{name} has shape {array.shape}; expected {_shape_words(core)}{_hint(array, core)}")
     return array
@@ -31,7 +31,7 @@ def as_floats(name: str, value: object, core: tuple[int, ...]) -> Array:
 
 def as_constant(name: str, value: object, shape: tuple[int, ...]) -> Array:
     """`value` as float64 of exactly this shape: it has no batch axes."""
-    array = _as_real(name, value, f"an array of shape {shape}")
+    array = as_real(name, value, f"an array of shape {shape}")
     if array.shape != shape:
         raise ArgumentError(f"{name} has shape {array.shape}; expected {shape}")
     return array
@@ -57,7 +57,7 @@ def as_numbers(name: str, value: object) -> float | tuple[float, ...]:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def _as_real(name: str, value: object, expected: str) -> Array:
+def as_real(name: str, value: object, expected: str) -> Array:
     """`value` as an array of float64 of any shape; `expected` completes the sentence."""
     if value is None or isinstance(value, (str, bytes)) or _is_masked(value):
         raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")

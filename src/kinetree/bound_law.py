@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 from numbers import Real
 from types import FunctionType
 from typing import Any, final
@@ -17,14 +18,16 @@ from kinetree.arguments import as_floats, as_output, batch_shape, check_quaterni
 from kinetree.binding import native as native_method
 from kinetree.compiler import native
 from kinetree.compiler.call import Kernel, Shape
+from kinetree.compiler.code import Layout
 from kinetree.compiler.doubts import collected_doubts
 from kinetree.compiler.expr import Node, is_traced, tracing
 from kinetree.compiler.jit import assembly_of, host, lock
 from kinetree.compiler.memory import empty
-from kinetree.compiler.stored import Stored
+from kinetree.compiler.stored import Stored, recalled, remember
 from kinetree.definition import Definition, bound_arguments
 from kinetree.engine import one_state
 from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
+from kinetree.identity import identity
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.structure import Rebuild, flatten, places
@@ -82,6 +85,13 @@ class BoundLaw:
         """The law as part of a larger one."""
         arrays = {name: _unpacked(one_state(name, arguments[name], core)) for name, core in self.cores.items()}
         return self.definition.apply({**self.robots, **self.options, **arrays})
+
+    @cached_property
+    def identity(self) -> str | None:
+        """Its name in every process, of one that has a name."""
+        own = self.definition.identity or identity(self.definition.function)
+        parts = (self.robots, self.options, self.cores)
+        return None if own is None else identity(own, *(tuple(part.items()) for part in parts))
 
     @cached_property
     def _parameters(self) -> list[inspect.Parameter]:
@@ -183,9 +193,6 @@ class BoundLaw:
             name=self._name,
             text=f"{self._name}({parameters})\n--\n\n{doc}",
             arrays=tuple(self.cores.items()),
-            options=(),
-            defaults=(),
-            mapping=None,
             results=tuple(traced.shapes),
             bare=not traced.is_tuple,
             fallback=method,
@@ -204,34 +211,65 @@ class BoundLaw:
 
 
 class _Traced:
-    """A law run on symbols: its graph, the shapes and the structure of its results."""
+    """A law run on symbols: its graph, the shapes and the structure of its results.
+
+    What is left of a formula of the library is remembered on disk under its name, with the digest of its graph: where
+    it is known there, the formula only runs if its graph is asked for.
+    """
 
     def __init__(self, bound: BoundLaw) -> None:
-        from kinetree.compiler.program import build  # noqa: PLC0415
-
+        self._definition, self._cores = bound.definition, bound.cores  # not the law itself, which has this
+        self._chosen = {**bound.robots, **bound.options}
         self.rebuild: Rebuild
+        self.is_flat, self.is_tuple = False, False
+        record = None if bound.identity is None else recalled(bound.identity, host())
+        if record is None:
+            self._digest = self.program.digest
+            self.shapes: list[Shape] = list(self.program.output_shapes[:-1])
+            if bound.identity is not None and self.is_flat:
+                kept = {"digest": self._digest, "shapes": self.shapes, "is_tuple": self.is_tuple}
+                remember(bound.identity, host(), kept)
+        else:
+            self._digest, self.is_flat, self.is_tuple = record["digest"], True, record["is_tuple"]
+            self.shapes = list(map(tuple, record["shapes"]))
+            self.rebuild = tuple if self.is_tuple else lambda leaves: leaves[0]
+        layout = Layout(tuple(map(prod, bound.cores.values())), (*map(prod, self.shapes), 1))
+        self.kernel = Kernel(Stored(self._digest, layout, host(), self._checked))
 
-        def run(*arrays: Array) -> tuple[Any, ...]:
-            named = {name: _unpacked(array) for name, array in zip(bound.cores, arrays, strict=True)}
-            with collected_doubts() as doubts:
-                result = bound.definition.apply({**bound.robots, **bound.options, **named})
-            leaves, self.rebuild = flatten(result, is_result)
-            self.places = places(result, is_result)
-            self.is_tuple = type(result) is tuple
-            self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
-            status: Any = False
-            for condition in doubts:
-                status = ops.logical_or(status, condition)
-            return (*leaves, status)
+    def _checked(self) -> Any:
+        """The program, for code that the disk does not have."""
+        if self.program.digest != self._digest:
+            raise RuntimeError(f"{self._definition.name} was another function when its name was kept on disk")
+        return self.program
 
-        self.program = build(run, list(bound.cores.values()), host(), bound.definition.name)
-        self.shapes: list[Shape] = list(self.program.output_shapes[:-1])
-        names = [f"{name}{_index(i)}" for name, core in bound.cores.items() for i in np.ndindex(*core)]
-        whole: Any = self.program.graph
+    @cached_property
+    def program(self) -> Any:
+        from kinetree.compiler.program import build  # noqa: PLC0415 - not needed for what the disk has
+
+        with lock:
+            return build(self._run, list(self._cores.values()), host(), self._definition.name)
+
+    def _run(self, *arrays: Array) -> tuple[Any, ...]:
+        named = {name: _unpacked(array) for name, array in zip(self._cores, arrays, strict=True)}
+        with collected_doubts() as doubts:
+            result = self._definition.apply({**self._chosen, **named})
+        leaves, self.rebuild = flatten(result, is_result)
+        self.places = places(result, is_result)
+        self.is_tuple = type(result) is tuple
+        self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
+        status: Any = False
+        for condition in doubts:
+            status = ops.logical_or(status, condition)
+        return (*leaves, status)
+
+    @cached_property
+    def graph(self) -> Any:
+        """The operations, without the status."""
+        whole = self.program.graph
+        names = [f"{name}{_index(i)}" for name, core in self._cores.items() for i in np.ndindex(*core)]
         results = zip(self.places, self.shapes, strict=True)
         called = [f"{place}{_index(i)}" for place, shape in results for i in np.ndindex(*shape)]
-        self.graph = replace(whole, outputs=whole.outputs[:-1], names=tuple(names), results=tuple(called))  # no status
-        self.kernel = Kernel(Stored(self.program.digest, self.program.layout, host(), lambda: self.program))
+        return replace(whole, outputs=whole.outputs[:-1], names=tuple(names), results=tuple(called))
 
 
 def is_result(value: Any) -> bool:

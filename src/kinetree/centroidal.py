@@ -1,9 +1,8 @@
-"""The robot as a whole: its momentum, its inertia with locked joints, and the blocks of a floating base."""
+"""The robot as a whole: centre of mass, momentum, inertia with locked joints, and the blocks of a floating base."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 from kinetree.algorithms.floating_base_blocks import FloatingBaseBlocks
 from kinetree.arguments import as_floats
 from kinetree.binding import native
+from kinetree.compiled import CompiledQuantities
 from kinetree.compiler.expr import is_traced
 from kinetree.errors import ArgumentError, one_of
 from kinetree.model.joints import Free
@@ -19,25 +19,59 @@ from kinetree.spatial.last_axes import cross_last
 from kinetree.spatial.packing import pack_last, unpack_last
 
 if TYPE_CHECKING:
-    from kinetree.model.tree import Model
     from kinetree.robot import Robot
 
 Point: TypeAlias = Literal["world", "base", "center-of-mass"]
 POINTS: tuple[Point, ...] = ("world", "base", "center-of-mass")
 
 
-class CentroidalQuantities(ABC):
+class CentroidalQuantities(CompiledQuantities):
     """What a `Robot` knows of itself as a whole, of all that moves. 6-vectors are about the centre of mass G, in world
     axes, in the robot's `spatial_order`. Orin, Goswami and Lee 2013."""
-
-    model: Model
 
     @property
     def _robot(self) -> Robot:
         return cast("Robot", self)  # the one class that has these quantities
 
-    @abstractmethod
-    def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Any = None) -> Any: ...
+    # -- centre of mass ----------------------------------------------------------------------------------------
+
+    @native
+    def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Centre of mass of all that moves, in the world, (…, 3) [m]."""
+        return self._call("center_of_mass", (q,), out)
+
+    @native
+    def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """(…, 3) [m/s]."""
+        return self._call("center_of_mass_velocity", (q, v), out)
+
+    @native
+    def center_of_mass_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
+    ) -> Array:
+        """(…, 3) [m/s²], gravity not included."""
+        return self._call("center_of_mass_acceleration", (q, v, a), out)
+
+    @native
+    def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """J with ċ = J v, (…, 3, nv)."""
+        return self._call("center_of_mass_jacobian", (q,), out)
+
+    @native
+    def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        slopes: tuple[Array, Array] = self._several("center_of_mass_velocity_derivatives", (q, v))
+        return slopes
+
+    @native
+    def center_of_mass_acceleration_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array]:
+        """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each, q moved by `integrate`; the third is the Jacobian."""
+        slopes: tuple[Array, Array, Array] = self._several("center_of_mass_acceleration_derivatives", (q, v, a))
+        return slopes
+
+    # -- momentum ----------------------------------------------------------------------------------------------
 
     @native
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
@@ -71,7 +105,7 @@ class CentroidalQuantities(ABC):
     ) -> tuple[Array, Array, Array, Array]:
         """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a, (…, 6, nv) each, q moved by `integrate`; the last is A_G, and so is
         ∂h_G/∂v."""
-        slopes: tuple[Array, Array, Array, Array] = self._call("centroidal_dynamics_derivatives", (q, v, a), None)
+        slopes: tuple[Array, Array, Array, Array] = self._several("centroidal_dynamics_derivatives", (q, v, a))
         return slopes
 
     # -- as one body -------------------------------------------------------------------------------------------
@@ -108,7 +142,7 @@ class CentroidalQuantities(ABC):
         joint, order = self._floating_base("locked velocity"), self.model.spatial_order
         linear, angular = unpack_last(self.average_velocity(q, v), order)
         pose = self._robot.frame(self.model.frames[0].name).pose(q)
-        linear = linear + cross_last(angular, pose[..., :3, 3] - self._robot.center_of_mass(q))
+        linear = linear + cross_last(angular, pose[..., :3, 3] - self.center_of_mass(q))
         if joint.frame == "body":
             linear, angular = ((x[..., None, :] @ pose[..., :3, :3])[..., 0, :] for x in (linear, angular))
         return pack_last(linear, angular, order)
@@ -139,7 +173,7 @@ class CentroidalQuantities(ABC):
 
     def kinetic_energy_parts(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         """König: kinetic energy as ½ m ċ² and the rest, of the motion about the centre of mass, (…) each [J]."""
-        velocity = self._robot.center_of_mass_velocity(q, v)
+        velocity = self.center_of_mass_velocity(q, v)
         of_center = 0.5 * self.model.mass * (velocity * velocity).sum(-1)
         return of_center, self._robot.kinetic_energy(q, v) - of_center
 
@@ -147,7 +181,7 @@ class CentroidalQuantities(ABC):
         """(c - p) × m ċ."""
         if isinstance(about, str) and one_of("about", about, POINTS) == "center-of-mass":
             return 0.0 * linear
-        r = self._robot.center_of_mass(q)
+        r = self.center_of_mass(q)
         if not isinstance(about, str):
             r = r - (about if is_traced(about) else as_floats("about", about, (3,)))
         elif about == "base":

@@ -36,12 +36,20 @@ class Definition:
     can go, and its code with it.
     """
 
-    def __init__(self, function: Callable[..., Any], shapes: Mapping[str, Any], origin: Origin | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        shapes: Mapping[str, Any],
+        origin: Origin | None = None,
+        identity: str | None = None,
+    ) -> None:
+        """`identity` names a function of the library with all that it captures, as `kinetree.identity` writes it: equal
+        names mean equal functions, in every process."""
         if not callable(function):
             raise ArgumentTypeError(f"kt.compile got {short(function)}; expected a function")
         self.function = function
         self.signature = inspect.signature(function)
-        self.origin = origin
+        self.origin, self.identity = origin, identity
         self.name: str = getattr(function, "__name__", type(function).__name__)  # a partial function has no name
         self.names = tuple(self.signature.parameters)
         self._refuse(self.signature.parameters.values())

@@ -15,7 +15,8 @@ from kinetree.errors import ArgumentTypeError, short
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A name to write to, in the folder of the file and with its suffix. At the end what is there takes the place of
-    the file; where anything fails, the file is as it was. A device or a pipe is written as it is."""
+    the file; where anything fails, or it is read-only, the file stays as it was. A device or a pipe is written as it
+    is."""
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentTypeError(f"path is {short(path)}; expected the name of a file")
     target = Path(os.path.realpath(path))
@@ -24,6 +25,8 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
+    if target.is_file() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise PermissionError(errno.EACCES, "It is read-only", str(path))  # to put another in its place would not ask
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=target.suffix)
     except OSError as problem:  # of the name that was asked for, not of the temporary one

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,13 +12,11 @@ from kinetree.algorithms.velocity_coordinates import VelocityCoordinates
 from kinetree.arguments import as_floats
 from kinetree.binding import native
 from kinetree.centroidal import CentroidalQuantities
+from kinetree.compiled import Wrenches
 from kinetree.compiler.expr import is_traced
 from kinetree.ops import Array
 from kinetree.spatial.last_axes import transposed, transposed_times
 from kinetree.spatial.packing import unpack_last
-
-if TYPE_CHECKING:
-    from kinetree.wrench import Wrench
 
 
 class OneBodyQuantities(CentroidalQuantities):
@@ -42,13 +37,13 @@ class OneBodyQuantities(CentroidalQuantities):
     @native
     def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
-        equation: Equation = self._call("centroidal_coordinates", (q, v), None)
+        equation: Equation = self._several("centroidal_coordinates", (q, v))
         return equation
 
     @native
     def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
-        equation: Equation = self._call("diagonalized_coordinates", (q, v), None)
+        equation: Equation = self._several("diagonalized_coordinates", (q, v))
         return equation
 
     def _coordinates(self, equation: Equation, v: ArrayLike) -> VelocityCoordinates:
@@ -64,9 +59,7 @@ class OneBodyQuantities(CentroidalQuantities):
         return self._call("average_acceleration", (q, v, a), out)
 
     @native
-    def centroidal_wrench(
-        self, q: ArrayLike, wrenches: Mapping[str, ArrayLike | Wrench] | None = None, *, out: Array | None = None
-    ) -> Array:
+    def centroidal_wrench(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
         """[F, M_G], the sum of wrenches and weight, and of their moments about the centre of mass, (…, 6) [N, N m].
 
         Of a floating robot it is the rate of centroidal momentum; what holds a fixed base is not in it.
@@ -74,7 +67,7 @@ class OneBodyQuantities(CentroidalQuantities):
         return self._call("centroidal_wrench", (q,), out, wrenches)
 
     def one_body_motion(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, ArrayLike | Wrench] | None = None
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> OneBodyMotion:
         """Motion and forces of the whole robot, .mass .center .inertia .omega …, with Newton's and Euler's equations
         .in_world_axes(), .in_turning_axes(…) and .about_point(…); their residuals vanish where the wrenches are those
@@ -86,7 +79,7 @@ class OneBodyQuantities(CentroidalQuantities):
         base = self._robot.frame(self.model.frames[0].name)
         return OneBodyMotion(
             mass=self.model.mass,
-            center=self._robot.center_of_mass(q),
+            center=self.center_of_mass(q),
             velocity=velocity,
             acceleration=acceleration,
             inertia=self.locked_inertia(q),
@@ -108,7 +101,7 @@ class OneBodyQuantities(CentroidalQuantities):
         R = pose[..., :3, :3]
         return SingleRigidBody(
             mass=self.model.mass,
-            center=transposed_times(R, self._robot.center_of_mass(q) - pose[..., :3, 3]),
+            center=transposed_times(R, self.center_of_mass(q) - pose[..., :3, 3]),
             inertia=transposed(R) @ self.locked_inertia(q) @ R,
             gravity=self.model.gravity,
             spatial_order=self.model.spatial_order,

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms import configuration, regressor
-from kinetree.algorithms.references import REFERENCES
+from kinetree.algorithms import configuration
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
-from kinetree.engine import Engine, Place, Request
+from kinetree.compiled import Wrenches
+from kinetree.engine import Place
 from kinetree.equations.named import as_kinds
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, one_of, short, unknown
+from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, short
 from kinetree.frame import Frame
 from kinetree.model.constraints import Constraint
 from kinetree.model.description import Finding
@@ -29,8 +28,7 @@ from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.urdf import urdf
 from kinetree.one_body import OneBodyQuantities
 from kinetree.ops import Array
-from kinetree.quantities import OF_FLOATING_BASE, OF_ROBOT, Quantity
-from kinetree.wrench import Wrench
+from kinetree.parameters import ParameterQuantities
 
 if TYPE_CHECKING:
     from kinetree.backends.sympy import Equations
@@ -40,17 +38,15 @@ if TYPE_CHECKING:
     from kinetree.simulation.trajectory import Trajectory
     from kinetree.viewer.viewer import Viewer
 
-Wrenches = Mapping[str, "ArrayLike | Wrench"]
-_ASKED_FOR = OF_ROBOT | OF_FLOATING_BASE
-
 
 @final
 @dataclass(frozen=True)
-class Robot(OneBodyQuantities):
+class Robot(OneBodyQuantities, ParameterQuantities):
     """A robot's kinematics and dynamics. Immutable, hashable, picklable.
 
     Each quantity is compiled for this robot when it is first asked for; with `textbook` it is computed by the algorithm
-    as it is written, much slower.
+    as it is written, much slower. What concerns the robot as a whole is in `kinetree.centroidal` and
+    `kinetree.one_body`, what is linear in its masses and inertias in `kinetree.parameters`.
     """
 
     model: Model
@@ -68,15 +64,6 @@ class Robot(OneBodyQuantities):
     def eager(self) -> Robot:
         """The same robot by the textbook path, for debugging and comparison."""
         return Robot(self.model, textbook=True)
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return self.__dict__.setdefault("_engine", Engine(self.model, eager=self.textbook))  # one for all threads
-
-    @cached_property
-    def _laws(self) -> dict[Any, Any]:
-        """Compiled functions of the user's, by what they were compiled from."""
-        return {}
 
     @cached_property
     def _frames(self) -> dict[str, Frame]:
@@ -262,31 +249,6 @@ class Robot(OneBodyQuantities):
         """The same at rest: what gravity and wrenches send from link to link, (…, nbodies, 6) [N, N m]."""
         return self._call("static_reactions", (q,), out, wrenches)
 
-    @property
-    def parameters(self) -> Array:
-        """φ, the inertial parameters of all bodies and, where there are any, of joints; named by `parameter_names`."""
-        return regressor.parameters(self.model)
-
-    @property
-    def parameter_names(self) -> tuple[str, ...]:
-        """Of every entry of φ, such as 'forearm_link.mass' or 'elbow.damping'."""
-        return regressor.parameter_names(self.model)
-
-    @native
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
-        """Y with inverse dynamics τ = Y φ, springs apart, (…, nv, len(φ))."""
-        return self._call("regressor", (q, v, a), out)
-
-    @native
-    def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """y with kinetic energy T = yᵀ φ, (…, len(φ))."""
-        return self._call("kinetic_energy_regressor", (q, v), out)
-
-    @native
-    def potential_energy_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """y with potential energy U = yᵀ φ, springs apart, (…, len(φ))."""
-        return self._call("potential_energy_regressor", (q,), out)
-
     @native
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
@@ -325,42 +287,6 @@ class Robot(OneBodyQuantities):
     def poses(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Pose of every body in the world, (…, nbodies, 4, 4), in the order of `body_names`."""
         return self._call("poses", (q,), out)
-
-    @native
-    def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Centre of mass of all that moves, in the world, (…, 3) [m]."""
-        return self._call("center_of_mass", (q,), out)
-
-    @native
-    def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """(…, 3) [m/s]."""
-        return self._call("center_of_mass_velocity", (q, v), out)
-
-    @native
-    def center_of_mass_acceleration(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
-    ) -> Array:
-        """(…, 3) [m/s²], gravity not included."""
-        return self._call("center_of_mass_acceleration", (q, v, a), out)
-
-    @native
-    def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """J with ċ = J v, (…, 3, nv)."""
-        return self._call("center_of_mass_jacobian", (q,), out)
-
-    @native
-    def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each, q moved by `integrate`; the second is the Jacobian."""
-        slopes: tuple[Array, Array] = self._several("center_of_mass_velocity_derivatives", (q, v))
-        return slopes
-
-    @native
-    def center_of_mass_acceleration_derivatives(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
-    ) -> tuple[Array, Array, Array]:
-        """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each, q moved by `integrate`; the third is the Jacobian."""
-        slopes: tuple[Array, Array, Array] = self._several("center_of_mass_acceleration_derivatives", (q, v, a))
-        return slopes
 
     # -- under constraints -------------------------------------------------------------------------------------
 
@@ -431,17 +357,19 @@ class Robot(OneBodyQuantities):
     ) -> Trajectory:
         """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
 
-        law_or_controls   efforts for every step, (…, steps, nv), held during it; or a compiled function of
-                          (robot, q, v) or (robot, q, v, t) that gives them, or a dict with them as "tau"; or None, for
-                          none. A plain function of (q, v, t) is asked from Python before every step, with all states at
-                          once, which is slow; its efforts are held during the step
+        law_or_controls   efforts for every step, (…, steps, nv), held during it, or for all of them, (nv,), or of each
+                          state, (…, 1, nv): the last axis but one, if there is one, is always that of steps; or a
+                          compiled function of (robot, q, v) or (robot, q, v, t) that gives them, or a dict with them as
+                          "tau"; or None, for none. A plain function of (q, v, t) is asked from Python before every
+                          step, with all states at once, which takes microseconds; its efforts are held
         integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4), "implicit" (2) for what
                           is stiff, "variational" (2) for energy and momentum over long times, or
                           "dormand-prince" (5), with steps of its own and states of every `dt` interpolated
         contact           what the robot meets, if anything
         forces            kt.Spring, kt.LimitStops, or several; what joints have of damping, friction and springs acts
                           anyway
-        wrenches          by frame name, (…, steps, 6), as arrays or kt.Wrench, or compiled functions that give them
+        wrenches          by frame name, (…, steps, 6), (6,) or (…, 1, 6), read as controls are, as arrays or kt.Wrench,
+                          or compiled functions that give them
         parameters        arrays for further arguments of the compiled functions, for each state or the same for all
         record            "q", "v", "tau", what else a law returns in its dict, and what contact tells of every step
         every             steps from one record to the next, a divisor of `steps`; with every=steps only the first and
@@ -512,47 +440,6 @@ class Robot(OneBodyQuantities):
         """
         for request in self._requests(quantities, wrenches):
             self._engine.prepare(request, batch)
-
-    def _requests(self, quantities: Iterable[str], wrenches: Iterable[str | Place] = ()) -> list[Request]:
-        """Quantities by name; raises before anything is done if one of them cannot be asked for."""
-        listed = [wrenches] if isinstance(wrenches, str) else list(wrenches)
-        places = tuple(sorted({self._place(item) for item in listed}))
-        requests = []
-        for name in quantities:
-            quantity = _ASKED_FOR.get(name) if isinstance(name, str) else None
-            if quantity is None:
-                raise unknown("quantity", name, _ASKED_FOR)
-            if places and not quantity.takes_wrenches:
-                raise ArgumentError(f"{name} takes no wrenches")
-            self._check_has(quantity)
-            requests.append(Request(quantity, places=places))
-        return requests
-
-    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        name = method.__name__.removeprefix("_")  # a private one has the arrays of which another makes a result
-        return self._engine.native_call(self, _ASKED_FOR[name], None, method)
-
-    def _place(self, item: str | Place) -> Place:
-        if isinstance(item, str):
-            item = (item, "world-aligned")
-        if not isinstance(item, tuple) or len(item) != 2:
-            raise ArgumentTypeError(f"wrenches has {short(item)}; expected a frame name or (frame name, reference)")
-        name, reference = item
-        return self.model.frame(name).name, one_of("reference", reference, REFERENCES)
-
-    def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
-        self._check_has(_ASKED_FOR[name])
-        result: Array = self._engine.evaluate(_ASKED_FOR[name], values, out, wrenches=wrenches)
-        return result
-
-    def _several(self, name: str, values: tuple[Any, ...], wrenches: Wrenches | None = None) -> Any:
-        self._check_has(OF_ROBOT[name])
-        return self._engine.evaluate(OF_ROBOT[name], values, wrenches=wrenches)
-
-    def _check_has(self, quantity: Quantity) -> None:
-        refusal = quantity.refusal(self.model)
-        if refusal is not None:
-            raise ArgumentError(refusal)
 
 
 def as_robot(robot: Any) -> Robot:

@@ -157,6 +157,47 @@ def test_a_ball_that_would_bounce_for_ever_stops(ball):
     close(path.events[-1].t, 3 * np.sqrt(2 / 9.81), 1e-6)
 
 
+def test_events_at_equal_intervals_go_on(ball):
+    """A step as long as the last interval ends where the next event is, but for rounding."""
+    top = kt.Event(lambda robot, q: q[0] - 1e-4, effect=lambda robot, q, v: (0.0 * q, v))
+    path = ball.rollout([0.0], [1.0], [ball.mass * 9.81], 1e-3, 4, BY_ITSELF, events=top)
+    assert not path.diverged
+    close(np.array([event.t for event in path.events]), 1e-4 * np.arange(1, 41), 1e-12)
+
+
+def test_events_at_one_instant_all_happen(ball):
+    """The one that is located first does not hide the others behind its rounding."""
+    noted = kt.Event(lambda robot, q: 3.0 * q[0], effect=lambda robot, q, v: (q, v), name="noted")
+    ground = kt.Event(lambda robot, q: q[0], effect=lambda robot, q, v: (q, -v), name="ground")
+    for events in ([noted, ground], [ground, noted]):
+        path = ball.rollout([1.0], [0.0], None, 0.01, 60, BY_ITSELF, events=events)
+        assert {event.name for event in path.events} == {"noted", "ground"} and len(path.events) == 2
+        assert path.v[-1, 0] > 0.0
+
+
+def test_an_effect_leaves_a_configuration():
+    robot = kt.load("quadruped", base="floating")
+    q0 = robot.neutral()
+    height = float(q0[2]) - 1e-4
+    fall = kt.Event(lambda robot, q: q[2] - height, effect=lambda robot, q, v: (2.0 * q, v), name="fall")
+    with pytest.raises(kt.ArgumentError, match=r"q after event 'fall' has a quaternion .* of norm 2; expected"):
+        robot.rollout(q0, np.zeros(robot.nv), None, 1e-3, 20, BY_ITSELF, events=fall)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"function": None}, "function is None; expected a function"),
+        ({"direction": np.array([1, 0])}, r"direction is array\(\[1, 0\]\); expected -1, 0 or 1"),
+        ({"terminal": "yes"}, "terminal is 'yes'; expected True or False"),
+        ({"name": 3}, "name is 3; expected a word"),
+    ],
+)
+def test_what_is_no_event(arguments, sentence):
+    with pytest.raises(kt.KinetreeError, match=sentence):
+        kt.Event(**{"function": lambda robot, q: q[0], **arguments})
+
+
 def test_constraints_hold_at_its_steps():
     robot = four_bar()
     system = robot.constrained(kt.Loop("coupler_end", "rocker_end"))

@@ -27,6 +27,27 @@ def test_the_law_of_force():
     close(a, robot.forward_dynamics(q, v, np.zeros(6), wrenches={"body": wrench}), 1e-12)
 
 
+@pytest.mark.parametrize("integrator", ["semi-implicit-euler", "rk4"])
+def test_rollouts_record_its_forces_and_gaps(integrator):
+    """Those of the states at which steps begin."""
+    robot = ball()
+    contact = CompliantContact("body")
+    path = robot.rollout(
+        placed(robot, (0.0, 0.0, 0.1002)),
+        np.array([0.3, 0.0, -0.5, 0.0, 0.2, 0.0]),
+        None,
+        1e-4,
+        20,
+        integrator,
+        contact=contact,
+        record=("q", "v", "contact_forces", "contact_gaps"),
+    )
+    assert path["contact_forces"][-1, 0, 2] > 1.0 and path["contact_forces"][0, 0, 2] == 0.0
+    close(path["contact_forces"], contact.forces(robot, path.q[:-1], path.v[:-1]), 1e-12)
+    close(path["contact_gaps"], contact.gaps(robot, path.q[:-1]), 1e-15)
+    assert path.names["contact_forces"] == ("body.x", "body.y", "body.z") and path.units["contact_gaps"] == ("m",)
+
+
 def test_it_never_pulls_and_ends_where_contact_ends():
     robot = ball()
     contact = CompliantContact("body", dissipation=5.0)

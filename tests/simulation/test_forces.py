@@ -70,6 +70,33 @@ def test_a_function_in_python_is_asked_before_every_step(arm):
         close(slow["tau"], fast["tau"], 1e-10)
 
 
+@pytest.mark.parametrize("integrator", ["semi-implicit-euler", "rk4", "dormand-prince"])
+def test_efforts_and_wrenches_that_are_held(arm, integrator):
+    """One axis, or a single row of steps: as if given for every step."""
+    rng = np.random.default_rng(2)
+    q0, u, w = arm.random(rng, 6), rng.normal(size=6), rng.normal(size=6)
+
+    def ends(efforts, wrench):
+        return arm.rollout(q0, np.zeros(6), efforts, 1e-3, 6, integrator, wrenches={"tool0": wrench}).q
+
+    every = ends(np.tile(u, (6, 1)), np.tile(w, (6, 1)))
+    tolerance = 1e-9 if integrator == "dormand-prince" else 0.0
+    for efforts, wrench in ((u, w), (u[None], kt.Wrench(w)), (np.tile(u, (6, 1, 1)), np.tile(w, (6, 1, 1)))):
+        close(ends(efforts, wrench), every, tolerance)
+
+
+def test_axes_decide_how_efforts_are_read_and_not_lengths(arm):
+    """Six states, six steps and six joints: two axes are steps and joints, and states need a third."""
+    q0, each = np.zeros((6, 6)), np.diag(np.arange(1.0, 7.0))
+    by_step = arm.rollout(q0, np.zeros(6), each, 1e-3, 6, record="tau")["tau"]
+    by_state = arm.rollout(q0, np.zeros(6), each[:, None], 1e-3, 6, record="tau")["tau"]
+    assert np.array_equal(by_step, np.tile(each, (6, 1, 1))) and np.array_equal(by_state, by_step.swapaxes(0, 1))
+    with pytest.raises(kt.ArgumentError, match=r"controls has shape \(6, 6\); expected \(…, 5, 6\), a row .* \(…, 1"):
+        arm.rollout(q0, np.zeros(6), each, 1e-3, 5)
+    with pytest.raises(kt.ArgumentError, match=r"wrenches\['tool0'\] has shape \(3,\); expected .* or \(6,\)"):
+        arm.rollout(q0, np.zeros(6), None, 1e-3, 5, wrenches={"tool0": [0, 0, 1]})
+
+
 @pytest.mark.parametrize("reference", ["world-aligned", "local", "world"])
 def test_wrenches_over_time(arm, reference):
     """As forward dynamics with the wrench of each step."""

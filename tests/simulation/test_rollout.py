@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.simulation import RigidContact
 from peers import close
 
 
@@ -183,6 +184,16 @@ def test_no_steps_and_no_states(arm):
         ({"integrator": "magic"}, "integrator is 'magic'; expected 'semi-implicit-euler' or 'midpoint' or"),
         ({"every": 3}, "every is 3; expected a divisor of the number of steps, 4"),
         ({"every": 0}, "every is 0; expected a divisor"),
+        ({"steps": 2**70}, "steps is 1180591620717411303424; expected at most 1e"),
+        ({"record": None}, "record has None; expected names such as 'q', 'v' and 'tau'"),
+        ({"record": ("q", 3)}, "record has 3; expected names"),
+        ({"law_or_controls": kt.compile(lambda robot, q: None)}, "<lambda> returns None; expected efforts of shape"),
+        (
+            {"law_or_controls": kt.compile(lambda robot, q: {"tau": q, "mode": "on"}), "record": "mode"},
+            "record is 'mode', which is 'on'; expected numbers",
+        ),
+        ({"contact": RigidContact}, "contact is <class .*; expected what the robot meets"),
+        ({"forces": kt.LimitStops}, "forces has <class .*; expected kt.Spring"),
         ({"record": ("q", "torque")}, "record is 'torque'; expected 'q' or 'v' or 'tau'"),
         ({"parameters": {"gain": 1.0}}, "parameter 'gain' does not exist"),
         ({"forces": [3.0]}, "forces has 3.0; expected kt.Spring, kt.LimitStops"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.simulation import Ground, RigidContact, Touch
 from kinetree.simulation.trajectory import Occurrence
 
 
@@ -40,6 +41,25 @@ def test_names_and_units(path):
         assert len(path.names[name]) == len(path.units[name]) == path[name].shape[-1]
 
 
+def test_names_and_units_of_contact(tmp_path):
+    """What touches more than once is numbered, and a table has a column for every entry."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    robot = kt.load("cartpole")
+    contact = RigidContact(["tip", Touch("tip", radius=0.1), Touch("cart_link")], Ground(height=-9.0), stops=True)
+    wanted = ("contact_forces", "contact_gaps", "contact_residual", "stop_efforts")
+    path = robot.rollout([0.1, 0.2], [0.0, 0.0], None, 1e-3, 4, contact=contact, record=wanted)
+    assert path.names["contact_gaps"] == ("tip.1", "tip.2", "cart_link") and path.units["contact_gaps"] == ("m",) * 3
+    assert path.names["contact_forces"][2:5] == ("tip.1.z", "tip.2.x", "tip.2.y")
+    assert path.units["contact_forces"] == ("N",) * 9 and path.units["contact_residual"] == ("m/s",)
+    assert path.names["stop_efforts"] == robot.joint_names[:1] and path.units["stop_efforts"] == ("N",)
+    path.save(tmp_path / "run.parquet")
+    same(kt.Trajectory.load(tmp_path / "run.parquet"), path)
+    table = parquet.read_table(tmp_path / "run.parquet")
+    assert np.array_equal(table["contact_gaps.cart_link"].to_numpy()[1:], path["contact_gaps"][:, 2])
+    assert table.schema.field("contact_forces.tip.2.x").metadata == {b"unit": b"N"}
+    assert table.schema.field("contact_residual").metadata == {b"unit": b"m/s"}
+
+
 def test_one_of_a_batch(path):
     one = path.state(1, 2)
     assert one.batch == () and np.array_equal(one.q, path.q[1, 2]) and one["tau"].shape == (3, one.v.shape[1])
@@ -60,7 +80,7 @@ def test_it_is_frozen_and_pickles(path):
     same(pickle.loads(pickle.dumps(path)), path)
 
 
-@pytest.mark.parametrize("ending", [".npz", ".parquet"])
+@pytest.mark.parametrize("ending", [".npz", ".parquet", ".NPZ", ".Parquet"])
 def test_back_from_the_disk(path, tmp_path, ending):
     for k, one in enumerate((path, path.state(0, 1))):
         file = tmp_path / f"run{k}{ending}"
@@ -104,6 +124,15 @@ def test_other_programs_read_it(path, tmp_path):
         assert np.array_equal(file["series.q"], path.q)
 
 
+def test_columns_of_one_name_are_refused(tmp_path):
+    path = kt.Trajectory(np.arange(3.0), {"q": np.zeros((3, 1)), "t": np.ones(2)})
+    with pytest.raises(kt.ArgumentError, match=r"two columns of the table would be called 't'; expected .* \.npz"):
+        path.save(tmp_path / "run.parquet")
+    assert not os.listdir(tmp_path)
+    path.save(tmp_path / "run.npz")
+    same(kt.Trajectory.load(tmp_path / "run.npz"), path)
+
+
 def test_a_write_that_fails_leaves_the_old_file(path, tmp_path, monkeypatch):
     file = tmp_path / "run.npz"
     path.save(file)
@@ -118,7 +147,64 @@ def test_a_write_that_fails_leaves_the_old_file(path, tmp_path, monkeypatch):
     assert file.read_bytes() == before and os.listdir(tmp_path) == ["run.npz"]
 
 
+def test_what_is_read_only_stays_and_links_are_followed(path, tmp_path):
+    file, link = tmp_path / "run.npz", tmp_path / "link.npz"
+    path.save(file)
+    link.symlink_to(file)
+    path.state(0, 0).save(link)
+    assert link.is_symlink() and kt.Trajectory.load(file).batch == ()
+    before = file.read_bytes()
+    file.chmod(0o444)
+    for name in (file, link):
+        with pytest.raises(PermissionError, match=f"It is read-only: '.*{name.name}'$"):
+            path.save(name)
+    with pytest.raises(IsADirectoryError, match=r"Is a directory: '[^']*folder\.npz'$"):
+        (tmp_path / "folder.npz").mkdir()
+        path.save(tmp_path / "folder.npz")
+    assert file.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["folder.npz", "link.npz", "run.npz"]
+
+
+@pytest.mark.parametrize("ending", [".npz", ".parquet"])
+def test_a_damaged_file_is_refused_or_whole(path, tmp_path, ending):
+    """Whatever byte is wrong: nothing else is read, and nothing else is raised."""
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
+    file, rng = tmp_path / f"run{ending}", np.random.default_rng(0)
+    path.save(file)
+    whole, refused = file.read_bytes(), 0
+    for k in range(80):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] ^= int(rng.integers(1, 256))
+        file.write_bytes(bytes(damaged[: rng.integers(len(whole))] if k % 4 == 0 else damaged))
+        try:
+            same(kt.Trajectory.load(file), path)
+        except kt.ArgumentError:
+            refused += 1
+    assert refused > 50
+
+
+@pytest.mark.parametrize("ending", [".npz", ".parquet"])
+@pytest.mark.parametrize(("batch", "steps"), [((0,), 2), ((2, 0), 0), ((), 0)])
+def test_what_has_no_states_or_steps_comes_back(tmp_path, ending, batch, steps):
+    q0 = np.zeros((*batch, 2))
+    path = kt.load("planar2").rollout(q0, [0, 0], None, 0.1, steps, record=("q", "tau"))
+    path.save(tmp_path / f"run{ending}")
+    same(kt.Trajectory.load(tmp_path / f"run{ending}"), path)
+
+
+def test_arrays_that_do_not_belong_together_are_not_written(tmp_path):
+    path = kt.Trajectory(np.arange(3.0), {"q": np.zeros((5, 2))})
+    with pytest.raises(kt.ArgumentError, match=r"series 'q' has shape \(5, 2\); expected \(3, …\), or one time fewer"):
+        path.save(tmp_path / "run.npz")
+
+
 def test_what_is_not_a_trajectory(path, tmp_path):
+    for other in (None, 3, b"run.npz"):
+        with pytest.raises(kt.ArgumentTypeError, match=f"path is {other!r}; expected the name of a file"):
+            path.save(other)
+    for index in (slice(2), None, True, 0.5):
+        with pytest.raises(kt.ArgumentTypeError, match="; expected whole numbers"):
+            path.state(0, index)
     with pytest.raises(kt.ArgumentError, match=r"expected a name that ends with \.npz or \.parquet"):
         path.save(tmp_path / "run.csv")
     with pytest.raises(kt.ArgumentError, match=r"expected a name that ends with \.npz or \.parquet"):

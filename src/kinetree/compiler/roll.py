@@ -5,28 +5,21 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kinetree.compiler.call import NANOSECONDS, WORTH_A_THREAD, Kernel, address_of
 from kinetree.compiler.code import Turning
-from kinetree.compiler.emit.roll_single import ROLL_SINGLE, roll_single_assembly
-from kinetree.compiler.jit import LoadedCode, compile_object, host
+from kinetree.compiler.jit import host
+from kinetree.compiler.roll_one import One
 from kinetree.compiler.threads import get_num_threads, run_ranges
 from kinetree.compiler.turns import Track
 from kinetree.ops import Array
 
 AT_ONCE = 2e7
 """Nanoseconds, roughly, after which Python may interrupt."""
-
-
-@cache
-def _driver() -> tuple[LoadedCode, Any]:
-    code = LoadedCode(compile_object(roll_single_assembly(), host()), host(), library=False)
-    p, n = ctypes.c_void_p, ctypes.c_int64
-    return code, ctypes.CFUNCTYPE(None, p, n, n, n, p, p, p, p)(code.address(ROLL_SINGLE))
 
 
 class Roll:
@@ -121,39 +114,16 @@ class Roll:
     # -- one state ---------------------------------------------------------------------------------------------
 
     def _advance_one(self, turns: int, tell: Callable[[float], None] | None) -> None:
-        code, drive = self.kernel.load("single"), _driver()[1]
-        layout, states = self.kernel.source.layout, self.turning.states
-        at_once = int(max(1.0, AT_ONCE / max(1.0, code.operations * NANOSECONDS)))
-        state = self._tiles.reshape(-1)
-        results = np.empty(sum(layout.outputs))
-        ends = np.cumsum((0, *layout.outputs)) * 8 + address_of(results)
-        starts = np.cumsum((0, *layout.inputs[:states])) * 8 + address_of(state)
-        steps = [0] * states + [track.step for track in self.inputs]
-        memory, space = self.kernel.workspace(code.workspace)
-        outputs = (ctypes.c_int64 * len(layout.outputs))(*ends[:-1].tolist())
+        at_once = int(max(1.0, AT_ONCE / max(1.0, self.kernel.load("single").operations * NANOSECONDS)))
         for begun in range(0, turns, at_once):
-            done, count = self.done + begun, min(at_once, turns - begun)
-            places = [*starts[:-1].tolist(), *(address_of(track.first) + done * track.step for track in self.inputs)]
-            table = (ctypes.c_int64 * len(places))(*places)
-            kept = [(k, record) for k, record in enumerate(self.records) if record is not None]
-            words = [len(steps), *steps, address_of(state), address_of(results), len(state), len(kept)]
-            for k, record in kept:
-                target = address_of(record.first) + done // self.every * record.step
-                words += [int(ends[k]), target, layout.outputs[k], record.step]
-            block = (ctypes.c_int64 * len(words))(*words)
-            drive(
-                code.address,
-                count,
-                self.every - done % self.every,
-                self.every,
-                ctypes.addressof(table),
-                ctypes.addressof(outputs),
-                ctypes.addressof(block),
-                space,
-            )
+            count = min(at_once, turns - begun)
+            self._one.advance(self.done + begun, count)
             if tell is not None:
                 tell(count)
-        del memory
+
+    @cached_property
+    def _one(self) -> One:
+        return One(self.kernel, self._tiles.reshape(-1), self.inputs, self.records, self.every)
 
     def _check(self, states: Array) -> None:
         """The last word before pointers are taken: every turn stays inside its arrays."""

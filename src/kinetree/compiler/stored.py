@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 import sys
@@ -55,6 +56,17 @@ def stored_object(
         data = compiled(assembly(), target)
         _keep(key, data)
     return data
+
+
+def recalled(identity: str, target: Target) -> Any:
+    """What was remembered of the function of this name; None if nothing was."""
+    data = disk.read(key_of(target, "record", identity))
+    return None if data is None else json.loads(data)
+
+
+def remember(identity: str, target: Target, record: Any) -> None:
+    """Keep what is known of a function, made of lists, dicts, strings and numbers."""
+    _keep(key_of(target, "record", identity), json.dumps(record).encode())
 
 
 def key_of(target: Target, *identity: str) -> str:

@@ -17,6 +17,7 @@ from kinetree.compiler import native
 from kinetree.compiler.expr import is_traced, tracing
 from kinetree.compiler.jit import lock
 from kinetree.definition import Definition, bound_arguments
+from kinetree.identity import identity
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -146,7 +147,9 @@ class Step(ABC):
         formula.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
         formula.__name__ = formula.__qualname__ = type(self).__name__
         shapes = {name: shape for name, shape in self.arguments.items() if name not in ("q", "v")}
-        return BoundLaw(Definition(formula, shapes), {} if self.robot is None else {"robot": self.robot}, {})
+        own = None if "formula" in vars(self) else identity(type(self), self.structure)
+        definition = Definition(formula, shapes, identity=own)
+        return BoundLaw(definition, {} if self.robot is None else {"robot": self.robot}, {})
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         if self.law.eager or not native.available():
@@ -157,9 +160,6 @@ class Step(ABC):
             name="step",
             text=f"step({', '.join(['$self', *words, '*', 'out=None'])})\n--\n\n{inspect.getdoc(type(self))}",
             arrays=tuple(self.law.cores.items()),
-            options=(),
-            defaults=(),
-            mapping=None,
             results=tuple(traced.shapes),
             bare=not traced.is_tuple,
             fallback=method,

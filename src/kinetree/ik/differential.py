@@ -21,6 +21,7 @@ from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Res
 from kinetree.compiler.code import Layout
 from kinetree.definition import Definition, bound_arguments
 from kinetree.errors import ArgumentError, ArgumentTypeError, InfeasibleError, short
+from kinetree.identity import identity
 from kinetree.ik.limits import Limits
 from kinetree.ik.problem import Problem
 from kinetree.ik.tasks import Task
@@ -162,7 +163,8 @@ class DifferentialIK:
         formula.__signature__ = problem.signature  # type: ignore[attr-defined]
         formula.__name__ = formula.__qualname__ = "formula"
         shapes = {name: shape for name, shape in problem.arguments.items() if name not in ("q", "v")}
-        return BoundLaw(Definition(formula, shapes), {"robot": self.robot}, {})
+        own = identity("differential IK", self.is_strict, problem)
+        return BoundLaw(Definition(formula, shapes, identity=own), {"robot": self.robot}, {})
 
     @cached_property
     def _chain(self) -> Chain:
@@ -197,9 +199,6 @@ class DifferentialIK:
             name="velocity",
             text=f"velocity({parameters})\n--\n\n{inspect.getdoc(method)}",
             arrays=tuple(self.problem.arguments.items()),
-            options=(),
-            defaults=(),
-            mapping=None,
             results=((self.robot.nv,),),
             bare=True,
             fallback=method,

@@ -14,6 +14,7 @@ from kinetree.arguments import as_count, as_floats, as_number
 from kinetree.bound_law import BoundLaw
 from kinetree.definition import Definition
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.identity import identity
 from kinetree.ik.lanes import Lanes
 from kinetree.ik.search import ANGLE, GAP, REPORT, SOLVED, STARTED, STATUS, TURNS
 from kinetree.ik.solution import Solution
@@ -49,7 +50,8 @@ class InverseKinematics:
         def advance(robot: Robot, q: Array, target: Array) -> tuple[Array, Array]:
             return step(robot, q, target)
 
-        law = BoundLaw(Definition(advance, {"target": (step.target_size,)}), {"robot": self.robot}, {})
+        shapes, own = {"target": (step.target_size,)}, identity("step of IK", step)
+        law = BoundLaw(Definition(advance, shapes, identity=own), {"robot": self.robot}, {})
         seeds = self.robot.random(np.random.default_rng(0), SEEDS)
         return Lanes(law.traced.kernel, seeds, self._free())
 
@@ -102,7 +104,8 @@ class InverseKinematics:
                 off = off + ops.where(ops.less(R[:, 0] @ ops.cross(R[:, 1], R[:, 2]), 0.0), 2.0, 0.0)
             return step.cut(robot, q0), target.reshape(count, 4, 4)[:, :3].ravel(), off
 
-        return BoundLaw(Definition(prepare, {"q0": (self.robot.nq,), "target": self.core}), {"robot": self.robot}, {})
+        shapes, own = {"q0": (self.robot.nq,), "target": self.core}, identity("start of IK", step)
+        return BoundLaw(Definition(prepare, shapes, identity=own), {"robot": self.robot}, {})
 
     def _refuse(self, q0: Any, target: Any) -> NoReturn:
         """Say what is wrong with the first target, or the first start, that is not one."""

@@ -3,6 +3,7 @@
 from kinetree.simulation.contact import Block, CompliantContact, Ground, RigidContact, Terrain, Touch
 from kinetree.simulation.fixtures import Fixture, Push
 from kinetree.simulation.mujoco_world import MujocoWorld
+from kinetree.simulation.next_state import linearized_step, next_state
 from kinetree.simulation.recording import Recording, Sensed
 
 __all__ = [
@@ -17,4 +18,6 @@ __all__ = [
     "Sensed",
     "Terrain",
     "Touch",
+    "linearized_step",
+    "next_state",
 ]

@@ -15,7 +15,7 @@ from kinetree.simulation.divergence import warn_of
 from kinetree.simulation.dynamics import Dynamics
 from kinetree.simulation.efforts import Efforts
 from kinetree.simulation.events import Event
-from kinetree.simulation.labels import names_of, units_of
+from kinetree.simulation.labels import names_and_units
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.trajectory import Occurrence, Trajectory
 
@@ -26,6 +26,11 @@ SHORTEST = 1e-13
 LOOKS = np.array([0.0, 0.02, 0.25, 0.5, 0.75, 1.0])
 """Parts of a step at which events are looked for; the second tells the sign where an event was at the first."""
 BISECTIONS = 52
+AT_ONCE = 1e-12
+"""Events of one step that are not further apart, as parts of it, happen together."""
+PAUSE = 1e-11
+"""Time between events, relative to the time, below which there is none; more of these in a row than there are events to
+look for would follow each other for ever, and the state stops."""
 
 
 class Adaptive:
@@ -55,8 +60,10 @@ class Adaptive:
         self.failed = np.zeros(count, dtype=bool)
         self.fresh = np.zeros((count, len(events)), dtype=bool)
         """Where an event was just now, so that its function is zero but for rounding."""
-        self.last = np.zeros(count)
+        self.last = np.full(count, -np.inf)
         """When each state had its last event."""
+        self.stuck = np.zeros(count, dtype=np.int64)
+        """How many events it had in a row without time in between."""
         self.found: list[Occurrence] = []
 
     def run(self, start: Mapping[str, Array]) -> Trajectory:
@@ -75,13 +82,14 @@ class Adaptive:
                 array[row, self.seen[row] :] = self.now[name][row]
         self._look(flat)
         shaped = {name: array.reshape(*self.batch, *array.shape[1:]) for name, array in self.series.items()}
+        names, units = names_and_units(self.robot, shaped, {})
         return Trajectory(
             self.times,
             shaped,
             diverged=self.failed.reshape(self.batch),
             steps=((self.seen - 1) * self.every).reshape(self.batch),
-            names=names_of(self.robot, shaped),
-            units=units_of(self.robot, shaped),
+            names=names,
+            units=units,
             events=tuple(sorted(self.found, key=lambda event: (event.index, event.t))),
         )
 
@@ -122,8 +130,8 @@ class Adaptive:
         for name in "qv":
             self.now[name][rows[plain]] = getattr(attempt, name)[plain]
         self.now["t"][rows[accepted]] = until[accepted]
-        for k, (event, s, state) in cuts.items():
-            self._cut(int(rows[k]), event, float(until[k]), s * attempt.h[k], state)
+        for k, (events, _, state) in cuts.items():
+            self._cut(int(rows[k]), events, float(until[k]), state)
         self.going[rows[accepted]] &= self.now["t"][rows[accepted]] < self.end
 
     def _record(self, rows: Array, attempt: Attempt, accepted: Array, until: Array) -> None:
@@ -149,8 +157,8 @@ class Adaptive:
         q, v = attempt.at(rows, s)
         return event.values(self.robot, q, v, attempt.t0[rows] + s * attempt.h[rows]), q, v
 
-    def _crossings(self, rows: Array, attempt: Attempt, accepted: Array) -> dict[int, tuple[int, float, Any]]:
-        """Where steps end before their end: event, part of the step and state there. Events that change nothing are
+    def _crossings(self, rows: Array, attempt: Attempt, accepted: Array) -> dict[int, tuple[list[int], float, Any]]:
+        """Where steps end before their end: events, part of the step and state there. Events that change nothing are
         only noted."""
         found: dict[int, list[tuple[float, int, Any]]] = {}
         for number, event in enumerate(self.events):
@@ -168,16 +176,17 @@ class Adaptive:
                 parts, q, v = self._located(event, attempt, places, first, g[first, hit])
                 for k, place in enumerate(places):
                     found.setdefault(int(place), []).append((float(parts[k]), number, (q[k], v[k])))
-        cuts = {}
+        cuts: dict[int, tuple[list[int], float, Any]] = {}
         for place, hits in found.items():
             for s, number, state in sorted(hits, key=lambda hit: hit[0]):
+                if place in cuts and s > cuts[place][1] + AT_ONCE:
+                    break
                 event, row = self.events[number], int(rows[place])
                 t = float(attempt.t0[place] + s * attempt.h[place])
                 index = tuple(int(i) for i in np.unravel_index(row, self.batch)) if self.batch else ()
                 self.found.append(Occurrence(event.name, index, t, *state))
-                if event.terminal or event.effect is not None:
-                    cuts[place] = (number, s, state)
-                    break
+                if place in cuts or event.terminal or event.effect is not None:
+                    cuts.setdefault(place, ([], s, state))[0].append(number)
         return cuts
 
     def _located(
@@ -193,17 +202,18 @@ class Adaptive:
         _, q, v = self._values(event, attempt, places, high)
         return high, q, v
 
-    def _cut(self, row: int, number: int, t: float, h: float, state: tuple[Array, Array]) -> None:
-        """The event happens to a state."""
-        event = self.events[number]
-        q, v = event.after(self.robot, *state, t)
-        self.now["q"][row], self.now["v"][row] = q, v
-        self.fresh[row, number] = True
-        self.h[row] = max(t - self.last[row], SHORTEST)  # the next may come as soon as this one did
-        self.last[row] = t
-        if event.terminal:
-            self.going[row] = False
-        elif h < SHORTEST * max(1.0, t):  # one event after the other, without end
+    def _cut(self, row: int, numbers: list[int], t: float, state: tuple[Array, Array]) -> None:
+        """Events happen to a state."""
+        for number in numbers:
+            state = self.events[number].after(self.robot, *state, t)
+            self.fresh[row, number] = True
+            if self.events[number].terminal:
+                self.going[row] = False
+        self.now["q"][row], self.now["v"][row] = state
+        since, self.last[row] = t - self.last[row], t
+        self.h[row] = max(min(t, since), SHORTEST)  # the next may come as soon as this one did
+        self.stuck[row] = self.stuck[row] + 1 if since < PAUSE * max(1.0, t) else 0
+        if self.going[row] and self.stuck[row] > len(self.events):
             self.going[row], self.failed[row] = False, True
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.simulation.labels import Labels
 
 Shape = tuple[int, ...]
 
@@ -32,6 +33,10 @@ class Dynamics:
     """Arrays that `step` gives beside q and v, by name, and their shapes; rollouts record them on request."""
     carried: tuple[str, ...] = ()
     """Those of the extras that the next step is given; zeros at the first."""
+    observed: Callable[[Any, Any], Mapping[str, Array]] | None = None
+    """What else there is to record, by name, from q and v at the beginning of a step."""
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    """Names and units of the entries of what can be recorded."""
 
 
 @runtime_checkable

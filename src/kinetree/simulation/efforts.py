@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.arguments import as_floats
+from kinetree.arguments import as_floats, as_real
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.law import Law
 from kinetree.ops import Array
@@ -102,6 +102,8 @@ def _wrench_name(frame: str) -> str:
 def _efforts_by_name(law: Law, result: Any, nv: int) -> Mapping[str, Any]:
     """A law returns efforts, or a dict that has them as "tau"."""
     told = result if isinstance(result, Mapping) else {"tau": result}
+    if told.get("tau", 0.0) is None:
+        raise ArgumentTypeError(f"{law.__name__} returns None; expected efforts of shape ({nv},)")
     if "tau" not in told:
         raise ArgumentError(f"{law.__name__} returns a dict without 'tau'; expected the efforts under this name")
     if np.shape(told["tau"]) != (nv,):
@@ -125,8 +127,7 @@ def as_efforts(
     law = law_or_controls if isinstance(law_or_controls, Law) else None
     function = _plain(law_or_controls) if law is None and callable(law_or_controls) else None
     if law is None and function is None and law_or_controls is not None:
-        core = (steps, robot.nv)
-        given["controls"] = Given(finite("controls", as_floats("controls", law_or_controls, core)), core, True)
+        given["controls"] = _over_time("controls", law_or_controls, steps, robot.nv)
     places = []
     if wrenches is not None and not isinstance(wrenches, Mapping):
         raise ArgumentTypeError(f"wrenches is {short(wrenches)}; expected a dict from frame names to arrays or laws")
@@ -136,11 +137,24 @@ def as_efforts(
         value = wrench.value if isinstance(wrench, Wrench) else wrench
         places.append(Place(name, reference, value if isinstance(value, Law) else None))
         if not isinstance(value, Law):
-            label, core = f"wrenches[{frame!r}]", (steps, 6)
-            given[_wrench_name(name)] = Given(finite(label, as_floats(label, value, core)), core, True)
+            given[_wrench_name(name)] = _over_time(f"wrenches[{frame!r}]", value, steps, 6)
     efforts = Efforts(robot, law, function, as_forces(robot, forces), tuple(places), given)
     given.update(_parameters(robot, efforts.laws, parameters))
     return efforts
+
+
+def _over_time(name: str, value: Any, steps: int, size: int) -> Given:
+    """An array of what acts: by its number of axes, and whatever the batch, (size,) is held in all steps and in
+    (…, steps, size) the last axis but one is that of steps, where a single row is held in all of them too."""
+    words = f"(…, {steps}, {size}), a row for every step, or ({size},) or (…, 1, {size}), which is held in all of them"
+    array = as_real(name, value, f"an array of shape {words}")
+    rows = array.shape[-2] if array.ndim > 1 else 1
+    if array.shape[-1:] != (size,) or rows not in (1, steps):
+        raise ArgumentError(f"{name} has shape {array.shape}; expected {words}")
+    finite(name, array)
+    if array.ndim > 1 and rows == steps:
+        return Given(array, (steps, size), True)
+    return Given(array if array.ndim == 1 else array[..., 0, :], (size,), False)
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:

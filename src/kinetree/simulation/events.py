@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.arguments import check_quaternions
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.law import Law, compile
 from kinetree.ops import Array
@@ -35,11 +36,14 @@ class Event:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.direction not in DIRECTIONS:
+        if not np.isscalar(self.direction) or self.direction not in DIRECTIONS:
             raise ArgumentError(f"direction is {short(self.direction)}; expected -1, 0 or 1")
+        for field, kind, expected in (("terminal", (bool, np.bool_), "True or False"), ("name", str, "a word")):
+            if not isinstance(getattr(self, field), kind):
+                raise ArgumentTypeError(f"{field} is {short(getattr(self, field))}; expected {expected}")
         for field in ("function", "effect"):
             given = getattr(self, field)
-            if given is not None and not isinstance(given, Law):
+            if not isinstance(given, Law) and not (field == "effect" and given is None):
                 if not callable(given):
                     raise ArgumentTypeError(f"{field} is {short(given)}; expected a function")
                 object.__setattr__(self, field, compile(given, shapes=_of_time(given)))
@@ -60,6 +64,7 @@ class Event:
         pair = _called(self.effect, robot, q, v, np.asarray(t))
         if not isinstance(pair, tuple) or len(pair) != 2 or pair[0].shape != q.shape or pair[1].shape != v.shape:
             raise ArgumentError(f"the effect of event {self.name!r} gives {short(pair)}; expected (q, v)")
+        check_quaternions(f"q after event {self.name!r}", pair[0], robot.model.quaternions)
         return pair
 
 

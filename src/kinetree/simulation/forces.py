@@ -74,7 +74,7 @@ def as_forces(robot: Robot, forces: Any) -> tuple[Any, ...]:
     for force in listed:
         if isinstance(force, Spring):
             Lagrange(robot, (force,))  # says so if a frame does not exist
-        elif not hasattr(force, "efforts"):
+        elif isinstance(force, type) or not callable(getattr(force, "efforts", None)):
             raise ArgumentTypeError(
                 f"forces has {short(force)}; expected kt.Spring, kt.LimitStops or anything with a method efforts"
             )

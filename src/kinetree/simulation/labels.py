@@ -39,10 +39,8 @@ def _of_velocities(joint: Joint) -> Labels:
     return [(ending, f"{unit}/s") for ending, unit in _of_positions(joint)]
 
 
-def _labels(robot: Robot, name: str) -> Labels | None:
-    """Names and units of all entries of q, v or tau, once for every robot."""
-    if name not in ("q", "v", "tau"):
-        return None
+def labels_of(robot: Robot, name: str) -> Labels:
+    """Names and units of all entries of "q", "v" or "tau", once for every robot."""
     kept: dict[str, Labels] = robot.__dict__.setdefault("_labels", {})
     if name not in kept:
         kept[name] = _made(robot, name)
@@ -58,13 +56,11 @@ def _made(robot: Robot, name: str) -> Labels:
     return found
 
 
-def names_of(robot: Robot, series: Mapping[str, Array]) -> dict[str, tuple[str, ...]]:
-    """Of the entries of those series that are coordinates."""
-    labels = {name: _labels(robot, name) for name in series}
-    return {name: tuple(label for label, _ in found) for name, found in labels.items() if found is not None}
-
-
-def units_of(robot: Robot, series: Mapping[str, Array]) -> dict[str, tuple[str, ...]]:
-    """Likewise their units."""
-    labels = {name: _labels(robot, name) for name in series}
-    return {name: tuple(unit for _, unit in found) for name, found in labels.items() if found is not None}
+def names_and_units(
+    robot: Robot, series: Mapping[str, Array], others: Mapping[str, Labels]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Of the entries of those series that are coordinates, or that others are known of."""
+    found = {name: others[name] for name in series if name in others}
+    found |= {name: labels_of(robot, name) for name in series if name in ("q", "v", "tau")}
+    names, units = ({name: tuple(pair[k] for pair in labels) for name, labels in found.items()} for k in (0, 1))
+    return names, units

@@ -22,12 +22,14 @@ from kinetree.simulation.divergence import warn_of
 from kinetree.simulation.dynamics import Dynamics, Surroundings, own_dynamics
 from kinetree.simulation.efforts import as_efforts, finite
 from kinetree.simulation.events import as_events
-from kinetree.simulation.labels import names_of, units_of
+from kinetree.simulation.labels import names_and_units
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.step import INTEGRATORS, Step
 from kinetree.simulation.trajectory import Trajectory
 
 ADAPTIVE = "dormand-prince"
+MOST_STEPS = 10**15
+"""They are counted by a float."""
 
 
 def rollout(
@@ -51,6 +53,8 @@ def rollout(
 ) -> Trajectory:
     """As `Robot.rollout` says; `dynamics` are others than the robot's own."""
     count, h = as_count("steps", steps), as_number("dt", dt)
+    if count > MOST_STEPS:
+        raise ArgumentError(f"steps is {short(steps)}; expected at most {MOST_STEPS:.0e}")
     one_of("integrator", integrator, (*INTEGRATORS, ADAPTIVE))
     looked_for, accuracy = as_events(events), as_number("tolerance", 1e-8 if tolerance is None else tolerance)
     if not 0.0 < accuracy < 1.0:
@@ -72,7 +76,7 @@ def rollout(
     }
     check_quaternions("q0", arguments["q0"][0], robot.model.quaternions)
     batch = batch_shape(arguments)
-    if contact is not None and not isinstance(contact, Surroundings):
+    if contact is not None and (isinstance(contact, type) or not isinstance(contact, Surroundings)):
         raise ArgumentTypeError(
             f"contact is {short(contact)}; expected what the robot meets, as kt.simulation.RigidContact(['foot'])"
         )
@@ -83,7 +87,7 @@ def rollout(
         )
     if moved_by.step is not None and integrator != "semi-implicit-euler":
         raise ArgumentError(f"integrator is {integrator!r}; rigid contact makes its own steps, of semi-implicit Euler")
-    wanted = tuple(dict.fromkeys((record,) if isinstance(record, str) else record))
+    wanted = _names(record)
     moved_by = moved_by if dynamics is None else dynamics
     sizes = {"q": robot.nq, "v": robot.nv}
     start = {name: np.broadcast_to(arguments[f"{name}0"][0], (*batch, n)) for name, n in sizes.items()}
@@ -92,6 +96,15 @@ def rollout(
         return Adaptive(efforts, moved_by, batch, (h, count, between), accuracy, looked_for).run(start)
     told = tuple(name for name in wanted if name not in ("q", "v"))
     return _Run(Step(efforts, moved_by, integrator, told), batch, h, count, between, wanted).run(start)
+
+
+def _names(record: Any) -> tuple[str, ...]:
+    """What is to be recorded, each once."""
+    listed = (record,) if isinstance(record, str) or not isinstance(record, Iterable) else tuple(record)
+    for name in listed:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"record has {short(name)}; expected names such as 'q', 'v' and 'tau'")
+    return tuple(dict.fromkeys(listed))
 
 
 class _Run:
@@ -129,14 +142,14 @@ class _Run:
             name: series[name].reshape(*self.batch, series[name].shape[1], *told.get(name, series[name].shape[2:]))
             for name in self.wanted
         }
-        robot = self.step.efforts.robot
+        names, units = names_and_units(self.step.efforts.robot, shaped, self.step.dynamics.labels)
         return Trajectory(
             self.dt * self.every * np.arange(self.records + 1),
             shaped,
             diverged=(counts < 0.0).reshape(self.batch),
             steps=np.where(counts < 0.0, -1.0 - counts, counts).astype(np.int64).reshape(self.batch),
-            names=names_of(robot, shaped),
-            units=units_of(robot, shaped),
+            names=names,
+            units=units,
         )
 
     def _inputs(self) -> list[Track]:
@@ -146,8 +159,9 @@ class _Run:
         for given in self.step.efforts.given.values():
             tracks.append(_given(given.array, given.core, self.batch, given.moving))
         if self.step.efforts.function is not None:
-            self.asked = np.zeros((self.count, self.step.efforts.robot.nv))
-            tracks.append(Track(self.asked, self.asked, 0))
+            asked = np.zeros((self.count, self.step.efforts.robot.nv))
+            tracks.append(Track(asked, asked, 0))
+            self._asked = asked.reshape(*self.batch, -1)
         return tracks
 
     def _advance(self, roll: Roll) -> None:
@@ -167,7 +181,7 @@ class _Run:
         q, v = states[:, :nq].copy().reshape(*self.batch, nq), states[:, nq : nq + nv].copy().reshape(*self.batch, nv)
         tau = as_floats(f"the result of {getattr(function, '__name__', 'the function')}", function(q, v, t), (nv,))
         try:
-            self.asked.reshape(*self.batch, nv)[...] = tau
+            self._asked[...] = tau
         except ValueError:
             raise ArgumentError(
                 f"the function of efforts gives shape {tau.shape}; expected {(*self.batch, nv)}, as q and v have"

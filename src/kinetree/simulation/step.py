@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
@@ -17,12 +17,13 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.compiler.call import Kernel
-from kinetree.compiler.code import Turning
+from kinetree.compiler.code import Layout, Turning
 from kinetree.compiler.doubts import collected_doubts
 from kinetree.compiler.jit import host, lock
 from kinetree.compiler.program import build
-from kinetree.compiler.stored import Stored
-from kinetree.errors import one_of
+from kinetree.compiler.stored import Stored, recalled, remember
+from kinetree.errors import ArgumentTypeError, one_of, short
+from kinetree.identity import identity, is_own_function
 from kinetree.ops import Array
 from kinetree.simulation.dynamics import Dynamics, Shape
 from kinetree.simulation.efforts import Efforts
@@ -100,8 +101,11 @@ class Step:
             )
             q_next, v_next = INTEGRATORS[self.integrator](motion, q, v, dt)
             told = {**told, **motion.told}
+        if dynamics.observed is not None and self.told:
+            told = {**told, **dynamics.observed(q, v)}
         for name in self.told:
-            one_of("record", name, ("q", "v", *told))
+            if np.asarray(told[one_of("record", name, ("q", "v", *told))]).dtype.kind not in "fiubO":
+                raise ArgumentTypeError(f"record is {name!r}, which is {short(told[name])}; expected numbers")
         if dynamics.settled is not None:
             q_next, v_next = dynamics.settled(q_next, v_next)
         return q_next, v_next, told
@@ -113,12 +117,45 @@ class Step:
         return kept(self.efforts, ("rollout", self.integrator, self.told, self.dynamics.key), self._compiled)
 
     def _compiled(self) -> tuple[Kernel, tuple[Shape, ...]]:
-        robot = self.efforts.robot
-        shapes: list[Shape] = [*((size,) for size in self.sizes), (1,)]
-        shapes += [(prod(given.shape),) for given in self.efforts.given.values()] + [(robot.nv,)] * self._asks
-        program = replace(build(self._step, shapes, host(), f"a step of {robot.name!r}"), turning=self.turning)
-        kernel = Kernel(Stored(program.digest, program.layout, host(), lambda: program))
-        return kernel, program.output_shapes[len(self.sizes) :]
+        name, build_it = self._identity, self._without_arrays._program
+        record = None if name is None else recalled(name, host())
+        if record is None:
+            program = build_it()
+            record = {"digest": program.digest, "told": program.output_shapes[len(self.sizes) :]}
+            build_it = partial(_itself, program)
+            if name is not None:
+                remember(name, host(), record)
+        told = tuple(map(tuple, record["told"]))
+        layout = Layout(self._input_sizes, (*self.sizes, *map(prod, told)))
+        return Kernel(Stored(record["digest"], layout, host(), build_it)), told
+
+    @property
+    def _without_arrays(self) -> Step:
+        """The same for whoever builds it later, if ever: numbers need not be kept until then."""
+        given = {name: each._replace(array=np.empty(0)) for name, each in self.efforts.given.items()}
+        return replace(self, efforts=replace(self.efforts, given=given, function=_itself if self._asks else None))
+
+    def _program(self) -> Any:
+        shapes, title = [(size,) for size in self._input_sizes], f"a step of {self.efforts.robot.name!r}"
+        return replace(build(self._step, shapes, host(), title), turning=self.turning)
+
+    @property
+    def _input_sizes(self) -> tuple[int, ...]:
+        given = (prod(given.shape) for given in self.efforts.given.values())
+        return (*self.sizes, 1, *given, *(self.efforts.robot.nv,) * self._asks)
+
+    @property
+    def _identity(self) -> str | None:
+        """Its name in every process, unless a law or something else of the user's is part of it."""
+        dynamics = self.dynamics
+        parts = (dynamics.acceleration, dynamics.settled, dynamics.step, dynamics.observed)
+        if self.efforts.laws or not all(part is None or is_own_function(part) for part in parts):
+            return None
+        return identity("step", self.efforts.robot, self.integrator, self.told, dynamics.key, self.efforts.key)
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _is_finite(*arrays: Array) -> Any:

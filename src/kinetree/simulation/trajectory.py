@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ops import Array
 
 
@@ -46,7 +46,7 @@ class Trajectory:
     steps: Array = field(default_factory=lambda: np.zeros((), dtype=np.int64))
     """How many steps each state made, (…)."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of the entries of the last axis of a series."""
+    """Of the entries of a series, in the order of its axes behind that of time."""
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Likewise, such as "rad/s"; "1" for numbers without."""
     events: tuple[Occurrence, ...] = ()
@@ -60,8 +60,9 @@ class Trajectory:
         return Trajectory, (self.t, *given)
 
     def __repr__(self) -> str:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in self.series.items())
-        return f"<trajectory of {len(self.t)} times up to {self.t[-1]:g} s: {shapes}>"
+        shapes = ", ".join(f"{name} {np.shape(array)}" for name, array in self.series.items())
+        until = f" up to {np.max(self.t):g} s" if np.size(self.t) else ""
+        return f"<trajectory of {np.size(self.t)} times{until}: {shapes}>"
 
     @property
     def q(self) -> Array:
@@ -100,6 +101,8 @@ class Trajectory:
             raise ArgumentError(f"index is {index}; expected none, as this is no batch: path.q[k] is the k-th time")
         if len(index) != len(self.batch):
             raise ArgumentError(f"index is {index}; expected {len(self.batch)} numbers for a batch of {self.batch}")
+        if any(isinstance(i, bool) or not isinstance(i, (int, np.integer)) for i in index):
+            raise ArgumentTypeError(f"index is {short(index)}; expected whole numbers")
         try:
             place = np.arange(self.diverged.size).reshape(self.batch)[index]
         except IndexError:

@@ -10,41 +10,65 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short
 from kinetree.files import replaced
 from kinetree.ops import Array
 from kinetree.simulation.trajectory import Occurrence, Trajectory
 
 VERSION = 1
-_KEY = b"kinetree"
+_KEY, _SUM = b"kinetree", b"kinetree.sha256"
 
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
-    """To .npz or .parquet, by the ending of the name."""
+    """To .npz or .parquet, by the ending of the name; through a link, to where it leads."""
     kinds: dict[str, Callable[[Trajectory, Path], None]] = {".npz": _save_npz, ".parquet": _save_parquet}
-    target = Path(path)
-    write = kinds.get(target.suffix)
-    if write is None:
-        raise ArgumentError(f"path is {str(target)!r}; expected a name that ends with .npz or .parquet")
-    with replaced(target) as file:
-        write(trajectory, file)
+    given = _named(path)
+    _check(trajectory.t, trajectory.series, trajectory.diverged)
+    with replaced(given) as file:
+        kinds[given.suffix.lower()](trajectory, file)
+
+
+def _named(path: Any) -> Path:
+    """A path with one of the endings that say what is in a file."""
+    try:
+        named = Path(path)
+    except TypeError:
+        raise ArgumentTypeError(f"path is {short(path)}; expected the name of a file") from None
+    if named.suffix.lower() not in (".npz", ".parquet") or "\0" in str(named):
+        raise ArgumentError(f"path is {str(named)!r}; expected a name that ends with .npz or .parquet")
+    return named
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
     """What `save` wrote."""
-    source = Path(path)
-    if source.suffix == ".npz":
-        return _load_npz(source)
-    if source.suffix == ".parquet":
-        return _load_parquet(source)
-    raise ArgumentError(f"path is {str(source)!r}; expected a name that ends with .npz or .parquet")
+    source = _named(path)
+    read = _load_npz if source.suffix.lower() == ".npz" else _load_parquet
+    with open(source, "rb") as file:  # what the system has to say of it is said as it is
+        try:
+            return read(source, file)
+        except KinetreeError:
+            raise
+        except Exception as error:  # a damaged file can make readers raise anything
+            raise ArgumentError(f"{source} is not a trajectory; expected a file that Trajectory.save wrote") from error
+
+
+def _check(t: Array, series: Mapping[str, Array], diverged: Array) -> None:
+    """Raises where arrays do not belong together."""
+    batch = np.shape(diverged)
+    for name, array in series.items():
+        shape = np.shape(array)
+        leading, times = shape[: len(batch)], shape[len(batch) : len(batch) + 1]
+        if np.ndim(t) != 1 or leading != batch or times not in ((len(t),), (len(t) - 1,)):
+            listed = ", ".join(map(str, (*batch, len(t))))
+            raise ArgumentError(f"series {name!r} has shape {shape}; expected ({listed}, …), or one time fewer")
 
 
 def _head(trajectory: Trajectory) -> dict[str, Any]:
@@ -66,6 +90,10 @@ def _assembled(
 ) -> Trajectory:
     if head.get("version") != VERSION:
         raise ArgumentError(f"{source} was written in format {head.get('version')}; expected {VERSION}")
+    for name, shape in head["shapes"].items():
+        if series[name].shape != tuple(shape) or series[name].dtype.kind not in "fiub":
+            raise ValueError(f"{name} is not what it was when it was written")
+    _check(t, series, ends[0])
     events = tuple(
         Occurrence(e["name"], tuple(e["index"]), e["t"], np.array(e["q"]), np.array(e["v"])) for e in head["events"]
     )
@@ -79,19 +107,15 @@ def _assembled(
 def _save_npz(trajectory: Trajectory, path: Path) -> None:
     arrays: dict[str, Any] = {f"series.{name}": array for name, array in trajectory.series.items()}
     arrays |= {"t": trajectory.t, "diverged": trajectory.diverged, "steps": trajectory.steps}
-    np.savez(path, head=np.array(json.dumps(_head(trajectory))), **arrays)
+    with open(path, "wb") as file:  # to a name that ends otherwise, as .NPZ, NumPy would add .npz
+        np.savez(file, head=np.array(json.dumps(_head(trajectory))), **arrays)
 
 
-def _load_npz(path: Path) -> Trajectory:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            head = json.loads(str(file["head"]))
-            series = {name: file[f"series.{name}"] for name in head["shapes"]}
-            return _assembled(path, head, file["t"], series, (file["diverged"], file["steps"]))
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        if isinstance(error, ArgumentError):
-            raise
-        raise ArgumentError(f"{path} is not a trajectory; expected a file that Trajectory.save wrote") from error
+def _load_npz(path: Path, source: IO[bytes]) -> Trajectory:
+    with np.load(source, allow_pickle=False) as file:
+        head = json.loads(str(file["head"]))
+        series = {name: file[f"series.{name}"] for name in head["shapes"]}
+        return _assembled(path, head, file["t"], series, (file["diverged"], file["steps"]))
 
 
 # -- Parquet -----------------------------------------------------------------------------------------------------------
@@ -107,7 +131,7 @@ def _parquet() -> tuple[Any, Any]:
 
 
 def _column_names(name: str, shape: tuple[int, ...], labels: tuple[str, ...] | None) -> list[str]:
-    if labels is not None and len(shape) == 1 and len(labels) == shape[0]:
+    if labels is not None and shape and len(labels) == prod(shape):
         return [f"{name}.{label}" for label in labels]
     return [".".join(map(str, (name, *index))) for index in np.ndindex(*shape)]
 
@@ -120,36 +144,46 @@ def _save_parquet(trajectory: Trajectory, path: Path) -> None:
     units = {"t": "s"}
     for name, array in trajectory.series.items():
         shape = array.shape[axes + 1 :]
-        flat = array.reshape(states, array.shape[axes], -1)
+        flat = array.reshape(states, array.shape[axes], prod(shape))
         if flat.shape[1] == times - 1:  # of steps: what belongs to the instant at which they end
             flat = np.concatenate([np.full((states, 1, flat.shape[2]), np.nan), flat], axis=1)
         listed = _column_names(name, shape, trajectory.names.get(name))
+        for column in listed:
+            if column in columns:
+                raise ArgumentError(f"two columns of the table would be called {column!r}; expected a path with .npz")
         columns |= {column: flat[..., k].reshape(-1) for k, column in enumerate(listed)}
         own = trajectory.units.get(name, ())
         units |= dict(zip(listed, own, strict=True)) if len(own) == len(listed) else {}
     head = _head(trajectory) | {"diverged": trajectory.diverged.tolist(), "steps": trajectory.steps.tolist()}
+    head |= {} if states else {"t": trajectory.t.tolist(), "batch": trajectory.batch}  # which no row tells
+    text = json.dumps(head).encode()
     fields = [
         pyarrow.field(name, pyarrow.array(data).type, metadata={"unit": units[name]} if name in units else None)
         for name, data in columns.items()
     ]
-    schema = pyarrow.schema(fields, metadata={_KEY: json.dumps(head).encode()})
-    parquet.write_table(pyarrow.table([pyarrow.array(data) for data in columns.values()], schema=schema), path)
+    schema = pyarrow.schema(fields, metadata={_KEY: text, _SUM: sha256(text).hexdigest().encode()})
+    table = pyarrow.table([pyarrow.array(data) for data in columns.values()], schema=schema)
+    parquet.write_table(table, path, write_page_checksum=True)
 
 
-def _load_parquet(path: Path) -> Trajectory:
+def _load_parquet(path: Path, source: IO[bytes]) -> Trajectory:
     pyarrow, parquet = _parquet()
     try:
-        table = parquet.read_table(path)
+        table = parquet.read_table(source, page_checksum_verification=True)
     except pyarrow.ArrowInvalid as error:
         raise ArgumentError(f"{path} is not a Parquet file: {error}") from error
     metadata = table.schema.metadata or {}
     if _KEY not in metadata:
         raise ArgumentError(f"{path} is not a trajectory: its metadata do not say so")
+    if metadata.get(_SUM, b"") not in (b"", sha256(metadata[_KEY]).hexdigest().encode()):
+        raise ValueError("its metadata have changed")
     head = json.loads(metadata[_KEY])
     diverged, steps = np.array(head["diverged"], dtype=bool), np.array(head["steps"], dtype=np.int64)
+    if "batch" in head:
+        diverged, steps = diverged.reshape(head["batch"]), steps.reshape(head["batch"])
     states, axes = diverged.size, diverged.ndim
     t = table["t"].to_numpy()
-    t = t[: len(t) // max(1, states)]
+    t = t[: len(t) // states] if states else np.array(head["t"])
     series = {}
     for name, shape in head["shapes"].items():
         listed = _column_names(name, tuple(shape[axes + 1 :]), tuple(head["names"].get(name, ())) or None)

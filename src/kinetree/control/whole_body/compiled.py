@@ -13,6 +13,7 @@ from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Res
 from kinetree.compiler.code import Layout
 from kinetree.control.whole_body.problem import Problem
 from kinetree.definition import Definition
+from kinetree.identity import identity
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.solvers import levels
@@ -62,7 +63,8 @@ class Compiled:
         formula.__signature__ = problem.signature  # type: ignore[attr-defined]
         formula.__name__ = formula.__qualname__ = "formula"
         shapes = {name: shape for name, shape in problem.arguments.items() if name not in ("q", "v")}
-        return BoundLaw(Definition(formula, shapes), {"robot": problem.dynamics.robot}, {})
+        own = identity("whole-body formula", problem.is_strict, problem)
+        return BoundLaw(Definition(formula, shapes, identity=own), {"robot": problem.dynamics.robot}, {})
 
     @cached_property
     def _reading(self) -> BoundLaw:
@@ -75,7 +77,7 @@ class Compiled:
         def reading(rows: Array, x: Array, h: Array) -> Any:
             return p.results(rows[first : first + motors], x, h)
 
-        return BoundLaw(Definition(reading, shapes), {}, {})
+        return BoundLaw(Definition(reading, shapes, identity=identity("whole-body reading", p)), {}, {})
 
     @property
     def _names(self) -> tuple[str, ...]:

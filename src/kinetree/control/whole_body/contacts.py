@@ -67,7 +67,9 @@ class GroundContact(ABC):
             array = as_constant("at", self.at, (4, 4) if np.ndim(self.at) == 2 else (3,))
             if array.ndim == 2 and not is_rotation_matrix(array[:3, :3]):
                 raise ArgumentError(f"at of contact {self.name!r} is no pose; expected a rotation in its upper left")
-            object.__setattr__(self, "at", tuple(map(tuple, array.tolist())) if array.ndim == 2 else tuple(array))
+            object.__setattr__(
+                self, "at", tuple(map(tuple, array.tolist())) if array.ndim == 2 else tuple(array.tolist())
+            )
 
     _lengths: ClassVar[tuple[str, ...]] = ("friction",)
 

@@ -11,6 +11,7 @@ from kinetree import linalg, ops
 from kinetree.bound_law import BoundLaw
 from kinetree.control.whole_body.problem import Problem
 from kinetree.definition import Definition
+from kinetree.identity import identity
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -56,4 +57,5 @@ class Safe:
             f = N.T @ linalg.solve(N @ N.T + small, g[idle], positive_definite=True)
             return g - J_c.T @ f
 
-        return BoundLaw(Definition(holding, {"contacts": (len(d.contacts),)}), {"robot": d.robot}, {})
+        own = identity("whole-body fallback", d)
+        return BoundLaw(Definition(holding, {"contacts": (len(d.contacts),)}, identity=own), {"robot": d.robot}, {})

@@ -12,6 +12,7 @@ from kinetree.control.whole_body.dynamics import Dynamics
 from kinetree.control.whole_body.task import MotionTask, Shape, WholeBodyTask
 from kinetree.errors import ArgumentError, one_of
 from kinetree.ik import CenterOfMass, Orientation, Pose, Position, Posture
+from kinetree.ik.tasks.posture import as_joints
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.spatial.packing import unpack
@@ -110,6 +111,10 @@ class PostureTask(MotionTask):
     """Joints as in a configuration, (nq,): the named ones, or all but a floating base; one row for each velocity."""
 
     joints: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "joints", as_joints(self.joints))
 
     @property
     def default_name(self) -> str:

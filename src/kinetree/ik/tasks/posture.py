@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.errors import unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ik.tasks.task import Task
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -19,6 +19,10 @@ class Posture(Task):
     """Joints as in a configuration, (nq,): the named ones, or all but a floating base; one row for each velocity."""
 
     joints: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "joints", as_joints(self.joints))
 
     def entries(self, robot: Robot) -> list[int]:
         """The velocities it is about."""
@@ -38,3 +42,13 @@ class Posture(Task):
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         entries = self.entries(robot)
         return robot.difference(q, target)[entries], np.eye(robot.nv)[entries]
+
+
+def as_joints(names: object) -> tuple[str, ...] | None:
+    """Names of joints, each once, or None for all."""
+    listed = tuple(names) if isinstance(names, (list, tuple)) else ()
+    if names is not None and not (listed and all(isinstance(name, str) for name in listed)):
+        raise ArgumentTypeError(f"joints is {short(names)}; expected a list of names, or None for all")
+    if len(set(listed)) < len(listed):
+        raise ArgumentError(f"joints is {short(names)}; expected each joint once")
+    return listed or None

@@ -31,6 +31,7 @@ from kinetree.ops import Array, cross
 from kinetree.robot import Robot
 from kinetree.simulation.contact.contact_model import ContactModel
 from kinetree.simulation.contact.meeting import Meetings
+from kinetree.simulation.contact.recorded import FORCES, GAPS, labels
 from kinetree.simulation.contact.touch import as_least, as_positive
 from kinetree.simulation.dynamics import Dynamics
 from kinetree.spatial import Force
@@ -44,6 +45,9 @@ class CompliantContact(ContactModel):
     stiffness     k of one contact [N/m]
     dissipation   d [s/m]: an impact at speed v keeps about 1 - ⅔ d v of it
     slip_speed    s, at which friction has come up to 0.7 of what it can be [m/s]
+
+    Rollouts can record "contact_forces", (…, steps, n, 3) [N], on the robot in world axes, and "contact_gaps",
+    (…, steps, n) [m], both at the beginning of steps.
     """
 
     stiffness: float = field(default=2e4, kw_only=True)
@@ -64,7 +68,11 @@ class CompliantContact(ContactModel):
             meetings = Meetings(robot.model, found, q)
             return robot.forward_dynamics(q, v, tau, wrenches=wrenches(meetings, compliant_forces(meetings, v, self)))
 
-        return Dynamics(acceleration, None, (self,))
+        def observed(q: Array, v: Array) -> dict[str, Array]:
+            meetings = Meetings(robot.model, found, q)
+            return {FORCES: meetings.in_world_axes(compliant_forces(meetings, v, self)), GAPS: meetings.gaps}
+
+        return Dynamics(acceleration, key=(self,), observed=observed, labels=labels(robot, found))
 
     def forces(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
         """On the robot at every contact, in world axes, (…, n, 3) [N]."""

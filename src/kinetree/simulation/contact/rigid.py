@@ -11,6 +11,7 @@ from kinetree.model.constraints import Contact, Loop
 from kinetree.robot import Robot
 from kinetree.simulation.contact.contact_model import ContactModel
 from kinetree.simulation.contact.meeting import Pair
+from kinetree.simulation.contact.recorded import labels
 from kinetree.simulation.contact.stops import stops_of
 from kinetree.simulation.contact.time_stepping import TimeStepping
 from kinetree.simulation.contact.touch import as_share
@@ -59,5 +60,13 @@ class RigidContact(ContactModel):
         """Of a robot with these contacts."""
         held = robot.constrained(self.held).equations if self.held else None
         stops = stops_of(robot.model) if self.stops else ()
-        rule = TimeStepping(robot.model, self.pairs(robot), stops, held, self.sweeps, self.correction)
-        return Dynamics(robot.forward_dynamics, None, (self,), rule.step, rule.extras, rule.carried)
+        found = self.pairs(robot)
+        rule = TimeStepping(robot.model, found, stops, held, self.sweeps, self.correction)
+        return Dynamics(
+            robot.forward_dynamics,
+            key=(self,),
+            step=rule.step,
+            extras=rule.extras,
+            carried=rule.carried,
+            labels=labels(robot, found, stops),
+        )

@@ -42,9 +42,9 @@ from kinetree.simulation.contact.coupling import Place
 from kinetree.simulation.contact.free_bodies import in_new_axes, straight_acceleration, straight_step
 from kinetree.simulation.contact.gauss_seidel import ContactProblem
 from kinetree.simulation.contact.meeting import Meetings, Pair
+from kinetree.simulation.contact.recorded import FORCES, GAPS, RESIDUAL, STOPS
 from kinetree.simulation.contact.stops import Stop, columns_of, stop_rows
 
-FORCES, GAPS, RESIDUAL, STOPS = "contact_forces", "contact_gaps", "contact_residual", "stop_efforts"
 PUSHING_OUT = 8
 """Sweeps of the normal impulses that bring out what is inside."""
 

@@ -1,0 +1,13 @@
+"""A native call of several files."""
+
+import pytest
+
+from doors import Owner, compiled, open_door
+from kinetree.compiler.native import Variant
+
+
+@pytest.fixture(scope="session")
+def add():
+    """(x, y) of three numbers each to x + 2 y."""
+    code = compiled(lambda x, y: x + 2.0 * y, (3,), (3,))
+    return open_door((("x", (3,)), ("y", (3,))), ((3,),), [Variant(code)]).bind(Owner())

@@ -1,0 +1,30 @@
+"""Native calls of kernels made by hand."""
+
+import numpy as np
+
+from kinetree.compiler.call import Kernel
+from kinetree.compiler.jit import host
+from kinetree.compiler.native import Door, Interface
+from kinetree.compiler.program import build
+
+X, Y = np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0])
+SUM = [21.0, 42.0, 63.0]
+
+
+class Owner:
+    """What the calls below belong to."""
+
+
+def python(self, /, *args, **named):
+    return "python", args, named
+
+
+def compiled(function, *shapes):
+    return Kernel(build(function, shapes, host())).load("single")
+
+
+def open_door(arrays, results, variants, *, options=(), defaults=(), mapping=None, bare=True, fallback=python):
+    text = f"call($self, {', '.join(name for name, _ in arrays)})\n--\n\nWhat it does."
+    door = Door(Interface("call", text, arrays, results, bare, fallback, __name__, options, defaults, mapping))
+    door.lead_to(variants)
+    return door

@@ -169,6 +169,8 @@ class Adaptive:
             just = self.fresh[rows[accepted], number]
             g[0, just] = g[1, just]
             self.fresh[rows[accepted], number] = False
+            begins = (attempt.t0[accepted] == 0.0) & (g[0] == 0.0) & (event.direction * g[1] > 0.0)
+            g[0, begins] = -g[1, begins]  # zero at the beginning, and off in the event's direction: that is one
             falls, rises = (g[:-1] > 0.0) & (g[1:] <= 0.0), (g[:-1] < 0.0) & (g[1:] >= 0.0)
             crossed = (falls & (event.direction <= 0)) | (rises & (event.direction >= 0))
             hit = np.flatnonzero(crossed.any(axis=0))

@@ -165,6 +165,26 @@ def test_events_at_equal_intervals_go_on(ball):
     close(np.array([event.t for event in path.events]), 1e-4 * np.arange(1, 41), 1e-12)
 
 
+def test_a_law_of_time_is_not_stepped_over(ball):
+    """A push to and fro every half second, between which the motion is a parabola that any step would do for."""
+
+    @kt.compile(shapes={"t": ()})
+    def to_and_fro(robot, q, v, t):
+        return robot.gravity_forces(q) + kt.where(kt.less(kt.sin(2.0 * np.pi * t), 0.0), -1.0, 1.0) * robot.mass
+
+    path = ball.rollout([0.0], [0.0], to_and_fro, 0.05, 80, BY_ITSELF)
+    close(path.q[-1], np.array([4 * 0.25]), 1e-3)
+    close(path.v[-1], np.zeros(1), 1e-3)
+
+
+def test_a_motion_that_begins_at_an_event(ball):
+    """Thrown at the ground it lies on, a ball bounces; thrown away from it, it comes back."""
+    ground = kt.Event(lambda robot, q: q[0], -1, effect=lambda robot, q, v: (q, -0.5 * v))
+    path = ball.rollout([[0.0], [0.0]], [[-2.0], [1.0]], None, 0.01, 15, BY_ITSELF, events=ground)
+    close(path.q[..., 0], np.tile(path.t - 0.5 * 9.81 * path.t**2, (2, 1)), 1e-9)
+    assert [(event.index, event.t < 1e-12) for event in path.events] == [((0,), True)]
+
+
 def test_events_at_one_instant_all_happen(ball):
     """The one that is located first does not hide the others behind its rounding."""
     noted = kt.Event(lambda robot, q: 3.0 * q[0], effect=lambda robot, q, v: (q, v), name="noted")

@@ -49,6 +49,8 @@ class Adaptive:
         self.dt, self.steps, self.every = span
         self.attempts = Attempts(efforts, dynamics, batch, tolerance)
         self.held = any(given.moving for given in efforts.given.values())
+        self.looks = bool(events) or efforts.knows_time
+        """Whether steps are no longer than dt, since something may begin and end between the stages of a long one."""
         self.acceleration = dynamics.acceleration
         count = prod(batch)
         self.times = self.dt * self.every * np.arange(self.steps // self.every + 1)
@@ -105,7 +107,7 @@ class Adaptive:
         t = self.now["t"][rows]
         interval = np.minimum((t / self.dt + 1e-9).astype(np.int64), self.steps - 1)
         limit = np.minimum(self.end, (interval + 1) * self.dt) if self.held else np.full(len(rows), self.end)
-        wanted = np.minimum(self.h[rows], self.dt) if self.events else self.h[rows]
+        wanted = np.minimum(self.h[rows], self.dt) if self.looks else self.h[rows]
         whole = t + wanted * (1.0 + 1e-9) >= limit
         h = np.where(whole, limit - t, wanted)
         attempt = self.attempts.make(self.now, rows, h, interval)
@@ -167,6 +169,8 @@ class Adaptive:
             just = self.fresh[rows[accepted], number]
             g[0, just] = g[1, just]
             self.fresh[rows[accepted], number] = False
+            begins = (attempt.t0[accepted] == 0.0) & (g[0] == 0.0) & (event.direction * g[1] > 0.0)
+            g[0, begins] = -g[1, begins]  # zero at the beginning, and off in the event's direction: that is one
             falls, rises = (g[:-1] > 0.0) & (g[1:] <= 0.0), (g[:-1] < 0.0) & (g[1:] >= 0.0)
             crossed = (falls & (event.direction <= 0)) | (rises & (event.direction >= 0))
             hit = np.flatnonzero(crossed.any(axis=0))

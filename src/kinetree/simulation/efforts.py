@@ -11,11 +11,12 @@ import numpy as np
 
 from kinetree.arguments import as_floats, as_real
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.lagrange import Spring
 from kinetree.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.dynamics import Shape
-from kinetree.simulation.forces import as_forces, efforts_of
+from kinetree.simulation.forces import LimitStops, as_forces, efforts_of
 from kinetree.wrench import Wrench
 
 OF_STATE = ("q", "v", "t")
@@ -59,6 +60,12 @@ class Efforts:
     @property
     def laws(self) -> tuple[Law, ...]:
         return tuple(law for law in (self.law, *(place.law for place in self.places)) if law is not None)
+
+    @property
+    def knows_time(self) -> bool:
+        """Whether they may change at instants that no state tells."""
+        timed = any("t" in law.definition.names for law in self.laws)
+        return timed or any(not isinstance(force, (Spring, LimitStops)) for force in self.forces)
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -23,7 +23,8 @@ class Event:
     """The instant at which a function of (robot, q, v) or (robot, q, v, t) becomes zero.
 
     function    gives one number; compiled if it is not yet
-    direction   1 for where it rises through zero, -1 for where it falls, 0 for both
+    direction   1 for where it rises through zero, -1 for where it falls, 0 for both; of a motion that begins at zero,
+                the beginning counts where it leaves in the direction that is given
     terminal    whether the state stops there
     effect      q and v after it, from (robot, q, v) or (robot, q, v, t), such as the rebound of a ball
     name        in `trajectory.events`; that of the function if not given

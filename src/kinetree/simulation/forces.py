@@ -18,7 +18,7 @@ from kinetree.robot import Robot
 
 class Force(Protocol):
     """Anything that knows its efforts on the coordinates of a robot. It must be hashable: equal ones are compiled
-    once."""
+    once, with the numbers they have then, so that other numbers need another force."""
 
     def efforts(self, robot: Robot, q: Array, v: Array, t: Scalar) -> Array:
         """(nv,) [N m or N], of one state, which is a traced one."""

@@ -57,6 +57,22 @@ def as_numbers(name: str, value: object) -> float | tuple[float, ...]:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
+def as_flag(name: str, value: object) -> bool:
+    """True or False; words such as "no" would count as True."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentTypeError(f"{name} is {short(value)}; expected True or False")
+    return bool(value)
+
+
+def as_listed(name: str, value: Any, kind: type, example: str) -> tuple[Any, ...]:
+    """One of a kind, or several of them, as a tuple."""
+    listed = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (kind, type)) else (value,)
+    for item in listed:
+        if not isinstance(item, kind):
+            raise ArgumentTypeError(f"{name} has {short(item)}; expected such as {example}, or a list of them")
+    return listed
+
+
 def as_real(name: str, value: object, expected: str) -> Array:
     """`value` as an array of float64 of any shape; `expected` completes the sentence."""
     if value is None or isinstance(value, (str, bytes)) or _is_masked(value):

@@ -119,7 +119,9 @@ def test_what_is_wrong_is_said():
     with pytest.raises(kt.ArgumentError, match=r"q_des has shape \(3,\); expected \(…, 7\)"):
         controller(q, v, (np.zeros(3),))
     with pytest.raises(kt.ArgumentTypeError, match="too many positional"):
-        controller(q, v, (q,) * 9)
+        controller(q, v, *(q,) * 9)
+    with pytest.raises(kt.ArgumentError, match="a reference of 4 parts; expected q_des, v_des, a_des"):
+        controller(q, v, (q,) * 4)
     with pytest.raises(kt.ArgumentTypeError, match="did you mean 'stiffness'"):
         controller(q, v, q, stifness=1.0)
     with pytest.raises(kt.ArgumentError, match=r"stiffness has shape \(\); expected \(…, 7\)"):

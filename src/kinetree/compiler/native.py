@@ -78,6 +78,8 @@ class Interface(NamedTuple):
     """For each array, what it is where it is not given, or None where it must be."""
     spreads: int = 0
     """Of so many arguments by position the last may be a tuple, of that array and those after it; 0 for never."""
+    spread_to: int = 0
+    """How many arguments there are at most with the items of that tuple."""
 
 
 class Variant(NamedTuple):
@@ -135,6 +137,7 @@ class Door:
             records.Door.RESULTS: len(interface.results),
             records.Door.BARE: int(interface.bare),
             records.Door.SPREADS: interface.spreads,
+            records.Door.SPREAD_TO: interface.spread_to,
             records.Door.RECYCLES: int(interface.bare and interface.results[0] != () and counts_are_as_expected()),
         }
         if interface.presets:

@@ -12,6 +12,7 @@ from kinetree.control.gains import as_gain
 from kinetree.control.step import Step
 from kinetree.errors import ArgumentError, one_of
 from kinetree.ops import Array, cross, zeros
+from kinetree.rotations.checks import target_pose
 from kinetree.spatial.packing import SPATIAL_ORDERS, SpatialOrder, pack, unpack
 from kinetree.spatial.rotation_vector import (
     matrix_from_rotation_vector,
@@ -55,7 +56,7 @@ class Admittance(Step):
         arguments |= {"pose": (4, 4), "velocity": (6,), "acceleration": (6,)}
         arguments |= {name: value.shape for name, value in settings.items()}
         still = {"velocity": np.zeros(6), "acceleration": np.zeros(6)}
-        self._prepare(None, arguments, {**still, **settings}, (self.order,))
+        self._prepare(None, arguments, still, settings, (self.order,))
 
     def formula(
         self,
@@ -71,6 +72,7 @@ class Admittance(Step):
         dt: Any,
     ) -> tuple[Array, ...]:
         """(M + D dt + K dt²) ë = f - D ė - K (e + ė dt), then ė and e."""
+        pose = target_pose(pose, "pose")
         M, D, K = _matrix(mass), _matrix(damping), _matrix(stiffness)
         e, rate = state
         f = np.concatenate(unpack(force, self.order))

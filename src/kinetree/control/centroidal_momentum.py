@@ -7,9 +7,8 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.algorithms.constraints import Felt
-from kinetree.arguments import as_constant
 from kinetree.constrained import Constrained
-from kinetree.control.gains import as_gain, critical, times
+from kinetree.control.gains import as_gain, as_posture, critical, times
 from kinetree.control.step import Step
 from kinetree.control.support_consistent import as_stance, torques
 from kinetree.ops import Array
@@ -56,13 +55,13 @@ class CentroidalMomentum(Step):
         d_q = critical(k_q) if posture_damping is None else as_gain("posture_damping", posture_damping, robot.nv)
         self.equations = stance.equations
         settings = {"stiffness": k_p, "damping": k_d, "angular_gain": k_k}
-        settings |= {"posture": as_constant("posture", posture, (robot.nq,))}
+        settings |= {"posture": as_posture(posture, robot.nq)}
         settings |= {"posture_stiffness": k_q, "posture_damping": d_q}
         parts = ("position", "velocity", "acceleration", "angular_momentum", "angular_momentum_rate")
         arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **dict.fromkeys(parts, (3,))}
         arguments |= {name: ("q",) if name == "posture" else value.shape for name, value in settings.items()}
         still = dict.fromkeys(parts[1:], np.zeros(3))
-        self._prepare(robot, arguments, {**still, **settings}, (self.equations,))
+        self._prepare(robot, arguments, still, settings, (self.equations,))
 
     def formula(
         self,

@@ -31,7 +31,7 @@ class ComputedTorque(Step):
         arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "q_des": ("q",), "v_des": ("v",), "a_des": ("v",)}
         arguments |= {"stiffness": k_p.shape, "damping": k_d.shape}
         rest = np.zeros(robot.nv)
-        self._prepare(robot, arguments, {"v_des": rest, "a_des": rest, "stiffness": k_p, "damping": k_d})
+        self._prepare(robot, arguments, {"v_des": rest, "a_des": rest}, {"stiffness": k_p, "damping": k_d})
 
     def formula(
         self, robot: Robot, q: Array, v: Array, q_des: Array, v_des: Array, a_des: Array, stiffness: Any, damping: Any

@@ -37,7 +37,7 @@ class FrameController(Step):
         still = {name: np.zeros(shape) for name, shape in list(task.references.items())[1:]}
         arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **task.references}
         arguments |= {name: value.shape for name, value in gains.items()} | Posture.shapes(settings)
-        self._prepare(robot, arguments, {**still, **gains, **settings}, (task, self.rest, self.regularization))
+        self._prepare(robot, arguments, still, {**gains, **settings}, (task, self.rest, self.regularization))
 
     @abstractmethod
     def force(self, felt: TaskInertia, error: Array, rate: Array, w: Array, stiffness: Any, damping: Any) -> Array:

@@ -12,6 +12,7 @@ from kinetree.algorithms.operational_space import TaskInertia
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.rotations.checks import target_pose, target_rotation
 from kinetree.spatial.packing import unpack
 from kinetree.spatial.rotation_vector import rotation_error
 
@@ -59,6 +60,10 @@ class FrameTask:
         T = robot.frame(self.frame).pose(q)
         if target.shape == (3,):
             return (target - T[:3, 3])[self._own_rows]
+        if target.shape == (4, 4):
+            target_pose(target, "pose")
+        else:
+            target_rotation(target, "rotation")
         turn = rotation_error(target[:3, :3], T[:3, :3])
         whole = turn if target.shape == (3, 3) else np.concatenate([target[:3, 3] - T[:3, 3], turn])
         return whole[self._own_rows]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import as_constant
+from kinetree.arguments import as_constant, as_floats
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
 
@@ -19,12 +19,12 @@ def as_gain(name: str, value: Any, size: int) -> Array:
 
     Gains that are given in calls, with batch axes or without, have the same form.
     """
-    shape = np.shape(value)
+    gain: Array = as_floats(name, value, ())
+    shape = gain.shape
     if shape not in ((), (size,), (size, size)):
         raise ArgumentError(
             f"{name} has shape {shape}; expected a number, {size} numbers, or a matrix of {size} by {size}"
         )
-    gain: Array = as_constant(name, value, shape)
     if not np.isfinite(gain).all():
         raise ArgumentError(f"{name} is {short(value)}; expected finite numbers")
     if shape == (size, size) and size:
@@ -36,6 +36,14 @@ def as_gain(name: str, value: Any, size: int) -> Array:
     elif (gain < 0.0).any():
         raise ArgumentError(f"{name} is {short(value)}; expected zero or more")
     return gain if shape else np.full(size, gain)
+
+
+def as_posture(posture: Any, size: int) -> Array:
+    """A configuration to go to, (size,)."""
+    numbers: Array = as_constant("posture", posture, (size,))
+    if not np.isfinite(numbers).all():
+        raise ArgumentError(f"posture is {short(posture)}; expected finite numbers")
+    return numbers
 
 
 def critical(stiffness: Array) -> Array:

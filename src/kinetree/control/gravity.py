@@ -40,7 +40,7 @@ class GravityCompensation(Step):
         settings["width"] = np.array(w)
         arguments: dict[str, Any] = {"q": ("q",), "v": ("v",)}
         arguments |= {name: value.shape for name, value in settings.items()}
-        self._prepare(robot, arguments, settings)
+        self._prepare(robot, arguments, {}, settings)
 
     def formula(self, robot: Robot, q: Array, v: Array, viscous: Any, coulomb: Any, width: Any) -> Array:
         """τ, (nv,)."""

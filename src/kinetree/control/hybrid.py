@@ -80,10 +80,9 @@ class HybridMotionForce(Step):
         arguments |= {name: value.shape for name, value in settings.items()} | Posture.shapes(of_posture)
         self._names = tuple(arguments)[2:]
         structure = (self.pushed, self.moved, self.axes_of, self.has_feedback, self.rest, self.regularization)
-        presets = {**still, **settings, **of_posture}
-        if self.has_feedback:  # what comes after must be given
-            presets = {name: value for name, value in presets.items() if name not in still}
-        self._prepare(robot, arguments, presets, (self.task, *structure))
+        if self.has_feedback:  # what comes last must be given, and so must what is before it
+            still = {}
+        self._prepare(robot, arguments, still, {**settings, **of_posture}, (self.task, *structure))
 
     @property
     def S_M(self) -> Array:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import as_constant
-from kinetree.control.gains import as_gain, critical, times
+from kinetree.control.gains import as_gain, as_posture, critical, times
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -29,7 +28,7 @@ class Posture:
             missing, given = ("posture", "posture_stiffness") if posture is None else ("posture_stiffness", "posture")
             raise ArgumentError(f"{given} is given and {missing} is not; expected both or none")
         if posture is not None:
-            settings["posture"] = as_constant("posture", posture, (robot.nq,))
+            settings["posture"] = as_posture(posture, robot.nq)
             settings["posture_stiffness"] = as_gain("posture_stiffness", stiffness, robot.nv)
         if damping is not None:
             settings["posture_damping"] = as_gain("posture_damping", damping, robot.nv)

@@ -17,6 +17,7 @@ from kinetree.compiler import native
 from kinetree.compiler.expr import is_traced, tracing
 from kinetree.compiler.jit import lock
 from kinetree.definition import Definition, bound_arguments
+from kinetree.errors import ArgumentError, ArgumentTypeError, unknown
 from kinetree.identity import identity
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -28,8 +29,9 @@ class Step(ABC):
     """One step of a controller. A step is pure: the same arguments give the same numbers, and nothing is kept.
 
     `arguments` are its arrays in their order, and the shape of each for one state; `presets` are the values of those
-    that need not be given: settings such as gains, and zeros. All of them may be given in a call, by name, and may have
-    leading batch axes there. What follows the first `tuple_after` arguments may come as one tuple.
+    that need not be given: zeros of a reference, and at the end settings such as gains. All of them may be given in a
+    call, by name, and may have leading batch axes there. What a reference has, after the first `tuple_after` arguments
+    and before the settings, may come as one tuple.
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")  # so that a call of the object is a call of what is kept there
@@ -56,16 +58,24 @@ class Step(ABC):
         self,
         robot: Robot | None,
         arguments: Mapping[str, Shape],
-        presets: Mapping[str, Array],
+        still: Mapping[str, Array],
+        settings: Mapping[str, Array],
         structure: tuple[Any, ...] = (),
     ) -> None:
-        """The last that `__init__` of a controller does."""
+        """The last that `__init__` of a controller does: `still` are presets of references, `settings` the others."""
         self.robot, self.arguments, self.structure = robot, dict(arguments), structure
-        self.presets = {name: np.array(value, dtype=np.float64) for name, value in presets.items()}
+        self.presets = {name: np.array(value, dtype=np.float64) for name, value in {**still, **settings}.items()}
+        self._to_reference = len(self.arguments) - len(settings)
         for value in self.presets.values():
             value.setflags(write=False)
         self.__call__ = self._first_call  # type: ignore[method-assign]
         self.__signature__ = self._signature  # for `help` and editors: that of what is called is not found
+        self._is_made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_is_made" in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} cannot be changed; changed({name}=…) makes another one")
+        object.__setattr__(self, name, value)
 
     @abstractmethod
     def formula(self, robot: Any, *values: Any) -> Any:
@@ -86,6 +96,9 @@ class Step(ABC):
         args, kwargs = self._given
         bound = inspect.signature(type(self).__init__).bind(None, *args, **kwargs).arguments
         del bound["self"]
+        for name in changes:
+            if name not in inspect.signature(type(self)).parameters:
+                raise unknown(f"argument of {type(self).__name__}", name, inspect.signature(type(self)).parameters)
         return type(self)(**{**bound, **changes})
 
     @native_method
@@ -109,12 +122,23 @@ class Step(ABC):
     def _first_call(self, *given: Any, **named: Any) -> Any:
         if tracing():  # nothing else is compiled meanwhile
             return type(self).step(self, *given, **named)
-        self.__call__ = self.step  # type: ignore[method-assign]
+        object.__setattr__(self, "__call__", self.step)
         return self.step(*given, **named)
 
     def _values(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         if len(given) == self.tuple_after + 1 and isinstance(given[-1], tuple):
             given = (*given[:-1], *given[-1])
+            if len(given) > self._to_reference:
+                names = list(self.arguments)[self.tuple_after : self._to_reference]
+                raise ArgumentError(
+                    f"{type(self).__name__} got a reference of {len(given) - self.tuple_after} parts; expected "
+                    f"{', '.join(names) or 'none'}"
+                )
+        if any(isinstance(value, tuple) and np.ndim(value[:1]) > 1 for value in given):
+            raise ArgumentTypeError(
+                f"{type(self).__name__} got a tuple of arrays among others; expected the parts of a reference one by "
+                f"one, or all in one tuple after {' and '.join(list(self.arguments)[: self.tuple_after])}"
+            )
         return bound_arguments(type(self).__name__, self._signature, given, named)
 
     @cached_property
@@ -166,6 +190,7 @@ class Step(ABC):
             home=type(self).__module__,
             presets=tuple(self.presets.get(name) for name in self.arguments),
             spreads=self.tuple_after + 1,
+            spread_to=self._to_reference,
         )
         traced.kernel.load("single")
         self.__dict__["_door"] = native.Door(interface)

@@ -37,7 +37,7 @@ class SupportConsistent(Step):
         arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "q_des": ("q",), "v_des": ("v",), "a_des": ("v",)}
         arguments |= {"tau_0": ("v",), "stiffness": k_p.shape, "damping": k_d.shape}
         still = dict.fromkeys(("v_des", "a_des", "tau_0"), np.zeros(robot.nv))
-        self._prepare(robot, arguments, {**still, "stiffness": k_p, "damping": k_d}, (self.equations,))
+        self._prepare(robot, arguments, still, {"stiffness": k_p, "damping": k_d}, (self.equations,))
 
     def formula(
         self,

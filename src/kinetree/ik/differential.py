@@ -13,14 +13,14 @@ from typing import Any, NoReturn, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats, as_number, as_rows, batch_shape
+from kinetree.arguments import as_floats, as_listed, as_number, as_output, as_rows, batch_shape
 from kinetree.binding import native as native_method
 from kinetree.bound_law import BoundLaw
 from kinetree.compiler import native
 from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
 from kinetree.compiler.code import Layout
 from kinetree.definition import Definition, bound_arguments
-from kinetree.errors import ArgumentError, ArgumentTypeError, InfeasibleError, short
+from kinetree.errors import ArgumentError, ArgumentTypeError, InfeasibleError, NotFiniteError, short, unknown
 from kinetree.identity import identity
 from kinetree.ik.limits import Limits
 from kinetree.ik.problem import Problem
@@ -69,21 +69,19 @@ class DifferentialIK:
         levenberg: float = 0.0,
         contact_gain: float = 10.0,
     ) -> None:
-        listed = (tasks,) if isinstance(tasks, Task) else tuple(tasks)
-        held = (contacts,) if isinstance(contacts, Contact) else tuple(contacts)
+        listed = as_listed("tasks", tasks, Task, "kt.ik.Pose('tool0')")
+        held = as_listed("contacts", contacts, Contact, "kt.Contact('left_foot')")
         robot = as_robot(robot)
         for task in listed:
-            if not isinstance(task, Task):
-                raise ArgumentTypeError(f"tasks has {short(task)}; expected tasks, such as kt.ik.Pose('tool0')")
             for name in ("frame", "seen_from"):
                 if hasattr(task, name):
                     robot.frame(getattr(task, name))
             task.check(robot)
         for contact in held:
-            if not isinstance(contact, Contact):
-                raise ArgumentTypeError(f"contacts has {short(contact)}; expected kt.Contact")
             robot.frame(contact.frame)
         if limits is not None:
+            if not isinstance(limits, Limits):
+                raise ArgumentTypeError(f"limits is {short(limits)}; expected kt.ik.Limits(), or None")
             limits.accelerations(robot)
         if not listed:
             raise ArgumentError("tasks is empty; expected at least one task")
@@ -134,13 +132,16 @@ class DifferentialIK:
             self._refuse(int(status[k, 0]), self._state(rows, k))
         result = result.reshape(*batch, self.robot.nv)
         if out is not None:
-            out[...] = result
+            as_output(out, result.shape)[...] = result
             return out
         return result
 
     def step(self, *given: ArrayLike, **named: ArrayLike) -> Step:
         """The velocity for one state with what became of the tasks and limits: for looking at, not for speed."""
         arguments = self._read(given, named)
+        batch = batch_shape(arguments)
+        if batch:
+            raise ArgumentError(f"a step is of one state, not of {batch}; velocity takes batches")
         state = {name: array for name, (array, _) in arguments.items()}
         v = self.velocity(*state.values())
         eager = self.robot.eager
@@ -230,6 +231,10 @@ class DifferentialIK:
 
     def _refuse(self, status: int, state: list[Array]) -> NoReturn:
         """Say why a step has no velocity: the formula refuses the state, or the solver refuses the formula."""
+        for name, array in zip(self.problem.arguments, state, strict=True):
+            if not np.isfinite(array).all():
+                index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
+                raise NotFiniteError(f"{name} has {array[index]} at {list(index)}; expected finite numbers")
         results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
         try:
             if self.is_strict:
@@ -286,7 +291,15 @@ def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[Task, Any]], **op
 
     Options are those of DifferentialIK, which is made once for the same tasks and options.
     """
-    pairs = list(tasks)
+    pairs = [(pair if isinstance(pair, tuple) else (pair,)) for pair in tasks]
+    for pair in pairs:
+        if len(pair) != 2 or not isinstance(pair[0], Task):
+            raise ArgumentTypeError(f"tasks has {short(pair)}; expected pairs of a task and its target")
+    for name in options:
+        if name not in inspect.signature(DifferentialIK).parameters:
+            raise unknown("option", name, list(inspect.signature(DifferentialIK).parameters)[2:])
+    if isinstance(options.get("contacts"), Iterable):
+        options["contacts"] = tuple(options["contacts"])
     key = ("differential ik", tuple(task for task, _ in pairs), *sorted(options.items(), key=lambda option: option[0]))
     known = robot._laws.get(key)
     if known is None:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.arguments import as_number, as_numbers
+from kinetree.arguments import as_flag, as_number, as_numbers
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array, clip, maximum, minimum, sqrt, zeros
 from kinetree.robot import Robot
@@ -31,6 +31,8 @@ class Limits:
     slower: float = 1.0
 
     def __post_init__(self) -> None:
+        for name in ("position", "velocity"):
+            object.__setattr__(self, name, as_flag(name, getattr(self, name)))
         object.__setattr__(self, "slower", as_number("slower", self.slower))
         if not 0.0 < self.slower < np.inf:
             raise ArgumentError(f"slower is {self.slower:g}; expected a positive factor")

@@ -81,7 +81,7 @@ class Problem:
             target = next(values) if task.target_shape(robot) is not None else None
             error, J = task.evaluate(robot, q, target)
             rate = error * task.gain
-            rows.append((error, rate + next(values) if task.feedforward else rate, J))
+            rows.append((error, rate + task.rates(robot, next(values)) if task.feedforward else rate, J))
         return rows
 
     def program(self, robot: Robot, *values: Any) -> tuple[Array, ...]:

@@ -10,6 +10,9 @@ from kinetree.arguments import UNIT_TOLERANCE
 from kinetree.ops import Array, absolute, less, logical_or
 from kinetree.per_state import refuse
 
+TARGET_TOLERANCE = 1e-3
+"""How far products of a target's axes may be from those of orthonormal ones."""
+
 
 def unit_quaternion(quaternion: Array, name: str = "quaternion") -> Array:
     """The quaternion, if its length is one."""
@@ -23,17 +26,32 @@ def unit_axis(angle_axis: Array, name: str = "angle_axis") -> Array:
     return angle_axis
 
 
-def rotation_matrix(matrix: Array, name: str = "matrix") -> Array:
+def rotation_matrix(matrix: Array, name: str = "matrix", tolerance: float = UNIT_TOLERANCE) -> Array:
     """The matrix, if its columns are right-handed and orthonormal."""
     x, y, z = matrix.T
     off: Any = False
     for a, b, product in ((x, x, 1.0), (y, y, 1.0), (z, z, 1.0), (x, y, 0.0), (y, z, 0.0), (z, x, 0.0)):
-        off = logical_or(off, less(UNIT_TOLERANCE, absolute(a @ b - product)))
+        off = logical_or(off, less(tolerance, absolute(a @ b - product)))
     refuse(off, f"{name} has columns that are not orthonormal; expected a rotation matrix")
     handedness = (x[1] * y[2] - x[2] * y[1]) * z[0] + (x[2] * y[0] - x[0] * y[2]) * z[1]
     handedness = handedness + (x[0] * y[1] - x[1] * y[0]) * z[2]
     refuse(less(handedness, 0.0), f"{name} mirrors (its determinant is -1); expected a rotation matrix")
     return matrix
+
+
+def target_pose(T: Array, name: str) -> Array:
+    """A pose to go to, (4, 4), if it is one."""
+    target_rotation(T[:3, :3], name)
+    off: Any = False
+    for number, expected in zip(T[3], (0.0, 0.0, 0.0, 1.0), strict=True):
+        off = logical_or(off, less(TARGET_TOLERANCE, absolute(number - expected)))
+    refuse(off, f"{name} does not end in a row 0, 0, 0, 1; expected a pose [[R, p], [0, 1]] (is it transposed?)")
+    return T
+
+
+def target_rotation(R: Array, name: str) -> Array:
+    """A rotation to turn to, (3, 3), if it is one; it is not where a robot is, and need not be as exact."""
+    return rotation_matrix(R, name, TARGET_TOLERANCE)
 
 
 def _refuse_length(name: str, x: Array, expected: str) -> None:

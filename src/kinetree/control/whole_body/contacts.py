@@ -14,7 +14,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from kinetree.arguments import as_constant, as_number
+from kinetree.arguments import as_constant, as_count, as_floats, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, cross, skew
 from kinetree.robot import Robot
@@ -64,9 +64,12 @@ class GroundContact(ABC):
                 f"least of contact {self.name!r} is {self.least:g}; expected no more than its most, {self.most:g}"
             )
         if self.at is not None:
-            array = as_constant("at", self.at, (4, 4) if np.ndim(self.at) == 2 else (3,))
-            if array.ndim == 2 and not is_rotation_matrix(array[:3, :3]):
-                raise ArgumentError(f"at of contact {self.name!r} is no pose; expected a rotation in its upper left")
+            array = as_floats("at", self.at, ())
+            array = as_constant("at", array, (4, 4) if array.ndim == 2 else (3,))
+            if not np.isfinite(array).all():
+                raise ArgumentError(f"at of contact {self.name!r} is {short(self.at)}; expected finite numbers")
+            if array.ndim == 2 and not (is_rotation_matrix(array[:3, :3]) and (array[3] == (0, 0, 0, 1)).all()):
+                raise ArgumentError(f"at of contact {self.name!r} is no pose; expected [[R, p], [0, 1]], R a rotation")
             object.__setattr__(
                 self, "at", tuple(map(tuple, array.tolist())) if array.ndim == 2 else tuple(array.tolist())
             )
@@ -155,7 +158,8 @@ class PointContact(GroundContact):
         if not 0.0 < size < math.inf:
             raise ArgumentError(f"normal of contact {self.name!r} is {short(self.normal)}; expected a direction")
         object.__setattr__(self, "normal", tuple((normal / size).tolist()))
-        if isinstance(self.edges, bool) or not isinstance(self.edges, int) or self.edges < FOUR:
+        object.__setattr__(self, "edges", as_count("edges", self.edges))
+        if self.edges < FOUR:
             raise ArgumentError(f"edges of contact {self.name!r} is {short(self.edges)}; expected {FOUR} or more")
         if np.ndim(self.at) == 2:
             raise ArgumentError(f"at of contact {self.name!r} is a pose; expected a point: its axes are the ground's")

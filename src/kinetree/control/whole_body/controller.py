@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_count, as_floats, as_number, as_rows, batch_shape
+from kinetree.arguments import as_constant, as_count, as_floats, as_listed, as_number, as_rows, batch_shape
 from kinetree.binding import native as native_method
 from kinetree.binding import text_of
 from kinetree.compiler import native
@@ -25,7 +25,7 @@ from kinetree.control.whole_body.problem import Problem
 from kinetree.control.whole_body.refusal import why
 from kinetree.control.whole_body.step import Step
 from kinetree.control.whole_body.task import WholeBodyTask
-from kinetree.errors import ArgumentError, ArgumentTypeError, QuadraticProgramError, one_of, short
+from kinetree.errors import ArgumentError, KinetreeError, one_of
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
 from kinetree.solvers import active_set
@@ -68,9 +68,9 @@ class WholeBody:
         fallback_damping: float = 1.0,
     ) -> None:
         robot = as_robot(robot)
-        listed = _listed("tasks", tasks, WholeBodyTask, "PoseTask('tool0')")
-        held = _listed("contacts", contacts, GroundContact, "SurfaceContact('left_foot')")
-        bounded = _listed("limits", limits, WholeBodyLimit, "TorqueLimits()")
+        listed = as_listed("tasks", tasks, WholeBodyTask, "PoseTask('tool0')")
+        held = as_listed("contacts", contacts, GroundContact, "SurfaceContact('left_foot')")
+        bounded = as_listed("limits", limits, WholeBodyLimit, "TorqueLimits()")
         kinds = [type(limit) for limit in bounded]
         if len(set(kinds)) != len(kinds):
             raise ArgumentError("limits has two of a kind; expected one of TorqueLimits and one of MotionLimits")
@@ -87,7 +87,8 @@ class WholeBody:
         self.limit = as_count("iterations", iterations)
         if not self.limit:
             raise ArgumentError("iterations is 0; expected at least one")
-        dynamics = Dynamics(robot, held, motors(robot, actuated))
+        driven = None if actuated is None else as_listed("actuated", actuated, str, "'left_knee'")
+        dynamics = Dynamics(robot, held, motors(robot, driven))
         for part in (*listed, *bounded):
             part.check(dynamics)
         if not listed:
@@ -97,8 +98,7 @@ class WholeBody:
         self.fallback = None if fallback is None else one_of("fallback", fallback, FALLBACKS)
         self._safe = Safe(self.problem, self.fallback or "damping", read["fallback_damping"])  # type: ignore[arg-type]
         self._given = (robot, listed, held, bounded), {
-            **read, "actuated": None if actuated is None else tuple(actuated), "iterations": self.limit,
-            "fallback": self.fallback,
+            **read, "actuated": driven, "iterations": self.limit, "fallback": self.fallback
         }  # fmt: skip
         self._compiled = Compiled(self.problem, self.limit)
         self._all_on = switched(self.problem, None, None)
@@ -172,7 +172,8 @@ class WholeBody:
         else:
             compiled.chain.states(rows, [*results, status])
         for k in np.flatnonzero(status).tolist():
-            self._refuse(int(status[k, 0]), [_one(row, k) for row in rows], [result[k] for result in results])
+            where = f", in state {list(map(int, np.unravel_index(k, batch)))} of the batch" if batch else ""
+            self._refuse(int(status[k, 0]), [_one(row, k) for row in rows], [result[k] for result in results], where)
         tau, a, forces, new, info = (result.reshape(*batch, result.shape[-1]) for result in results)
         return tau, a, forces, new, info
 
@@ -186,7 +187,8 @@ class WholeBody:
     def wrenches(self, q: ArrayLike, forces: ArrayLike) -> dict[str, Array]:
         """Forces of a step as wrenches on frames, in world axes at their origins, (6,): as `inverse_dynamics` of the
         robot and of a simulator takes them. Those of contacts at the same frame are summed."""
-        q, f = np.asarray(q, dtype=float), np.asarray(forces, dtype=float)
+        q = as_constant("q", q, (self.robot.nq,))
+        f = as_constant("forces", forces, (self.problem.dynamics.held,))
         found: dict[str, Array] = {}
         for contact in self.contacts:
             wrench = contact.wrench(self.robot, q, f[self._places[str(contact.name)]])
@@ -214,10 +216,12 @@ class WholeBody:
 
     # -- without a solution ------------------------------------------------------------------------------------
 
-    def _refuse(self, status: int, given: list[Array], results: list[Array]) -> None:
+    def _refuse(self, status: int, given: list[Array], results: list[Array], where: str) -> None:
         """Raise, or write what the fallback gives."""
         if self.fallback is None:
-            raise self._why(status, given)
+            error = self._why(status, given)
+            error.args = (f"{error}{where}",)
+            raise error
         q, v, _, switches, _ = given
         tau, a, forces, state, info = results
         tau[...] = self._safe.torques(q, v, switches)
@@ -225,18 +229,13 @@ class WholeBody:
         state[...] = 0.0
         info[...] = (float(status), 0.0, 0.0, 0.0)
 
-    def _why(self, status: int, given: list[Array]) -> QuadraticProgramError:
-        with np.errstate(all="ignore"):
-            results = [np.asarray(part, dtype=float) for part in self._compiled.formula.call(*given[:4])]
+    def _why(self, status: int, given: list[Array]) -> KinetreeError:
+        try:
+            with np.errstate(all="ignore"):
+                results = [np.asarray(part, dtype=float) for part in self._compiled.formula.call(*given[:4])]
+        except KinetreeError as error:  # q is no configuration, or a target no pose
+            return error
         return why(self.problem, status, given, results, self.limit)
-
-
-def _listed(argument: str, given: Any, kind: type, example: str) -> tuple[Any, ...]:
-    listed = (given,) if isinstance(given, kind) else tuple(given)
-    for item in listed:
-        if not isinstance(item, kind):
-            raise ArgumentTypeError(f"{argument} has {short(item)}; expected such as {example}")
-    return listed
 
 
 def _unique(kind: str, names: list[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.arguments import as_flag
 from kinetree.control.whole_body.dynamics import Dynamics
 from kinetree.control.whole_body.task import Shape, WholeBodyTask
 from kinetree.errors import unknown
@@ -31,7 +32,7 @@ class ForceTask(WholeBodyTask):
         return len(self.entries(dynamics))
 
     def entries(self, dynamics: Dynamics) -> list[int]:
-        if self.contact not in dynamics.forces:
+        if not isinstance(self.contact, str) or self.contact not in dynamics.forces:
             raise unknown("contact", self.contact, dynamics.forces)
         at = dynamics.forces[self.contact]
         return list(range(at.start, at.stop))
@@ -50,6 +51,10 @@ class TorqueTask(WholeBodyTask):
     by the robot's mass."""
 
     as_given: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "as_given", as_flag("as_given", self.as_given))
 
     @property
     def default_name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -11,6 +12,7 @@ from kinetree import linalg, ops
 from kinetree.bound_law import BoundLaw
 from kinetree.control.whole_body.problem import Problem
 from kinetree.definition import Definition
+from kinetree.errors import KinetreeError
 from kinetree.identity import identity
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -23,7 +25,8 @@ SMALL = 1e-6
 
 class Safe:
     """τ = -d v, and with "gravity-compensation" the torques that hold the robot still on the contacts that are on, with
-    the least forces of theirs, whatever the cones say. Within torque limits; zero for states that are not finite."""
+    the least forces of theirs, whatever the cones say, if q is a configuration. Within torque limits; entries of v that
+    are not finite count as zero."""
 
     def __init__(self, problem: Problem, kind: Fallback, damping: float) -> None:
         self.problem, self.kind, self.damping = problem, kind, damping
@@ -33,7 +36,8 @@ class Safe:
         d = self.problem.dynamics
         tau = -self.damping * np.where(np.isfinite(v), v, 0.0)
         if self.kind == "gravity-compensation" and np.isfinite(q).all():
-            tau = tau + self.holding.call(q, switches[: len(d.contacts)])
+            with suppress(KinetreeError):  # of what is no configuration, nothing is known
+                tau = tau + self.holding.call(q, switches[: len(d.contacts)])
         efforts = self.problem.torque_limits.efforts(d)
         tau = np.clip(np.where(np.isfinite(tau), tau, 0.0), -efforts, efforts)
         tau[list(d.idle)] = 0.0

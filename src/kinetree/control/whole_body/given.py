@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats, as_number, batch_shape
+from kinetree.arguments import as_constant, as_floats, as_number, batch_shape
 from kinetree.control.whole_body.problem import Problem
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ops import Array
@@ -33,8 +33,13 @@ def packed(problem: Problem, reference: Any) -> Array:
             raise ArgumentError(f"reference has nothing for task {task!r}; expected {_words(own)}")
         value = reference[task]
         given = value if isinstance(value, tuple) and len(own) > 1 else (value,)
-        if len(given) > len(own):
+        if not 0 < len(given) <= len(own):
             raise ArgumentError(f"reference of task {task!r} has {len(given)} parts; expected {_words(own)}")
+        if len(own) == 1 and _has_parts(value, own["target"][1]):
+            raise ArgumentError(
+                f"reference of task {task!r} is a tuple of parts; expected {_words(own)} alone, since the task has no "
+                "feedforward=True"
+            )
         for k, (name, (_, shape)) in enumerate(own.items()):
             label = f"{name} of task {task!r}"
             parts[label] = (as_floats(label, given[k], shape) if k < len(given) else np.zeros(shape), shape)
@@ -43,6 +48,11 @@ def packed(problem: Problem, reference: Any) -> Array:
         return np.concatenate([array.ravel() for array, _ in parts.values()])
     columns = [np.broadcast_to(array, batch + shape).reshape(*batch, -1) for array, shape in parts.values()]
     return np.concatenate(columns, axis=-1) if columns else np.zeros(0)
+
+
+def _has_parts(value: Any, shape: tuple[int, ...]) -> bool:
+    """Whether it is a tuple of arrays each like a target, as trajectories give, and not a target or a batch."""
+    return isinstance(value, tuple) and len(value) > 0 and np.ndim(value[0]) >= len(shape)
 
 
 def _words(own: Mapping[str, Any]) -> str:
@@ -57,7 +67,7 @@ def switched(problem: Problem, contacts: Any, weights: Any) -> Array:
 
 
 def _numbers(kind: str, given: Any, names: list[str], on_or_off: bool) -> Array:
-    argument = "contacts" if on_or_off else "weights"
+    argument, word = ("contacts", "contact") if on_or_off else ("weights", "weight of task")
     if given is None:
         return np.ones(len(names))
     if isinstance(given, Mapping):
@@ -65,12 +75,14 @@ def _numbers(kind: str, given: Any, names: list[str], on_or_off: bool) -> Array:
         for name, value in given.items():
             if name not in names:
                 raise unknown(kind, name, names)
-            number = bool(value) if on_or_off else as_number(f"weight of task {name!r}", value)
-            values[names.index(name)] = float(number)
+            is_flag = on_or_off and isinstance(value, (bool, np.bool_))
+            values[names.index(name)] = value if is_flag else as_number(f"{word} {name!r}", value)
     elif isinstance(given, (str, bytes)):
         raise ArgumentTypeError(f"{argument} is {short(given)}; expected a dict, or a number for each of {names}")
     else:
-        values = as_floats(argument, _as_list(given), (len(names),))
+        values = as_constant(argument, _as_list(given), (len(names),))
+    if not np.isfinite(values).all():
+        raise ArgumentError(f"{argument} has {short(given)}; expected finite numbers")
     if not on_or_off and not (values >= 0.0).all():
         raise ArgumentError(f"weights has {short(given)}; expected factors of zero or more")
     return values

@@ -23,8 +23,10 @@ class WholeBodyLimit(ABC):
     priority: int | None = None
 
     def __post_init__(self) -> None:
-        if self.priority is not None and (isinstance(self.priority, bool) or not isinstance(self.priority, int)):
-            raise ArgumentTypeError(f"priority is {short(self.priority)}; expected an integer, or None")
+        if self.priority is not None:
+            if isinstance(self.priority, bool) or not isinstance(self.priority, (int, np.integer)):
+                raise ArgumentTypeError(f"priority is {short(self.priority)}; expected an integer, or None")
+            object.__setattr__(self, "priority", int(self.priority))
 
     @abstractmethod
     def check(self, dynamics: Dynamics) -> None:
@@ -83,8 +85,8 @@ class MotionLimits(WholeBodyLimit):
     def __post_init__(self) -> None:
         super().__post_init__()
         limits = Limits(self.position, self.velocity, self.acceleration, self.slower)
-        object.__setattr__(self, "acceleration", limits.acceleration)
-        object.__setattr__(self, "slower", limits.slower)
+        for name in ("position", "velocity", "acceleration", "slower"):
+            object.__setattr__(self, name, getattr(limits, name))
 
     def check(self, dynamics: Dynamics) -> None:
         self._limits(dynamics).accelerations(dynamics.robot)

@@ -7,12 +7,13 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from kinetree.arguments import as_number
+from kinetree.arguments import as_flag, as_number
 from kinetree.control.whole_body.dynamics import Dynamics
 from kinetree.control.whole_body.task import MotionTask, Shape, WholeBodyTask
 from kinetree.errors import ArgumentError, one_of
 from kinetree.ik import CenterOfMass, Orientation, Pose, Position, Posture
 from kinetree.ik.tasks.posture import as_joints
+from kinetree.ik.tasks.task import linear_first
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.spatial.packing import unpack
@@ -51,6 +52,9 @@ class PoseTask(_FrameTask):
     def evaluate(self, robot: Robot, q: Array, v: Array, target: Any) -> tuple[Array, Array, Array]:
         error, J = Pose(self.frame).evaluate(robot, q, target)
         return error, np.concatenate(self.drifts(robot, q, v)), J
+
+    def rates(self, robot: Robot, given: Array) -> Array:
+        return linear_first(robot, given)
 
 
 @final
@@ -140,7 +144,8 @@ Part = Literal["both", "linear", "angular"]
 @final
 @dataclass(frozen=True)
 class MomentumTask(WholeBodyTask):
-    """Momentum about the centre of mass, h = A_G v, in world axes: linear [N s], then angular [N m s].
+    """Momentum about the centre of mass, h = A_G v, in world axes: linear [N s] and angular [N m s], in the robot's
+    order, as `robot.centroidal_momentum` has them.
 
         A_G a + Ȧ_G v = ḣ* + gain · (h* - h)
 
@@ -159,6 +164,7 @@ class MomentumTask(WholeBodyTask):
         super().__post_init__()
         object.__setattr__(self, "part", one_of("part", self.part, ("both", "linear", "angular")))
         object.__setattr__(self, "gain", as_number("gain", self.gain))
+        object.__setattr__(self, "feedforward", as_flag("feedforward", self.feedforward))
         if not 0.0 <= self.gain < np.inf:
             raise ArgumentError(f"gain of task {self.name!r} is {self.gain:g}; expected a positive number, or zero")
 
@@ -177,9 +183,10 @@ class MomentumTask(WholeBodyTask):
         robot, q, v = state.robot, state.q, state.v
         A = self._chosen(robot, robot.centroidal_momentum_matrix(q))
         drift = self._chosen(robot, robot.centroidal_momentum_bias(q, v))
-        rate = self.gain * (given[0] - self._chosen(robot, robot.centroidal_momentum(q, v))) - drift
+        wanted = [linear_first(robot, part) if self.part == "both" else part for part in given]
+        rate = self.gain * (wanted[0] - self._chosen(robot, robot.centroidal_momentum(q, v))) - drift
         if self.feedforward:
-            rate = rate + given[1]
+            rate = rate + wanted[1]
         scale = 1.0 / dynamics.scale
         return dynamics.of_accelerations(A * scale, q), rate * scale
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kinetree.errors import QuadraticProgramError, unknown
+from kinetree.errors import KinetreeError, unknown
 from kinetree.ops import Array
 
 
@@ -28,10 +28,10 @@ class Step(NamedTuple):
     """Changes of what holds, from where the step started."""
     places: Mapping[str, slice]
     """Where in `forces` each contact has its own."""
-    error: QuadraticProgramError | None = None
+    error: KinetreeError | None = None
 
     def force(self, contact: str) -> Array:
         """The force of one contact on the robot, in its axes: 3, 5 or 6 numbers [N, N m]."""
-        if contact not in self.places:
+        if not isinstance(contact, str) or contact not in self.places:
             raise unknown("contact", contact, self.places)
         return self.forces[self.places[contact]]

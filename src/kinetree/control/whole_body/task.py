@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import as_number, as_numbers
+from kinetree.arguments import as_flag, as_number, as_numbers
 from kinetree.control.whole_body.dynamics import Dynamics
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array
@@ -36,11 +36,12 @@ class WholeBodyTask(ABC):
     def __post_init__(self) -> None:
         weight = as_numbers("weight", self.weight)
         object.__setattr__(self, "weight", weight)
-        if not np.isfinite(weight).all() or np.min(weight) < 0.0:
+        if not np.size(weight) or not np.isfinite(weight).all() or np.min(weight) < 0.0:
             raise ArgumentError(f"weight is {short(self.weight)}; expected positive numbers, or zero")
-        if isinstance(self.priority, bool) or not isinstance(self.priority, int):
+        if isinstance(self.priority, bool) or not isinstance(self.priority, (int, np.integer)):
             raise ArgumentTypeError(f"priority is {short(self.priority)}; expected an integer, smaller ones first")
-        object.__setattr__(self, "hard", bool(self.hard))
+        object.__setattr__(self, "priority", int(self.priority))
+        object.__setattr__(self, "hard", as_flag("hard", self.hard))
         object.__setattr__(self, "name", self.default_name if self.name is None else str(self.name))
 
     @property
@@ -85,7 +86,8 @@ class MotionTask(WholeBodyTask):
 
     stiffness     [1/s²]
     damping       [1/s]; 2 √stiffness, without overshoot, unless it is given
-    feedforward   whether references also have ẋ* and ẍ*, (size,) each, in world axes; else they are zero
+    feedforward   whether references also have ẋ* and ẍ*, (size,) each, in world axes; else they are zero. Those of
+                  poses are 6-vectors, in the robot's order
     """
 
     stiffness: float = 100.0
@@ -100,6 +102,7 @@ class MotionTask(WholeBodyTask):
             if not 0.0 <= number < math.inf:
                 raise ArgumentError(f"{name} of task {self.name!r} is {number:g}; expected a positive number, or zero")
             object.__setattr__(self, name, number)
+        object.__setattr__(self, "feedforward", as_flag("feedforward", self.feedforward))
 
     @abstractmethod
     def target_shape(self, robot: Robot) -> Shape:
@@ -116,10 +119,15 @@ class MotionTask(WholeBodyTask):
             shapes |= {"velocity": (size,), "acceleration": (size,)}
         return shapes
 
+    def rates(self, robot: Robot, given: Array) -> Array:
+        """A velocity or acceleration of a reference, in the order of rows."""
+        return given
+
     def rows(self, dynamics: Dynamics, state: Any, given: list[Array]) -> tuple[Array, Array]:
         error, drift, J = self.evaluate(state.robot, state.q, state.v, given[0])
         speed = J @ state.v
         wanted = self.stiffness * error
         if self.feedforward:
-            wanted, speed = wanted + given[2], speed - given[1]
+            velocity, acceleration = (self.rates(state.robot, part) for part in given[1:])
+            wanted, speed = wanted + acceleration, speed - velocity
         return dynamics.of_accelerations(J, state.q), wanted - self.damping * speed - drift

@@ -8,6 +8,7 @@ from typing import Any, final
 from kinetree.ik.tasks.task import Task, linear_and_angular, rotation_error
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.rotations.checks import target_rotation
 
 
 @final
@@ -25,4 +26,5 @@ class Orientation(Task):
 
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         _, J = linear_and_angular(robot, self.frame, q)
+        target = target_rotation(target, f"target of {self.frame!r}")
         return rotation_error(target, robot.frame(self.frame).pose(q)[:3, :3]), J

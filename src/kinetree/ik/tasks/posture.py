@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ik.tasks.task import Task
-from kinetree.ops import Array
+from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
 
 
@@ -41,7 +41,11 @@ class Posture(Task):
 
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         entries = self.entries(robot)
-        return robot.difference(q, target)[entries], np.eye(robot.nv)[entries]
+        goal = zeros(robot.nq, q, target)
+        for joint in robot.model.owners:  # joints it is not about are where they are, whatever the target says of them
+            given = target if joint.iv in entries and joint.nv else q
+            goal[joint.iq : joint.iq + joint.nq] = given[joint.iq : joint.iq + joint.nq]
+        return robot.difference(q, goal)[entries], np.eye(robot.nv)[entries]
 
 
 def as_joints(names: object) -> tuple[str, ...] | None:

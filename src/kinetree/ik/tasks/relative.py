@@ -7,9 +7,10 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.ik.tasks.task import Task, linear_and_angular, rotation_error
+from kinetree.ik.tasks.task import Task, linear_and_angular, linear_first, rotation_error
 from kinetree.ops import Array, skew
 from kinetree.robot import Robot
+from kinetree.rotations.checks import target_pose
 
 
 @final
@@ -31,6 +32,7 @@ class RelativePose(Task):
 
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         T, T_B = robot.frame(self.frame).pose(q), robot.frame(self.seen_from).pose(q)
+        target = target_pose(target, f"target of {self.frame!r}")
         R_B, p = T_B[:3, :3], T[:3, 3] - T_B[:3, 3]
         error = np.concatenate(
             [target[:3, 3] - R_B.T @ p, rotation_error(target[:3, :3], R_B.T @ T[:3, :3])],
@@ -39,3 +41,6 @@ class RelativePose(Task):
         linear_B, angular_B = linear_and_angular(robot, self.seen_from, q)
         rows = [R_B.T @ (linear - linear_B + skew(p) @ angular_B), R_B.T @ (angular - angular_B)]
         return error, np.concatenate(rows)
+
+    def rates(self, robot: Robot, given: Array) -> Array:
+        return linear_first(robot, given)

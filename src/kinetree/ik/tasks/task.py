@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import as_number, as_numbers
+from kinetree.arguments import as_flag, as_number, as_numbers
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.spatial.exponential import log_quaternion
+from kinetree.spatial.packing import unpack
 from kinetree.spatial.rotation import quaternion_from_matrix
 
 
@@ -25,7 +26,8 @@ class Task(ABC):
     weight        of the residual J v - gain · error, a number or one for every row, among tasks of one priority
     gain          with which the error decays [1/s]
     priority      tasks with a smaller number come first, and are not touched by those that come after
-    feedforward   whether the target's own velocity is also given, right after the target; it is added to gain · error
+    feedforward   whether the target's own velocity is also given, right after the target; it is added to gain · error.
+                  Those of poses and of momentum are 6-vectors, in the robot's order
     """
 
     weight: float | tuple[float, ...] = 1.0
@@ -37,12 +39,14 @@ class Task(ABC):
         weight = as_numbers("weight", self.weight)
         object.__setattr__(self, "weight", weight)
         object.__setattr__(self, "gain", as_number("gain", self.gain))
-        if min(weight if isinstance(weight, tuple) else (weight,)) < 0.0 or not np.isfinite(weight).all():
+        object.__setattr__(self, "feedforward", as_flag("feedforward", self.feedforward))
+        if not np.size(weight) or np.min(weight) < 0.0 or not np.isfinite(weight).all():
             raise ArgumentError(f"weight is {short(self.weight)}; expected positive numbers, or zero")
         if not math.isfinite(self.gain) or self.gain < 0.0:
             raise ArgumentError(f"gain is {self.gain:g}; expected a positive number [1/s], or zero")
-        if isinstance(self.priority, bool) or not isinstance(self.priority, int):
+        if isinstance(self.priority, bool) or not isinstance(self.priority, (int, np.integer)):
             raise ArgumentTypeError(f"priority is {short(self.priority)}; expected an integer, smaller ones first")
+        object.__setattr__(self, "priority", int(self.priority))
 
     @abstractmethod
     def size(self, robot: Robot) -> int:
@@ -55,6 +59,10 @@ class Task(ABC):
     @abstractmethod
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         """The error, (size,), and J, (size, nv)."""
+
+    def rates(self, robot: Robot, given: Array) -> Array:
+        """The velocity of a target, in the order of rows."""
+        return given
 
     def weights(self, robot: Robot) -> Array:
         """Of every row."""
@@ -79,3 +87,8 @@ def linear_and_angular(robot: Robot, frame: str, q: Array) -> tuple[Array, Array
 def rotation_error(R_target: Array, R: Array) -> Array:
     """log(R_target Rᵀ), (3,) [rad]: the rotation vector in world axes that takes R to the target."""
     return log_quaternion(quaternion_from_matrix(R_target @ R.T))
+
+
+def linear_first(robot: Robot, given: Array) -> Array:
+    """A 6-vector, in the robot's order, as rows of which the linear ones come first."""
+    return np.concatenate(unpack(given, robot.model.spatial_order))

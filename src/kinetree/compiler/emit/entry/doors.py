@@ -13,12 +13,12 @@ entry:
   %is_tuple = icmp ne i32 %bit, 0
   br i1 %is_tuple, label %size, label %no
 size:
-  %positional = field i64 %door, Door_POSITIONAL
+  %most = field i64 %door, Door_SPREAD_TO
   %PyTuple_Size = python PyTuple_Size
   %PyTuple_GetItem = python PyTuple_GetItem
   %count = call i64 %PyTuple_Size(ptr %last)
   %total = add i64 %before, %count
-  %fits = icmp sle i64 %total, %positional
+  %fits = icmp sle i64 %total, %most
   br i1 %fits, label %head, label %no
 head:
   %k = phi i64 [0, %size], [%k1, %store]

@@ -51,6 +51,7 @@ class Door(IntEnum):
     RECYCLES = 17  # 1: use them again
     PRESETS = 18  # per array, what it is where it is not given, or 0; or 0 if there are none
     SPREADS = 19  # of so many arguments by position the last may be a tuple, of that one and those after it; or 0
+    SPREAD_TO = 20  # with the items of the tuple, so many at most
 
 
 FIELDS = 24

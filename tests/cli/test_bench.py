@@ -45,6 +45,16 @@ def test_the_peers_compute_the_same(name, base):
     assert batches == {"inverse_dynamics", "forward_dynamics"}
 
 
+def test_one_joint():
+    """Pinocchio's batch functions crash for it."""
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
+    text = f'<robot name="r"><link name="a"/><link name="b">{inertial}</link>{joint}</robot>'
+    report = raced(kt.load(text), text)
+    assert all("pinocchio" in row.microseconds for row in report.single)
+    assert not any("pinocchio" in row.microseconds for row in report.batch)
+
+
 def test_another_robot_is_found_out():
     text = text_of("planar2").replace('mass value="2"', 'mass value="2.5"')
     assert text != text_of("planar2")

@@ -23,6 +23,7 @@ WRONG = {
     "simulate arm6 --q many.json": (1, "--q has states of shape (3,); expected one state"),
     "simulate arm6 --plot picture": (2, "expected a name that ends with .png"),
     "simulate arm6 --plot nowhere/x.png": (1, "there is no folder nowhere"),
+    "simulate still.urdf": (1, "'r' has no joint that moves, so there is nothing to simulate"),
     "export arm6 nowhere/x.urdf": (1, "FILE is nowhere/x.urdf: there is no folder nowhere"),
     "export arm6 --to listing --quantity mass_matrix --frame tool0": (1, "of the whole robot; expected no --frame"),
     "equations planar2 --out nowhere/x.py": (1, "there is no folder nowhere"),
@@ -39,6 +40,7 @@ WRONG = {
 def test_a_sentence_also_as_json(cli, line, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "many.json").write_text(json.dumps({"q": np.zeros((3, 6)).tolist()}))
+    (tmp_path / "still.urdf").write_text('<robot name="r"><link name="a"/></robot>')
     code, sentence = WRONG[line]
     run = cli(*line.split(), "--json", code=code)
     assert sentence in json.loads(run.stdout)["error"]
@@ -89,3 +91,9 @@ def test_a_folder_that_takes_no_files(cli, monkeypatch, tmp_path):
         run = cli(*line.split(), name, code=1)
         assert run.stderr == f"error: {name} cannot be written: permission denied\n"
     assert (tmp_path / "arm.urdf").read_text() == "old"
+
+
+def test_warnings_are_sentences(shell, tmp_path):
+    (tmp_path / "file").touch()
+    run = shell("dynamics", "planar2", "mass_matrix", env={"KINETREE_CACHE_DIR": str(tmp_path / "file")})
+    assert run.stderr.startswith("warning: compiled code is not kept in ") and ".py" not in run.stderr

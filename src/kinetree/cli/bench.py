@@ -19,7 +19,6 @@ from kinetree.cli.output import (
     JsonOption,
     console,
     guarded,
-    notes_on_stderr,
     print_json,
     print_table,
     progress,
@@ -47,7 +46,7 @@ def bench(
     """What a call costs, for one state and in a batch, beside Pinocchio and MuJoCo if they are installed."""
     effort = QUICK if quick else FULL
     loaded = loading.load_aloud(robot)
-    with notes_on_stderr(), progress() as bar:
+    with progress() as bar:
         task = bar.add_task("loading", total=steps(effort))
         report = contest(
             loaded.robot,

@@ -18,7 +18,6 @@ from kinetree.cli.output import (
     console,
     examples,
     guarded,
-    notes_on_stderr,
     print_json,
     print_table,
     progress,
@@ -35,8 +34,7 @@ OFF = "switched off (KINETREE_CACHE=0, or no place to keep it in)"
 def cache(context: typer.Context, json: JsonOption = False) -> None:
     """The machine code that is kept on disk: where, how much; empty it or fill it ahead of time."""
     if context.invoked_subcommand is None:
-        with notes_on_stderr():
-            _show({"where": _where(), "bytes": kt.cache.size()}, f"{_where() or OFF}\n{_size(kt.cache.size())}", json)
+        _show({"where": _where(), "bytes": kt.cache.size()}, f"{_where() or OFF}\n{_size(kt.cache.size())}", json)
 
 
 @app.command()
@@ -50,17 +48,15 @@ def where(json: JsonOption = False) -> None:
 @guarded
 def size(json: JsonOption = False) -> None:
     """How much is on disk; KINETREE_CACHE_MB bounds it."""
-    with notes_on_stderr():
-        _show({"bytes": kt.cache.size()}, _size(kt.cache.size()), json)
+    _show({"bytes": kt.cache.size()}, _size(kt.cache.size()), json)
 
 
 @app.command()
 @guarded
 def clear(json: JsonOption = False) -> None:
     """Remove everything; it will be compiled again when it is needed."""
-    with notes_on_stderr():
-        freed = kt.cache.size()
-        removed = kt.cache.clear()
+    freed = kt.cache.size()
+    removed = kt.cache.clear()
     plural = "entry" if removed == 1 else "entries"
     _show({"removed": removed, "bytes": freed}, f"removed {removed} {plural}, {_size(freed)}", json)
 
@@ -92,7 +88,7 @@ def warm(
     if kt.cache.where() is None:
         raise kt.ArgumentError("the cache is switched off, so nothing would be kept")
     loaded = {name: loading.load_aloud(name).robot for name in robots}  # all first: a wrong name should not wait
-    with notes_on_stderr(), progress() as bar:
+    with progress() as bar:
         filled = [_filled(bar, name, robot, quantity or [], batch) for name, robot in loaded.items()]
     if json:
         print_json({"robots": [asdict(one) for one in filled], "bytes": kt.cache.size()})

@@ -87,7 +87,7 @@ def _pinocchio(pin: Any, robot: kt.Robot, text: str, frame: str, one: State, man
 
 def _pinocchio_batches(pin: Any, robot: kt.Robot, model: Any, many: State) -> dict[str, Many]:
     """Its C++ batch functions, where it was built with them."""
-    if not hasattr(pin, "rneaInParallel"):
+    if not hasattr(pin, "rneaInParallel") or robot.nv == 1:  # they take a single row for a column, and crash
         return {}
     columns = {kind: np.asfortranarray(kt.convert(robot, kind, x, to="pinocchio").T) for kind, x in many.items()}
     result = np.zeros_like(columns["v"])

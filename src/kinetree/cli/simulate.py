@@ -159,6 +159,8 @@ def _steps(robot: kt.Robot, seconds: float, dt: float) -> int:
     _positive(dt, "--dt")
     if dt > seconds:
         raise typer.BadParameter(f"{dt:g}; expected a step no longer than --seconds, {seconds:g}", param_hint="--dt")
+    if not robot.nv:
+        raise kt.ArgumentError(f"{robot.name!r} has no joint that moves, so there is nothing to simulate")
     most = MOST_NUMBERS / (robot.nq + 2 * robot.nv)
     if seconds / dt > most:
         raise kt.ArgumentError(

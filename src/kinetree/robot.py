@@ -20,6 +20,7 @@ from kinetree.compiled import Wrenches
 from kinetree.engine import Place
 from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, short
+from kinetree.files import write_text
 from kinetree.frame import Frame
 from kinetree.model.constraints import Constraint
 from kinetree.model.description import Finding
@@ -134,7 +135,7 @@ class Robot(OneBodyQuantities, ParameterQuantities):
         """
         text = mjcf(self.model, None if path is None else Path(path).absolute().parent, lossy)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            write_text(path, text)
         return text
 
     def to_urdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
@@ -147,7 +148,7 @@ class Robot(OneBodyQuantities, ParameterQuantities):
             raise ModelError(f"model {self.name!r} was made without a description, so it cannot be written")
         text = urdf(self.model.description, lossy)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            write_text(path, text)
         return text
 
     def __repr__(self) -> str:

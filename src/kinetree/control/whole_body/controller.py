@@ -43,7 +43,7 @@ class WholeBody:
     priorities the order is strict: what comes later never changes the residuals of what came before.
 
     limits             `TorqueLimits()`, of the robot, unless others are given
-    dt                 over which motion limits look ahead [s]
+    dt                 over which motion limits look ahead [s]: the time from step to step, or more
     actuated           names of joints with a motor; all but a floating base, unless they are given
     regularization     λ
     iterations         the most changes of the active set a step may take; with priorities, each of them

@@ -19,12 +19,13 @@ import latency
 import matplotlib as mpl
 import numpy as np
 import startup
-from measure import RESULTS, Call, best_loops, geometric_mean, save
+from measure import RESULTS, best_loops, geometric_mean, save
 from peers_pin import pin_calls, unread_calls
 from robots import ROBOTS, Contender, load
 from single import kernel_loop
 from table import show
 
+from kinetree.cli.measure import Call
 from kinetree.convert import Kind
 from kinetree.engine import Request
 from kinetree.quantities import OF_ROBOT

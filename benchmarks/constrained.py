@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from measure import Call, best_loops, save
+from measure import best_loops, save
 from robots import Contender, load
 from table import show
 
 import kinetree as kt
+from kinetree.cli.measure import Call
 
 FEET = ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")
 

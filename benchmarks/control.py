@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from latency import FIRST, TURN, sampler
-from measure import Call, best_loops, save
+from measure import best_loops, save
 from robots import load
 from table import show
 
 import kinetree as kt
+from kinetree.cli.measure import Call
 from kinetree.control import (
     CartesianImpedance,
     ComputedTorque,

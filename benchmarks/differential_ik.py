@@ -12,12 +12,13 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from measure import Call, best_loops, save
+from measure import best_loops, save
 from peers_ik import Setup, of_kinetree, of_mink, of_pink, of_placo
 from robots import find, standing, without_geometry
 from table import show
 
 import kinetree as kt
+from kinetree.cli.measure import Call
 
 DT = 0.005
 HANDS = ("left_rubber_hand", "right_rubber_hand")

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from measure import Call
 from robots import load
+
+from kinetree.cli.measure import Call
 
 ROBOTS = ("UR5", "G1")
 CALLS = 100_000

@@ -6,11 +6,8 @@ import json
 import os
 import platform
 import time
-import timeit
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,30 +42,6 @@ def best_times(contenders: dict[str, Callable[[], object]], repeats: int = 20, l
                     call()
                 best[name] = min(best[name], (time.perf_counter() - start) / len(group))
     return best
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call as a hot loop has it: a statement, or several with "; " between them, over local names."""
-
-    statement: str
-    names: Mapping[str, object]
-    read: Callable[[Any], np.ndarray] = np.asarray
-    """From the value of the last statement to the result, to compare contenders."""
-
-    def result(self) -> np.ndarray:
-        """What the statement computes."""
-        names = dict(self.names)
-        return self.read([eval(step, names) for step in self.statement.split("; ")][-1])
-
-    def seconds(self, count: int) -> float:
-        """Of a loop that holds nothing but the statement, with garbage collection off."""
-        return self._timer.timeit(count)
-
-    @cached_property
-    def _timer(self) -> timeit.Timer:
-        setup = f"({', '.join(self.names)},) = given"
-        return timeit.Timer(self.statement, setup, globals={"given": tuple(self.names.values())})
 
 
 def best_loops(

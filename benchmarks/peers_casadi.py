@@ -30,10 +30,10 @@ from adam.casadi.casadi_like import CasadiLike, SpatialMath
 from adam.core import RBDAlgorithms
 from adam.core.constants import Representations
 from adam.model import Model, build_model_factory
-from measure import Call
 from robots import Contender
 
 import kinetree as kt
+from kinetree.cli.measure import Call
 from kinetree.convert import Kind
 from kinetree.model.joints import AxisJoint
 

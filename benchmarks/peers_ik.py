@@ -16,9 +16,9 @@ import numpy as np
 import pink
 import pinocchio as pin
 import placo
-from measure import Call
 
 import kinetree as kt
+from kinetree.cli.measure import Call
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from measure import Call
 from robots import Contender
 
 import kinetree as kt
+from kinetree.cli.measure import Call
 from kinetree.convert import Kind
 
 

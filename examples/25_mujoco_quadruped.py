@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import CenterOfMassTask, OrientationTask, PointContact, PositionTask, PostureTask, WholeBody
@@ -88,44 +87,9 @@ def main(folder="pictures"):
     print(f"torques up to {np.abs(recording.tau[:, 6:] / robot.limits.effort[6:]).max():.0%} of their limits")
     file = Path(folder) / "25_mujoco_quadruped.png"
     file.parent.mkdir(parents=True, exist_ok=True)
-    draw(recording, file)
+    wanted = recording.reports["wanted"]
+    kt.plot.closed_loop(recording, wanted, friction=REAL, pushes=PUSH).savefig(file, dpi=100)
     print("drawn in", file)
-
-
-def draw(recording, file):
-    """From above, errors, forces, cones and torques."""
-    t = recording.t
-    figure = Figure(figsize=(12, 8), layout="constrained")
-    (top, error, height), (normal, cone, effort) = figure.subplots(2, 3)
-    ring = [places[name][:2] for name in (feet[0], feet[1], feet[3], feet[2], feet[0])]
-    top.plot(*np.array(ring).T, "0.7", label="four feet")
-    three = [name for name in (feet[0], feet[1], feet[3], feet[2]) if name != LIFTED]
-    top.fill(*np.array([places[name][:2] for name in three]).T, color="0.9", label="three feet")
-    top.plot(*recording.center_of_mass[:, :2].T, label="centre of mass")
-    top.plot(*recording.reports["wanted"][:, :2].T, "k--", lw=1, label="wanted")
-    for name in feet:
-        top.plot(*places[name][:2], "o", color="0.4")
-    top.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="from above")
-    error.plot(t, 1e3 * (recording.center_of_mass - recording.reports["wanted"]), lw=1, label=["x", "y", "z"])
-    error.set(xlabel="time [s]", ylabel="error [mm]", title="centre of mass")
-    for name in feet:
-        f = recording.force(name)
-        normal.plot(t, f[:, 2], lw=1, label=name)
-        ratio = np.where(f[:, 2] > 5.0, np.linalg.norm(f[:, :2], axis=1) / np.maximum(f[:, 2], 5.0), np.nan)
-        cone.plot(t, ratio, lw=1, label=name)
-        height.plot(t, 1e3 * (recording.poses(name)[:, 2, 3] - RADIUS), lw=1, label=name)
-    height.set(xlabel="time [s]", ylabel="height [mm]", title="feet")
-    normal.set(xlabel="time [s]", ylabel="normal force [N]", title="contact forces")
-    cone.axhline(PLANNED, color="k", ls="--", lw=1)
-    cone.set(xlabel="time [s]", ylabel="tangential / normal", title="friction; dashed: what is counted on")
-    effort.plot(t, recording.tau[:, 6:] / robot.limits.effort[6:], lw=1)
-    effort.set(xlabel="time [s]", ylabel="share of limit", title="torques", ylim=(-1.05, 1.05))
-    for axes in (error, height, normal, cone, effort):
-        axes.axvspan(PUSH.start, PUSH.end, color="0.92")
-        axes.grid(alpha=0.3)
-    for axes in (top, error, height, normal):
-        axes.legend(fontsize=7)
-    figure.savefig(file, dpi=100)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import (
@@ -103,49 +102,9 @@ def main(folder="pictures"):
     print(f"torques up to {np.abs(recording.tau[:, 6:] / robot.limits.effort[6:]).max():.0%} of their limits")
     file = Path(folder) / "26_mujoco_one_foot.png"
     file.parent.mkdir(parents=True, exist_ok=True)
-    draw(recording, file)
+    wanted = recording.reports["wanted"]
+    kt.plot.closed_loop(recording, wanted, friction=REAL, pushes=PUSH).savefig(file, dpi=100)
     print("drawn in", file)
-
-
-def outline(sole):
-    """Corners of a sole on the ground, as the robot has it."""
-    corners = [(0.16, 0.05), (0.16, -0.05), (-0.08, -0.05), (-0.08, 0.05), (0.16, 0.05)]
-    return np.array([places[sole][:2, 3] + corner for corner in corners]).T
-
-
-def draw(recording, file):
-    """From above, errors, forces, centre of pressure and torques."""
-    t = recording.t
-    figure = Figure(figsize=(12, 8), layout="constrained")
-    (top, error, height), (normal, pressure, effort) = figure.subplots(2, 3)
-    for sole in soles:
-        top.plot(*outline(sole), "0.6")
-    top.plot(*recording.center_of_mass[:, :2].T, label="centre of mass")
-    top.plot(*recording.reports["wanted"][:, :2].T, "k--", lw=1, label="wanted")
-    alone = (t > UP) & (t < DOWN)
-    point = recording.center_of_pressure("left_sole") + places["left_sole"][:2, 3]
-    top.plot(*point[alone].T, lw=0.8, label="centre of pressure on one foot")
-    top.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="from above")
-    error.plot(t, 1e3 * (recording.center_of_mass - recording.reports["wanted"]), lw=1, label=["x", "y", "z"])
-    error.set(xlabel="time [s]", ylabel="error [mm]", title="centre of mass")
-    for sole in soles:
-        normal.plot(t, recording.force(sole)[:, 2], lw=1, label=sole)
-        height.plot(t, 1e3 * recording.poses(sole)[:, 2, 3], lw=1, label=sole)
-    height.set(xlabel="time [s]", ylabel="height [mm]", title="feet")
-    normal.set(xlabel="time [s]", ylabel="normal force [N]", title="contact forces")
-    pressure.plot(t, 1e3 * (recording.center_of_pressure("left_sole") - AT[:2]), lw=1, label=["x", "y"])
-    for k, half in enumerate((60.0 + 60.0, 50.0)):
-        pressure.axhline(half, color=f"C{k}", ls="--", lw=0.8)
-        pressure.axhline(-half, color=f"C{k}", ls="--", lw=0.8)
-    pressure.set(xlabel="time [s]", ylabel="from the middle [mm]", title="pressure in the left sole; dashed: its edges")
-    effort.plot(t, recording.tau[:, 6:] / robot.limits.effort[6:], lw=0.8)
-    effort.set(xlabel="time [s]", ylabel="share of limit", title="torques", ylim=(-1.05, 1.05))
-    for axes in (error, height, normal, pressure, effort):
-        axes.axvspan(PUSH.start, PUSH.end, color="0.92")
-        axes.grid(alpha=0.3)
-    for axes in (top, error, height, normal, pressure):
-        axes.legend(fontsize=7)
-    figure.savefig(file, dpi=100)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import (
@@ -86,41 +85,9 @@ def main(folder="pictures"):
     print(f"torques up to {np.abs(recording.tau[:, 6:] / robot.limits.effort[6:]).max():.0%} of their limits")
     file = Path(folder) / "27_mujoco_squat.png"
     file.parent.mkdir(parents=True, exist_ok=True)
-    draw(recording, file)
+    wanted = recording.reports["wanted"]
+    kt.plot.closed_loop(recording, wanted, friction=REAL).savefig(file, dpi=100)
     print("drawn in", file)
-
-
-def draw(recording, file):
-    """Height, error, forces, from above, joints and torques."""
-    t = recording.t
-    figure = Figure(figsize=(12, 8), layout="constrained")
-    (height, error, above), (normal, angles, effort) = figure.subplots(2, 3)
-    height.plot(t, recording.center_of_mass[:, 2], label="centre of mass")
-    height.plot(t, recording.reports["wanted"][:, 2], "k--", lw=1, label="wanted")
-    height.set(xlabel="time [s]", ylabel="height [m]", title="squats")
-    error.plot(t, 1e3 * (recording.center_of_mass - recording.reports["wanted"]), lw=1, label=["x", "y", "z"])
-    error.set(xlabel="time [s]", ylabel="error [mm]", title="centre of mass")
-    corners = np.array([(0.16, 0.05), (0.16, -0.05), (-0.08, -0.05), (-0.08, 0.05), (0.16, 0.05)])
-    for sole in soles:
-        place = recording.poses(sole)[0, :2, 3]
-        above.plot(*(place + corners).T, "0.6")
-        above.plot(*(place + recording.center_of_pressure(sole)).T, lw=0.8, label=f"pressure, {sole}")
-        normal.plot(t, recording.force(sole)[:, 2], lw=1, label=sole)
-    above.plot(*recording.center_of_mass[:, :2].T, label="centre of mass")
-    above.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="from above")
-    normal.plot(t, sum(recording.force(sole)[:, 2] for sole in soles), lw=1, label="both")
-    normal.axhline(9.81 * robot.mass, color="k", ls="--", lw=0.8)
-    normal.set(xlabel="time [s]", ylabel="normal force [N]", title="contact forces; dashed: weight")
-    for name in ("left_hip_pitch", "left_knee", "left_ankle_pitch"):
-        angles.plot(t, np.degrees(recording.q[:, 7 + robot.joint_names.index(name)]), lw=1, label=name)
-    angles.set(xlabel="time [s]", ylabel="angle [°]", title="joints")
-    effort.plot(t, recording.tau[:, 6:] / robot.limits.effort[6:], lw=0.8)
-    effort.set(xlabel="time [s]", ylabel="share of limit", title="torques", ylim=(-1.05, 1.05))
-    for axes in (height, error, above, normal, angles):
-        axes.legend(fontsize=7)
-    for axes in (height, error, normal, angles, effort):
-        axes.grid(alpha=0.3)
-    figure.savefig(file, dpi=100)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Whole-body control in MuJoCo: a humanoid walks a stride ahead, slowly enough to stop at any time.
 
-`footsteps` says where feet go, `SlowWalk` makes trajectories of that, and the robot keeps to them. A foot counts as a
-contact once the floor is felt: until then it goes on downwards.
+`footsteps` says where feet go, `SlowWalk` makes trajectories of that, and the robot keeps to them. `Landing` counts a
+foot as a contact once the floor is felt; until then it goes on downwards.
 
     python 28_mujoco_slow_walk.py [folder for the picture]
 """
@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.control import (
@@ -23,7 +22,7 @@ from kinetree.control import (
     WholeBody,
 )
 from kinetree.simulation import Fixture, MujocoWorld
-from kinetree.trajectories import SlowWalk, footsteps
+from kinetree.trajectories import Landing, SlowWalk, footsteps
 
 PLANNED, REAL = 0.6, 0.8  # friction that the controller counts on, and that of the floor
 STRIDE, COUNT = 0.3, 1  # [m], of each foot
@@ -55,38 +54,29 @@ contacts = [SurfaceContact(name, least=20.0, **sole) for name in soles]  # feet 
 controller = WholeBody(robot, tasks, contacts)
 
 
-def lowered(by, pose, velocity, acceleration):
-    """The reference of a foot that should stand by now."""
-    pose = pose.copy()
-    pose[2, 3] -= by
-    return pose, velocity, acceleration
-
-
 def run():
     """A recording, with the planned centre of mass and the feet on the ground in its reports."""
     world = MujocoWorld(robot, [Fixture(friction=REAL)], feel=soles)
     end = walk.duration + 0.2
     t = world.period * np.arange(round(end / world.period))
     mass, feet = walk.center_of_mass(t), {sole: walk.feet[sole](t) for sole in soles}
-    state, on, late = None, dict.fromkeys(soles, True), dict.fromkeys(soles, 0.0)
+    state, landing = None, Landing(walk, touch=TOUCH, sink=SINK)
 
     def law(now):
         nonlocal state
-        k, support = round(now.t / world.period), walk.support(now.t)
-        for sole in soles:
-            on[sole] = sole in support and (on[sole] or bool(now.forces[sole][2] > TOUCH))
-            late[sole] = late[sole] + world.period if sole in support and not on[sole] else 0.0
+        k = round(now.t / world.period)
+        landing.feel(now.t, now.forces, world.period)
         reference = {
             "center_of_mass": tuple(part[k] for part in mass),
             "momentum": np.zeros(3),
             "trunk": np.eye(3),
             "posture": stand,
-            **{sole: lowered(SINK * late[sole], *(part[k] for part in feet[sole])) for sole in soles},
+            **{sole: landing.lowered(sole, *(part[k] for part in feet[sole])) for sole in soles},
         }
-        swinging = {sole: float(not on[sole]) for sole in soles}
-        step = controller.step(now.q, now.v, reference, contacts=on, weights=swinging, state=state)
+        switches = {"contacts": landing.stands, "weights": landing.swings}
+        step = controller.step(now.q, now.v, reference, **switches, state=state)
         state = step.state
-        return step.tau, {"wanted": mass.position[k], "on": [on[sole] for sole in soles]}
+        return step.tau, {"wanted": mass.position[k], "on": [landing.stands[sole] for sole in soles]}
 
     return world.run(law, stand, duration=end)
 
@@ -104,43 +94,9 @@ def main(folder="pictures"):
     print(f"torques up to {np.abs(recording.tau[:, 6:] / robot.limits.effort[6:]).max():.0%} of their limits")
     file = Path(folder) / "28_mujoco_slow_walk.png"
     file.parent.mkdir(parents=True, exist_ok=True)
-    draw(recording, file)
+    wanted = recording.reports["wanted"]
+    kt.plot.closed_loop(recording, wanted, friction=REAL).savefig(file, dpi=100)
     print("drawn in", file)
-
-
-def draw(recording, file):
-    """From above, errors, feet, forces and torques."""
-    t = recording.t
-    figure = Figure(figsize=(12, 9), layout="constrained")
-    grid = figure.add_gridspec(3, 2)
-    above = figure.add_subplot(grid[0, :])
-    error, height, normal, effort = (figure.add_subplot(grid[k]) for k in ((1, 0), (1, 1), (2, 0), (2, 1)))
-    corners = np.array([(0.16, 0.05), (0.16, -0.05), (-0.08, -0.05), (-0.08, 0.05), (0.16, 0.05)])
-    for k, sole in enumerate(soles):
-        places = [start[sole], *(step.pose for step in steps if step.foot == sole)]
-        for place in places:
-            above.plot(*(place[:2, 3] + corners).T, color=f"C{k}", lw=0.8)
-        pressure = recording.poses(sole)[:, :2, 3] + recording.center_of_pressure(sole)
-        alone = recording.reports["on"].sum(axis=1) == 1
-        above.plot(
-            *np.where(alone[:, None], pressure, np.nan).T, color=f"C{k}", lw=1, label=f"pressure on {sole} alone"
-        )
-        height.plot(t, 1e3 * recording.poses(sole)[:, 2, 3], lw=1, label=sole)
-        normal.plot(t, recording.force(sole)[:, 2], lw=1, label=sole)
-    above.plot(*recording.center_of_mass[:, :2].T, "k", lw=1.2, label="centre of mass")
-    above.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="from above")
-    error.plot(t, 1e3 * (recording.center_of_mass - recording.reports["wanted"]), lw=1, label=["x", "y", "z"])
-    error.set(ylabel="error [mm]", title="centre of mass")
-    height.set(ylabel="height [mm]", title="feet")
-    normal.set(xlabel="time [s]", ylabel="normal force [N]", title="contact forces")
-    effort.plot(t, recording.tau[:, 6:] / robot.limits.effort[6:], lw=0.8)
-    effort.set(xlabel="time [s]", ylabel="share of limit", title="torques", ylim=(-1.05, 1.05))
-    for axes in (error, height, normal, effort):
-        axes.grid(alpha=0.3)
-    for axes in (error, height, normal):
-        axes.legend(fontsize=7, loc="upper right")
-    above.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.savefig(file, dpi=100)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-import subprocess
-import sys
 import time
 
 import pytest
@@ -54,8 +52,3 @@ def pretend_owner(monkeypatch, function, owner):
         return os.stat_result(fields)
 
     monkeypatch.setattr(os, function, pretended)
-
-
-def run(code):
-    """A process of its own, with this one's environment."""
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

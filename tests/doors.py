@@ -25,6 +25,6 @@ def compiled(function, *shapes):
 
 def open_door(arrays, results, variants, *, options=(), defaults=(), mapping=None, bare=True, fallback=python):
     text = f"call($self, {', '.join(name for name, _ in arrays)})\n--\n\nWhat it does."
-    door = Door(Interface("call", text, arrays, options, defaults, mapping, results, bare, fallback, __name__))
+    door = Door(Interface("call", text, arrays, results, bare, fallback, __name__, options, defaults, mapping))
     door.lead_to(variants)
     return door

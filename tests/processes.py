@@ -22,7 +22,7 @@ def interruptible(command: list[str]) -> subprocess.Popen[str]:
 
 def start(code: str, *arguments: object, cwd: Path | None = None, **variables: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
+        [sys.executable, "-X", "faulthandler", "-c", code, *map(str, arguments)],
         cwd=cwd,
         env=_environment(variables),
         stdin=subprocess.DEVNULL,

@@ -51,7 +51,7 @@ ALLOWED = {
         "viewer",
     },
     "geometry": {"model", "robot"},
-    "plot": {"arguments", "geometry", "model", "robot"},
+    "plot": {"arguments", "geometry", "model", "robot", "simulation"},  # of simulation, the types
     "viewer": {
         "arguments",
         "constrained",

@@ -242,7 +242,7 @@ def test_eight_threads_and_a_fresh_robot(traced):
 
 def test_all_threads_share_one_engine():
     """Also where Python's cached properties take no lock, as from 3.12 on."""
-    robot, make = kt.load("planar2"), vars(kt.Robot)["_engine"].func
+    robot, make = kt.load("planar2"), kt.Robot._engine.func
     assert make(robot) is make(robot) is robot._engine
 
 

@@ -23,6 +23,8 @@ from sphinx.util.docutils import SphinxDirective
 mpl.rcParams["svg.fonttype"] = "none"
 mpl.rcParams["font.family"] = "sans-serif"
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+MOST_ROWS = 12
+"""Of a table that is shown as it is."""
 Row = Mapping[str, Any]
 
 
@@ -85,11 +87,15 @@ class _Directive(SphinxDirective):
 
 
 class BenchmarkTable(_Directive):
-    """Rows of one file."""
+    """Rows of one file; many of them are unfolded by a click, so that the page can be read."""
 
     def run(self) -> list[nodes.Node]:
-        columns = self.columns()
-        return [table(columns, ([cell(row.get(name)) for name in columns] for row in self.rows()))]
+        columns, rows = self.columns(), self.rows()
+        shown = table(columns, ([cell(row.get(name)) for name in columns] for row in rows))
+        if len(rows) <= MOST_ROWS:
+            return [shown]
+        opening = f"<details><summary>{len(rows)} rows: {', '.join(columns)}</summary>"
+        return [nodes.raw("", opening, format="html"), shown, nodes.raw("", "</details>", format="html")]
 
 
 class BenchmarkPlot(_Directive):

@@ -219,7 +219,7 @@ def test_a_broken_file_says_where(cli, tmp_path):
 
 def test_files_that_cannot_be_read(cli, tmp_path):
     assert "is a folder" in sentence(cli, tmp_path)
-    assert "No such file" in sentence(cli, tmp_path / "none.urdf")
+    assert "does not exist; expected a model file" in sentence(cli, tmp_path / "none.urdf")
     (tmp_path / "latin.urdf").write_bytes('<robot name="ä"><link name="b"/></robot>'.encode("latin-1"))
     assert "latin.urdf" in sentence(cli, tmp_path / "latin.urdf")
     (tmp_path / "empty.urdf").write_bytes(b"")

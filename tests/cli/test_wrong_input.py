@@ -28,7 +28,7 @@ WRONG = {
     "equations planar2 --out nowhere/x.py": (1, "there is no folder nowhere"),
     "convert arm6 q --to foo": (1, "--to is 'foo'; expected 'pinocchio'"),
     "view arm6 --html nowhere/x.html": (1, "there is no folder nowhere"),
-    "info nowhere.urdf": (1, "nowhere.urdf cannot be read"),
+    "info nowhere.urdf": (1, "nowhere.urdf does not exist; expected a model file"),
     "check .": (1, "is a folder; expected a model file"),
     "bench planar2 --frame nobody": (1, "frame 'nobody' does not exist"),
     "cache warm planar2 -q nothing": (1, "quantity 'nothing' does not exist"),

@@ -57,9 +57,8 @@ def weighted():
     code = compiled(lambda x, y, w, z: x + w[0] * y + z, (3,), (3,), (1,), (3,))
     arrays = (("x", (3,)), ("y", (3,)), ("w", (1,)), ("z", (3,)))
     presets = (None, None, np.array([2.0]), np.zeros(3))
-    interface = Interface(
-        "call", "call($self)\n--\n\n", arrays, (), (), None, ((3,),), True, python, __name__, presets, 2
-    )
+    signature = "call($self)\n--\n\n"
+    interface = Interface("call", signature, arrays, ((3,),), True, python, __name__, presets=presets, spreads=2)
     door = Door(interface)
     door.lead_to([Variant(code)])
     return door.bind(Owner())

@@ -1,5 +1,6 @@
 """Environments for learning: Gymnasium's own checks, vectors beside single ones, and tasks that can be done."""
 
+import pickle
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import kinetree as kt
-from kinetree.environments import TASKS, RobotEnv, RobotVectorEnv, cart_pole, quadruped_stand, reacher
+from kinetree.environments import TASKS, RobotEnv, RobotVectorEnv, Task, cart_pole, quadruped_stand, reacher
 
 MAKERS = {name.split("/")[1]: make for name, make in TASKS.items()}
 
@@ -53,6 +54,86 @@ def test_a_vector_is_its_single_environments(tasks, name):
         alone = one.step(actions[2])
         assert np.array_equal(seen[2], alone[0]) and np.array_equal(envs.q[2], one.q)
         assert (reward[2], ended[2], cut[2]) == alone[1:4]
+
+
+@pytest.mark.parametrize("name", ["CartPole", "Reacher"])
+def test_environments_pickle_where_they_are(name):
+    """In the middle of an episode, with their random numbers."""
+    for env in (gymnasium.make(f"kinetree/{name}-v0").unwrapped, gymnasium.make_vec(f"kinetree/{name}-v0", num_envs=3)):
+        env.reset(seed=7)
+        env.action_space.seed(0)
+        action = env.action_space.sample()
+        env.step(action)
+        again = pickle.loads(pickle.dumps(env))
+        assert again.task is env.task
+        for _ in range(3):
+            assert np.array_equal(env.step(action)[0], again.step(action)[0])
+        assert np.array_equal(env.reset()[0], again.reset()[0])
+
+
+def test_wrong_actions_and_options(tasks):
+    one, envs = RobotEnv(tasks["CartPole-v0"]), RobotVectorEnv(tasks["CartPole-v0"], 2)
+    one.reset(seed=0)
+    envs.reset(seed=0)
+    for action, sentence in (
+        ("left", "action is 'left'; expected an array of shape"),
+        ([[0.0], [0.0, 1.0]], "action has rows of different lengths"),
+        (np.array([1j]), "action has elements of type complex128"),
+        ([np.nan], "action has nan; expected finite numbers"),
+    ):
+        with pytest.raises(kt.KinetreeError, match=sentence):
+            one.step(action)
+    with pytest.raises(kt.UnknownNameError, match="option 'q' does not exist; there are none"):
+        one.reset(options={"q": np.zeros(2)})
+    with pytest.raises(kt.UnknownNameError, match="option 'mask' does not exist; did you mean 'reset_mask'"):
+        envs.reset(options={"mask": np.ones(2, dtype=bool)})
+    with pytest.raises(kt.ArgumentError, match="reset_mask has elements of type int64; expected truth values"):
+        envs.reset(options={"reset_mask": np.array([2, 0])})
+    with pytest.raises(kt.ArgumentTypeError, match="options is 3; expected a dict"):
+        envs.reset(options=3)
+
+
+@kt.compile(shapes={"action": (2,)})
+def motors(robot, q, v, action):
+    return 20.0 * action - 0.5 * v
+
+
+@kt.compile(shapes={"action": (2,), "goal": (0,)})
+def outcome(robot, q, v, action, goal):
+    return {"observation": np.concatenate([q, v]), "reward": q[0], "terminated": False}
+
+
+def two_rewards(robot, q, v, action, goal):
+    return {"observation": np.concatenate([q, v]), "reward": q, "terminated": False}
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"robot": "planar2"}, "robot is 'planar2'; expected a robot"),
+        ({"outcome": two_rewards}, "outcome is <function two_rewards.*; expected a function from kt.compile"),
+        ({"outcome": kt.compile(two_rewards, shapes={"action": (2,), "goal": ()})}, r"goal of outcome has shape \(\)"),
+        (
+            {"outcome": kt.compile(two_rewards, shapes={"action": (2,), "goal": (0,)})},
+            r"reward of outcome has shape \(2,\); expected \(\)",
+        ),
+        ({"observation_size": 5}, r"observation of outcome has shape \(4,\); expected \(5,\)"),
+        ({"horizon": 0}, "horizon is 0; expected at least 1"),
+        ({"action_low": np.ones(2), "action_high": -np.ones(2)}, "expected .*, low first"),
+        ({"start": lambda rng, count: None}, r"start gives None; expected \(q, v, goals\)"),
+        ({"start": lambda rng, count: [np.zeros((count, 3))] * 3}, r"q of start has shape \(3, 3\); expected \(3, 2\)"),
+        ({"start": lambda rng, count: [np.full((count, 2), np.nan)] * 3}, r"q of start\[0, 0\] is nan"),
+    ],
+)
+def test_tasks_that_cannot_be(changed, sentence):
+    def start(rng, count):
+        return np.zeros((count, 2)), np.zeros((count, 2)), np.zeros((count, 0))
+
+    given = {"robot": kt.load("planar2"), "efforts": motors, "outcome": outcome, "start": start}
+    given |= {"action_low": [-1, -1], "action_high": [1, 1], "observation_size": 4}
+    assert RobotVectorEnv(Task(**given, dt=0.01, substeps=2, horizon=9), 3).reset(seed=0)[0].shape == (3, 4)
+    with pytest.raises(kt.KinetreeError, match=sentence):
+        RobotVectorEnv(Task(**{**given, "dt": 0.01, "substeps": 2, "horizon": 9, **changed}), 3).reset(seed=0)
 
 
 def test_a_seed_decides_everything(tasks):

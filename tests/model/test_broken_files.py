@@ -34,8 +34,8 @@ def test_a_folder(tmp_path):
 
 
 def test_nothing(tmp_path):
-    assert sentence(tmp_path / "none.urdf") == " cannot be read: No such file or directory"
-    assert sentence(tmp_path / "none" / "none.urdf") == " cannot be read: No such file or directory"
+    assert sentence(tmp_path / "none.urdf") == " does not exist; expected a model file"
+    assert sentence(tmp_path / "none" / "none.urdf") == " does not exist; expected a model file"
 
 
 @pytest.mark.parametrize("address", ["https://example.org/arm.urdf", "package://arm/arm.urdf"])
@@ -64,7 +64,7 @@ def test_links_that_lead_in_a_circle_or_nowhere(tmp_path):
     (tmp_path / "b.urdf").symlink_to(tmp_path / "a.urdf")
     assert sentence(tmp_path / "a.urdf") == " cannot be read: Too many levels of symbolic links"
     (tmp_path / "c.urdf").symlink_to(tmp_path / "nowhere.urdf")
-    assert sentence(tmp_path / "c.urdf") == " cannot be read: No such file or directory"
+    assert sentence(tmp_path / "c.urdf") == " does not exist; expected a model file"
 
 
 @pytest.mark.skipif(ROOT, reason="root may read everything")

@@ -113,5 +113,5 @@ def test_what_goes_wrong_while_it_is_fetched(package, repository):
     with pytest.raises(kt.ModelError, match="robot description 'leg_description' has neither URDF nor xacro nor MJCF"):
         kt.load("leg_description")
     module(package, repository, "toe_description", URDF_PATH="/nowhere/toe.urdf")
-    with pytest.raises(kt.ModelError, match=r"/nowhere/toe\.urdf cannot be read: No such file"):
+    with pytest.raises(kt.ModelError, match=r"/nowhere/toe\.urdf does not exist; expected a model file"):
         kt.load("toe_description")

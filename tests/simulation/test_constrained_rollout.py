@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.simulation import RigidContact
 from linkages import along, four_bar, four_bar_at, slider_crank, slider_crank_at
 from peers import close
 
@@ -90,5 +91,7 @@ def test_what_is_wrong_is_said():
         system.rollout(np.zeros(3), np.zeros(3), None, 1e-3, 3, "magic")
     with pytest.raises(kt.ArgumentError, match="which knows a robot by its energies: without contact and constraints"):
         system.rollout(np.zeros(3), np.zeros(3), None, 1e-3, 3, "variational")
-    with pytest.raises(kt.ArgumentError, match=r"controls has shape \(3,\)"):
-        system.rollout(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3, 3)
+    with pytest.raises(kt.ArgumentError, match=r"controls has shape \(4,\)"):
+        system.rollout(np.zeros(3), np.zeros(3), np.zeros(4), 1e-3, 3)
+    with pytest.raises(kt.ArgumentError, match="contact is given to a robot under constraints; expected Rigid"):
+        system.rollout(np.zeros(3), np.zeros(3), None, 1e-3, 3, contact=RigidContact("coupler_end"))

@@ -416,6 +416,13 @@ def test_the_numbers_are_those_of_the_robot(arm):
     assert numbers.kinetic_energy == pytest.approx(0.5 * v @ arm.mass_matrix(q) @ v)
 
 
+def test_numbers_that_are_zero_look_so(arm):
+    readout = Readout(arm, ())
+    numbers = readout.numbers(State(np.zeros(6), np.zeros(6)), "tool0")  # stretched out, straight up
+    assert "0 <small>(condition ∞)" in readout.facts(numbers)
+    assert "-0.00" not in readout.efforts(numbers)
+
+
 def test_on_contacts_holding_efforts_carry_the_weight():
     robot = kt.load("quadruped", base="floating")
     feet = [name for name in robot.frame_names if name.endswith("foot")]

@@ -76,7 +76,10 @@ def export(
     place_for(out, "FILE")
     arm = loading.load_aloud(robot).robot
     with working("writing"):
-        text = _text(arm, form, quantity, frame, out, lossy)
+        try:
+            text = _text(arm, form, quantity, frame, out, lossy)
+        except kt.ModelError as problem:
+            raise kt.ModelError(str(problem).replace("lossy=True", "--lossy")) from None
     if out is not None or not json:
         written(text, out)
     if json:

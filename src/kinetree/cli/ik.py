@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -23,9 +23,11 @@ from kinetree.cli.output import (
     table_of,
     working,
 )
-from kinetree.ik.solution import Solution
 from kinetree.ops import Array
 from kinetree.spatial.rotation import matrix_from_rpy
+
+if TYPE_CHECKING:
+    from kinetree.ik.solution import Solution
 
 
 @guarded

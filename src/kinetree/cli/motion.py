@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,9 @@ import kinetree as kt
 from kinetree.cli.numbers import coordinate_names, position_names
 from kinetree.files import replaced
 from kinetree.ops import Array
-from kinetree.simulation.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from kinetree.simulation.trajectory import Trajectory
 
 MOST_LINES = 14
 """More have no legend."""

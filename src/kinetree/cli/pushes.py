@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
@@ -10,11 +10,15 @@ import typer
 import kinetree as kt
 from kinetree.cli.numbers import number, vector
 from kinetree.errors import short
-from kinetree.simulation import Push
+
+if TYPE_CHECKING:
+    from kinetree.simulation import Push
 
 
 def push_of(robot: kt.Robot, text: str) -> Push:
     """FRAME=fx,fy,fz or six numbers, then @from:to if it is not for all the time."""
+    from kinetree.simulation import Push  # noqa: PLC0415 - slow to import
+
     name, mark, rest = text.partition("=")
     numbers, _, window = rest.partition("@")
     start, colon, end = window.partition(":")

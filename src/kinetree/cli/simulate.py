@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -29,10 +29,11 @@ from kinetree.cli.output import (
     working,
 )
 from kinetree.cli.pushes import is_on, push_of
-from kinetree.law import Law
 from kinetree.ops import Array
-from kinetree.simulation import Push, RigidContact
-from kinetree.simulation.forces import LimitStops
+
+if TYPE_CHECKING:
+    from kinetree.law import Law
+    from kinetree.simulation import Push, RigidContact
 
 OUT = (".npz", ".parquet", ".csv")
 PICTURES = (".png", ".svg", ".pdf", ".jpg")
@@ -101,6 +102,9 @@ def simulate(
 
     The exit code is 1 where the motion diverges.
     """
+    from kinetree.simulation import RigidContact  # noqa: PLC0415 - slow to import, and other commands do without
+    from kinetree.simulation.forces import LimitStops  # noqa: PLC0415
+
     body = loading.load_aloud(robot).robot
     steps = _steps(body, seconds, dt)
     _positive(frequency, "--frequency")

@@ -64,9 +64,6 @@ class Interface(NamedTuple):
     text: str
     """Signature and docstring, as CPython keeps them: ``name($self, q)\\n--\\n\\nWhat it does.``"""
     arrays: tuple[tuple[str, Shape], ...]
-    options: tuple[str, ...]
-    defaults: tuple[str, ...]
-    mapping: Mapping | None
     results: tuple[Shape, ...]
     bare: bool
     """One result, returned as it is, and accepted as `out`."""
@@ -74,6 +71,9 @@ class Interface(NamedTuple):
     """fallback(self, *args, **kwargs): for whatever the native code does not know."""
     home: str
     """The module it is from."""
+    options: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
+    mapping: Mapping | None = None
     presets: tuple[Any, ...] = ()
     """For each array, what it is where it is not given, or None where it must be."""
     spreads: int = 0
@@ -351,9 +351,7 @@ def _probe_succeeds() -> bool:
     def python(owner: object, x: Any, *, out: Any = None) -> str:
         return "python"
 
-    door = Door(
-        Interface("probe", "probe($self, x)\n--\n\n", (("x", (2,)),), (), (), None, ((1,),), True, python, __name__)
-    )
+    door = Door(Interface("probe", "probe($self, x)\n--\n\n", (("x", (2,)),), ((1,),), True, python, __name__))
     door.lead_to([Variant(Loaded("single", Code(stored_object("probe", lambda: _PROBE, host()), 1, 0), host()))])
     call, x, out = door.bind(door), np.array([1.0, 2.0]), np.zeros(1)
     kept = [call(x), call(x), call(x)]

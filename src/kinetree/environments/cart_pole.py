@@ -34,4 +34,5 @@ def cart_pole() -> Task:
     def start(rng: np.random.Generator, count: int) -> tuple[Array, Array, Array]:
         return rng.uniform(-0.05, 0.05, (count, 2)), rng.uniform(-0.05, 0.05, (count, 2)), np.zeros((count, 0))
 
-    return Task(robot, push, outcome, start, np.array([-1.0]), np.array([1.0]), 5, dt=0.01, substeps=2, horizon=500)
+    one = np.ones(1)
+    return Task(robot, push, outcome, start, -one, one, 5, dt=0.01, substeps=2, horizon=500, made_by=cart_pole)

@@ -55,4 +55,4 @@ def quadruped_stand() -> Task:
 
     ones = np.ones(12)
     ground = RigidContact(feet, Ground())
-    return Task(robot, servo, outcome, start, -ones, ones, 34, dt=0.002, substeps=10, horizon=250, contact=ground)
+    return Task(robot, servo, outcome, start, -ones, ones, 34, 0.002, 10, 250, contact=ground, made_by=quadruped_stand)

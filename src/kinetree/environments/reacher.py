@@ -36,4 +36,4 @@ def reacher() -> Task:
         return rng.uniform(-0.1, 0.1, (count, 2)), np.zeros((count, 2)), reached
 
     ones = np.ones(2)
-    return Task(robot, drive, outcome, start, -ones, ones, 10, dt=0.005, substeps=4, horizon=100)
+    return Task(robot, drive, outcome, start, -ones, ones, 10, dt=0.005, substeps=4, horizon=100, made_by=reacher)

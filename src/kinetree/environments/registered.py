@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 try:
@@ -17,7 +16,7 @@ from kinetree.environments.cart_pole import cart_pole
 from kinetree.environments.quadruped_stand import quadruped_stand
 from kinetree.environments.reacher import reacher
 from kinetree.environments.single import RobotEnv
-from kinetree.environments.task import Task
+from kinetree.environments.task import Task, made
 from kinetree.environments.vector import RobotVectorEnv
 
 TASKS: Mapping[str, Callable[[], Task]] = {
@@ -28,20 +27,14 @@ TASKS: Mapping[str, Callable[[], Task]] = {
 """What makes a task, by the name of its environment."""
 
 
-@cache
-def _task(name: str) -> Task:
-    """Compiled once, however many environments there are."""
-    return TASKS[name]()
-
-
 def make_one(task: str, **options: Any) -> RobotEnv:
     """For `gymnasium.make`."""
-    return RobotEnv(_task(task), **options)
+    return RobotEnv(made(TASKS[task]), **options)
 
 
 def make_many(task: str, num_envs: int = 1, **options: Any) -> RobotVectorEnv:
     """For `gymnasium.make_vec`."""
-    return RobotVectorEnv(_task(task), num_envs, **options)
+    return RobotVectorEnv(made(TASKS[task]), num_envs, **options)
 
 
 for _name in TASKS:

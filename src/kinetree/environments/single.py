@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 from kinetree.environments.task import Task
-from kinetree.environments.vector import check_render_mode, spaces_of
+from kinetree.environments.vector import check_options, check_render_mode, spaces_of
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 
@@ -35,9 +35,10 @@ class RobotEnv(gymnasium.Env[Array, Array]):
         return self._running()[1]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
-        """A new episode."""
+        """A new episode; there are no options."""
+        check_options(options)
         super().reset(seed=seed)
-        q, v, goal = (array[0] for array in self.task.start(self.np_random, 1))
+        q, v, goal = (array[0] for array in self.task.begin(self.np_random, 1))
         self._state, self._age = (q, v, goal), 0
         return self.task.judge(q, v, np.zeros(len(self.task.action_low)), goal)[0], {}
 

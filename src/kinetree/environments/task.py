@@ -5,17 +5,33 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, DivergenceError, DivergenceWarning, SingularMassMatrixError
+from kinetree.arguments import as_constant, as_count, as_real
+from kinetree.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DivergenceError,
+    DivergenceWarning,
+    SingularMassMatrixError,
+    short,
+)
 from kinetree.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.simulation.efforts import finite
 
 Start = Callable[[np.random.Generator, int], tuple[Array, Array, Array]]
 """From a generator and a number of states: q (count, nq), v (count, nv) and goals (count, goal_size)."""
+
+
+@cache
+def made(make: Callable[[], Task]) -> Task:
+    """What a function makes, once for all: tasks are compiled when they are first used."""
+    return make()
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +53,51 @@ class Task:
     """Actions until an episode is cut off."""
     contact: Any = None
     """What the robot meets, as `Robot.rollout` takes it."""
+    made_by: Callable[[], Task] | None = None
+    """A function of a module that makes this task anew, by which it is pickled; without, its laws and `start` are."""
+
+    def __post_init__(self) -> None:
+        for name, kind, expected in (
+            ("robot", Robot, "a robot"),
+            ("efforts", Law, "a function from kt.compile"),
+            ("outcome", Law, "a function from kt.compile"),
+        ):
+            if not isinstance(getattr(self, name), kind):
+                raise ArgumentTypeError(f"{name} is {short(getattr(self, name))}; expected {expected}")
+        if not callable(self.start):
+            raise ArgumentTypeError(f"start is {short(self.start)}; expected a function of a generator and a count")
+        for name in ("observation_size", "substeps", "horizon"):
+            if as_count(name, getattr(self, name)) == 0:
+                raise ArgumentError(f"{name} is 0; expected at least 1")
+        low = as_real("action_low", self.action_low, "an array of shape (n,)")
+        high = as_constant("action_high", self.action_high, low.shape)
+        if low.ndim != 1 or not (low <= high).all():
+            raise ArgumentError(f"action_low is {short(low)} and action_high {short(high)}; expected (n,), low first")
+        goal = self._goal
+        if len(goal) != 1:
+            raise ArgumentError(f"goal of outcome has shape {goal}; expected one axis, (0,) where there is no goal")
+        object.__setattr__(self, "action_low", low)
+        object.__setattr__(self, "action_high", high)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return super().__reduce_ex__(protocol) if self.made_by is None else (made, (self.made_by,))
+
+    def begin(self, rng: np.random.Generator, count: int) -> tuple[Array, Array, Array]:
+        """What `start` gives: q (count, nq), v (count, nv) and goals (count, size)."""
+        begun: Any = self.start(rng, count)
+        if not isinstance(begun, (tuple, list)) or len(begun) != 3:
+            raise ArgumentError(f"start gives {short(begun)}; expected (q, v, goals)")
+        sizes = {"q of start": self.robot.nq, "v of start": self.robot.nv, "goals of start": self._goal[0]}
+        q, v, goal = (
+            finite(name, as_constant(name, array, (count, size)))
+            for (name, size), array in zip(sizes.items(), begun, strict=True)
+        )
+        return q, v, goal
+
+    @property
+    def _goal(self) -> tuple[int, ...]:
+        """The shape of what is to be reached, for one state."""
+        return self.outcome.definition.shape_of("goal", {"robot": self.robot})
 
     def advance(self, q: Array, v: Array, action: Array) -> tuple[Array, Array, Array]:
         """The states (…, nq), (…, nv) after one action (…, size), and which of them could not be computed."""
@@ -59,15 +120,18 @@ class Task:
 
     def judge(self, q: Array, v: Array, action: Array, goal: Array) -> tuple[Array, Array, Array]:
         """Observation, reward and whether it is over, for states or a batch of them."""
-        found = self.outcome(self.robot, q, v, action, goal)
+        found: Any = self.outcome(self.robot, q, v, action, goal)
+        batch = q.shape[:-1]
+        for name, shape in (("observation", (self.observation_size,)), ("reward", ()), ("terminated", ())):
+            if not isinstance(found, dict) or name not in found:
+                raise ArgumentError(f"outcome gives no {name!r}; expected a dict with observation, reward, terminated")
+            if found[name].shape != batch + shape:
+                raise ArgumentError(f"{name} of outcome has shape {found[name].shape[len(batch) :]}; expected {shape}")
         return found["observation"], found["reward"], np.asarray(found["terminated"], dtype=bool)
 
     def checked(self, action: Any, batch: tuple[int, ...] = ()) -> Array:
         """Actions as floats within bounds; NaN and other shapes are refused."""
-        array = np.asarray(action, dtype=float)
-        wanted = (*batch, len(self.action_low))
-        if array.shape != wanted:
-            raise ArgumentError(f"action has shape {array.shape}; expected {wanted}")
+        array = as_constant("action", action, (*batch, len(self.action_low)))
         if not np.isfinite(array).all():
             raise ArgumentError(f"action has {array[~np.isfinite(array)][0]}; expected finite numbers")
         return np.clip(array, self.action_low, self.action_high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from kinetree.arguments import as_count
 from kinetree.environments.task import Task
-from kinetree.errors import ArgumentError, one_of, short
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.ops import Array
 
 
@@ -27,6 +28,16 @@ def check_render_mode(render_mode: str | None) -> None:
         raise ArgumentError(
             f"render_mode is {short(render_mode)}; expected None: environments draw nothing, robot.view(q=env.q) does"
         )
+
+
+def check_options(options: Any, known: tuple[str, ...] = ()) -> Mapping[str, Any]:
+    """The options of a reset, if all of them are known."""
+    if options is not None and not isinstance(options, Mapping):
+        raise ArgumentTypeError(f"options is {short(options)}; expected a dict")
+    for name in options or ():
+        if name not in known:
+            raise unknown("option", name, known)
+    return options or {}
 
 
 class RobotVectorEnv(VectorEnv[Array, Array, Array]):
@@ -62,12 +73,15 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Start all of them, or those of `options={"reset_mask": (num_envs,)}`."""
-        super().reset(seed=seed)
-        mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=bool)
+        chosen = check_options(options, ("reset_mask",))
+        mask = np.asarray(chosen.get("reset_mask", np.ones(self.num_envs, dtype=bool)))
         if mask.shape != (self.num_envs,):
             raise ArgumentError(f"reset_mask has shape {mask.shape}; expected ({self.num_envs},)")
+        if mask.dtype != bool:
+            raise ArgumentError(f"reset_mask has elements of type {mask.dtype}; expected truth values")
+        super().reset(seed=seed)
         if not len(self.q):
-            self.q, self.v, self.goal = self.task.start(self.np_random, self.num_envs)
+            self.q, self.v, self.goal = self.task.begin(self.np_random, self.num_envs)
             self._age[:], self._over[:] = 0, False
         else:
             self._start(mask)
@@ -102,7 +116,7 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
 
     def _start(self, mask: Array) -> None:
         """New states for some of them."""
-        q, v, goal = self.task.start(self.np_random, self.num_envs)
+        q, v, goal = self.task.begin(self.np_random, self.num_envs)
         rows = mask[:, None]
         self.q, self.v = np.where(rows, q, self.q), np.where(rows, v, self.v)
         self.goal = np.where(rows, goal, self.goal)

@@ -3,6 +3,7 @@
 Every function draws into the axes it is given, or into a new figure, and returns the figure: `.savefig("torques.png")`.
 """
 
+from kinetree.plot.closed_loop import closed_loop
 from kinetree.plot.forces import contact_forces
 from kinetree.plot.inertia import sparsity
 from kinetree.plot.motions import torques, tracking
@@ -11,6 +12,7 @@ from kinetree.plot.support import support
 from kinetree.plot.tree import tree
 
 __all__ = [
+    "closed_loop",
     "contact_forces",
     "manipulability",
     "sparsity",

@@ -46,7 +46,8 @@ class LimitStops:
         for name in ("stiffness", "damping", "width"):
             value = as_number(name, getattr(self, name))
             if not 0.0 <= value < np.inf or (name == "width" and value == 0.0):
-                raise ArgumentError(f"{name} is {value:g}; expected {'more than' * (name == 'width')} zero, and finite")
+                least = "more than zero" if name == "width" else "zero or more"
+                raise ArgumentError(f"{name} is {value:g}; expected {least}, and finite")
             object.__setattr__(self, name, value)
 
     def efforts(self, robot: Robot, q: Array, v: Array, t: Scalar) -> Array:

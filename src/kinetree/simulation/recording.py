@@ -12,6 +12,10 @@ import numpy as np
 from kinetree.errors import unknown
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.simulation.labels import names_and_units
+from kinetree.simulation.trajectory import Trajectory
+
+_WRENCH = [(f"f{axis}", "N") for axis in "xyz"] + [(f"m{axis}", "N m") for axis in "xyz"]
 
 
 class Sensed(NamedTuple):
@@ -44,6 +48,19 @@ class Recording:
     """Contact forces on all other links together, (n,) [N]: zero as long as nothing else touches."""
     reports: Mapping[str, Array]
     """What the controller said, by name, (n, …)."""
+
+    @cached_property
+    def trajectory(self) -> Trajectory:
+        """The same as a `kt.Trajectory`, with names and units, which goes to disk: "q", "v", "tau", "report.…" for what
+        the controller said; and of every step but the last "force.…" for frames that feel, and "elsewhere"."""
+        series = {"q": self.q, "v": self.v, "tau": self.tau}
+        series |= {f"report.{name}": array for name, array in self.reports.items()}
+        felt = {f"force.{frame}": array[:-1] for frame, array in self.forces.items()}
+        labels = dict.fromkeys(felt, _WRENCH)
+        series |= felt | {"elsewhere": self.elsewhere[:-1]}
+        steps = np.array(len(self.t) - 1)
+        names, units = names_and_units(self.robot, series, labels)
+        return Trajectory(self.t, series, steps=steps, names=names, units=units)
 
     @cached_property
     def center_of_mass(self) -> Array:

@@ -80,6 +80,10 @@ def rollout(
         raise ArgumentTypeError(
             f"contact is {short(contact)}; expected what the robot meets, as kt.simulation.RigidContact(['foot'])"
         )
+    if contact is not None and dynamics is not None:
+        raise ArgumentError(
+            "contact is given to a robot under constraints; expected RigidContact(…, held=…) in robot.rollout"
+        )
     moved_by = own_dynamics(robot) if contact is None else contact.dynamics(robot)
     if integrator == "variational" and (contact is not None or dynamics is not None):
         raise ArgumentError(

@@ -2,6 +2,7 @@
 
 from kinetree.trajectories.forces import ForceProfile, ForceState
 from kinetree.trajectories.joints import JointMove
+from kinetree.trajectories.landing import Landing
 from kinetree.trajectories.points import Arc, Line, Polynomial, spline
 from kinetree.trajectories.poses import PoseMotion, PoseState, pose_line
 from kinetree.trajectories.profiles import CUBIC, LINEAR, QUINTIC, Profile, Trapezoid, shortest_duration
@@ -19,6 +20,7 @@ __all__ = [
     "ForceProfile",
     "ForceState",
     "JointMove",
+    "Landing",
     "Line",
     "Phase",
     "PointState",

@@ -15,6 +15,8 @@ from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.viewer.stage import State
 
+SINGULAR = 1e-9
+"""Singular values of J below this are rounding errors of zero."""
 BAR = (
     '<div style="height:4px;border-radius:2px;background:#8884">'
     '<div style="height:4px;border-radius:2px;width:{}%;background:{}"></div></div>'
@@ -69,8 +71,8 @@ class Readout:
         h = self.robot.centroidal_momentum(state.q, state.v) if self.robot.mass > 0.0 else np.zeros(6)
         return Numbers(
             holding=self.holding(state.q)[0],
-            manipulability=float(np.prod(sizes)),
-            condition=float(sizes[0]) / least if least > 1e-9 else np.inf,
+            manipulability=float(np.prod(sizes)) if least > SINGULAR else 0.0,
+            condition=float(sizes[0]) / least if least > SINGULAR else np.inf,
             momentum=h if order > 0 else np.concatenate([h[3:], h[:3]]),
             kinetic_energy=float(self.robot.kinetic_energy(state.q, state.v)),
             center_of_mass=self.robot.center_of_mass(state.q) if self.robot.mass > 0.0 else np.full(3, np.nan),
@@ -109,7 +111,7 @@ class Readout:
             most = float(np.min(limits[joint.v_slice]))
             used = effort / most if 0.0 < most < np.inf else 0.0
             color = "#dc2626" if used > 1.0 else "#2563eb"
-            shown = f"{float(tau[joint.iv]):.2f}" if isinstance(joint, AxisJoint) else f"{effort:.2f}"
+            shown = _vector(tau[joint.v_slice]) if isinstance(joint, AxisJoint) else f"{effort:.2f}"
             bar = BAR.format(round(100.0 * min(used, 1.0)), color) if 0.0 < most < np.inf else ""
             rows.append(
                 f'<tr><td style="max-width:9em;overflow:hidden;text-overflow:ellipsis;white-space:nowrap">'

@@ -8,8 +8,9 @@ import warnings
 import pytest
 
 import kinetree as kt
-from cache_entries import DATA, KEY, OTHER, age, entry, names, posix, raising, run, system_error
+from cache_entries import DATA, KEY, OTHER, age, entry, names, posix, raising, system_error
 from kinetree.compiler import cache
+from processes import run
 
 
 def test_a_folder_that_disappears(where):
@@ -141,7 +142,7 @@ with warnings.catch_warnings(record=True) as said:
     cache.write({KEY!r}, bytes(10000))
 print(*[warning.message for warning in said], sep="\\n")
 """
-    assert os.strerror(errno.EFBIG) in run(code).stdout
+    assert os.strerror(errno.EFBIG) in run(code)
     assert names(where) == [entry(where, OTHER).name]
 
 
@@ -203,7 +204,7 @@ with warnings.catch_warnings(record=True) as said:
     cache.write({KEY!r}, b"data")
 print(len(said), *[type(warning.message).__name__ for warning in said], cache.read({KEY!r}))
 """
-    assert run(code).stdout.split() == ["1", "CacheWarning", "b'data'"]
+    assert run(code).split() == ["1", "CacheWarning", "b'data'"]
 
 
 @posix

@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from cache_entries import DATA, KEY, OTHER, entry, names, run
+from cache_entries import DATA, KEY, OTHER, entry, names
 from kinetree.compiler import cache
+from processes import run
 
 
 @pytest.mark.parametrize("data", [b"", b"x", DATA, b"\0" * 3_000_000], ids=len)
@@ -31,7 +32,7 @@ def test_reading_makes_no_folder(where):
 def test_another_process_reads_it():
     cache.write(KEY, DATA)
     code = f"from kinetree.compiler import cache; print(cache.read({KEY!r}).hex())"
-    assert run(code).stdout.strip() == DATA.hex()
+    assert run(code).strip() == DATA.hex()
 
 
 def test_size_and_clear(where):
@@ -84,4 +85,4 @@ path = cache.folder() / "{KEY}.kinetree"
 os.utime(path, (1000, 1000))
 print(cache.read({KEY!r}), os.stat(path).st_mtime > 2000, cache.clear(), cache.read({KEY!r}))
 """
-    assert run(code).stdout.split() == ["b'data'", "True", "1", "None"]
+    assert run(code).split() == ["b'data'", "True", "1", "None"]

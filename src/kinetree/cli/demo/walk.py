@@ -15,7 +15,7 @@ from kinetree.ops import Array
 from kinetree.simulation import Fixture, MujocoWorld, Push
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.recording import Recording, Sensed
-from kinetree.trajectories import SlowWalk, footsteps
+from kinetree.trajectories import Landing, SlowWalk, footsteps
 
 COLORS = {"right": "tab:red", "left": "tab:blue"}
 """Of legs and arms, and of what their soles carry."""
@@ -66,23 +66,20 @@ class Walk:
         t = PERIOD * np.arange(round(end / PERIOD))
         mass, feet = self.plan.center_of_mass(t), {sole: self.plan.feet[sole](t) for sole in SOLES}
         self.wanted = mass.position
-        on, late = dict.fromkeys(SOLES, True), dict.fromkeys(SOLES, 0.0)
+        landing = Landing(self.plan, touch=TOUCH, sink=SINK)
         start = time.perf_counter()
-        first = self.controller.step(self.stand, np.zeros(self.robot.nv), self._reference(0, mass, feet, late))
+        first = self.controller.step(self.stand, np.zeros(self.robot.nv), self._reference(0, mass, feet, landing))
         compiled = time.perf_counter() - start
         yield f"  tasks, contacts and solver in one native call, compiled or loaded in {compiled:.1f} s"
         state = first.state
 
         def law(now: Sensed) -> Array:
             nonlocal state
-            for sole in SOLES:
-                should = sole in self.plan.support(now.t)
-                on[sole] = should and (on[sole] or bool(now.forces[sole][2] > TOUCH))
-                late[sole] = late[sole] + PERIOD if should and not on[sole] else 0.0
-            reference = self._reference(round(now.t / PERIOD), mass, feet, late)
-            swinging = {sole: float(not on[sole]) for sole in SOLES}
+            landing.feel(now.t, now.forces, PERIOD)
+            reference = self._reference(round(now.t / PERIOD), mass, feet, landing)
+            stands, swings = landing.stands, landing.swings
             began = time.perf_counter()
-            step = self.controller.step(now.q, now.v, reference, contacts=on, weights=swinging, state=state)
+            step = self.controller.step(now.q, now.v, reference, contacts=stands, weights=swings, state=state)
             self.spent.append(time.perf_counter() - began)
             state = step.state
             progress.tell(1)
@@ -95,20 +92,15 @@ class Walk:
             self.recording = world.run(law, self.stand, duration=end, pushes=pushes)
         yield from self._told(time.perf_counter() - start)
 
-    def _reference(self, k: int, mass: Any, feet: Mapping[str, Any], late: Mapping[str, float]) -> dict[str, Any]:
-        """Of a step; a foot that should stand by now goes on downwards."""
-        reference = {
+    def _reference(self, k: int, mass: Any, feet: Mapping[str, Any], landing: Landing) -> dict[str, Any]:
+        """Of a step."""
+        return {
             "center_of_mass": tuple(part[k] for part in mass),
             "momentum": np.zeros(3),
             "trunk": np.eye(3),
             "posture": self.stand,
+            **{sole: landing.lowered(sole, *(part[k] for part in feet[sole])) for sole in SOLES},
         }
-        for sole in SOLES:
-            pose, velocity, acceleration = (part[k] for part in feet[sole])
-            pose = pose.copy()
-            pose[2, 3] -= SINK * late[sole]
-            reference[sole] = pose, velocity, acceleration
-        return reference
 
     def _told(self, taken: float) -> Iterator[str]:
         seen = self.recording

@@ -92,6 +92,8 @@ def _from_file(path: Path) -> Document:
     name = str(path) if len(str(path)) < 500 else short(str(path))
     try:
         return Document(_read(path, name), name, path.suffix.lower(), path)
+    except FileNotFoundError:
+        raise ModelError(f"{name} does not exist; expected a model file") from None
     except (OSError, ValueError) as problem:  # ValueError: a path with a null character
         if isinstance(problem, ModelError):
             raise

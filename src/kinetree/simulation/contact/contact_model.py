@@ -14,7 +14,7 @@ from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.contact.meeting import Meetings, Pair, pairs
 from kinetree.simulation.contact.obstacles import Ground, Obstacle
-from kinetree.simulation.contact.touch import Touch, as_least
+from kinetree.simulation.contact.touch import Touch, as_least, as_listed
 from kinetree.simulation.dynamics import Dynamics
 
 
@@ -32,8 +32,8 @@ class ContactModel(ABC):
     friction: float = 0.7
 
     def __post_init__(self) -> None:
-        touching = (self.touching,) if isinstance(self.touching, (str, Touch)) else tuple(self.touching)
-        obstacles = (self.obstacles,) if isinstance(self.obstacles, Obstacle) else tuple(self.obstacles)
+        touching = as_listed("touching", self.touching, (str, Touch), "names of frames, or Touch")
+        obstacles = as_listed("obstacles", self.obstacles, Obstacle, "Ground, Block or Terrain")
         object.__setattr__(self, "touching", touching)
         object.__setattr__(self, "obstacles", obstacles)
         object.__setattr__(self, "friction", as_least("friction", self.friction, 0.0))

@@ -14,10 +14,9 @@ from typing import Any, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, Scalar
-from kinetree.simulation.contact.touch import as_direction, check_surface
+from kinetree.simulation.contact.touch import as_direction, as_finite, as_listed, as_triple, check_surface
 from kinetree.spatial.rotation import matrix_from_rpy
 
 
@@ -53,7 +52,7 @@ class Ground(Obstacle):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "normal", as_direction("normal", self.normal))
-        object.__setattr__(self, "height", as_number("height", self.height))
+        object.__setattr__(self, "height", as_finite("height", self.height))
         check_surface(self)
 
     def nearest(self, point: Array) -> tuple[Scalar, Array]:
@@ -84,7 +83,7 @@ class Block(Obstacle):
 
     def __post_init__(self) -> None:
         for name in ("size", "position", "rpy"):
-            object.__setattr__(self, name, tuple(as_constant(name, getattr(self, name), (3,)).tolist()))
+            object.__setattr__(self, name, as_triple(name, getattr(self, name)))
         if not min(self.size) > 0.0:
             raise ArgumentError(f"size is {self.size}; expected three positive lengths")
         check_surface(self)
@@ -131,7 +130,7 @@ class Terrain(Obstacle):
     ) -> None:
         for name, value in (("friction", friction), ("restitution", restitution), ("frame", frame)):
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "parts", tuple(parts))
+        object.__setattr__(self, "parts", as_listed("parts", parts, (Ground, Block), "Ground or Block"))
         for part in self.parts:
             if not isinstance(part, (Ground, Block)):
                 raise ArgumentTypeError(f"parts has {short(part)}; expected Ground or Block")

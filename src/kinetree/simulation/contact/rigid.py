@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from kinetree.arguments import as_count
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.constraints import Contact, Loop
 from kinetree.robot import Robot
 from kinetree.simulation.contact.contact_model import ContactModel
@@ -14,7 +14,7 @@ from kinetree.simulation.contact.meeting import Pair
 from kinetree.simulation.contact.recorded import labels
 from kinetree.simulation.contact.stops import stops_of
 from kinetree.simulation.contact.time_stepping import TimeStepping
-from kinetree.simulation.contact.touch import as_share
+from kinetree.simulation.contact.touch import as_listed, as_share
 from kinetree.simulation.dynamics import Dynamics
 
 
@@ -44,7 +44,9 @@ class RigidContact(ContactModel):
         super().__post_init__()
         object.__setattr__(self, "restitution", as_share("restitution", self.restitution))
         object.__setattr__(self, "correction", as_share("correction", self.correction))
-        object.__setattr__(self, "held", (self.held,) if isinstance(self.held, (Contact, Loop)) else tuple(self.held))
+        object.__setattr__(self, "held", as_listed("held", self.held, (Contact, Loop), "kt.Contact or kt.Loop"))
+        if not isinstance(self.stops, bool):
+            raise ArgumentTypeError(f"stops is {short(self.stops)}; expected True or False")
         if as_count("sweeps", self.sweeps) == 0:
             raise ArgumentError("sweeps is 0; expected at least one")
 

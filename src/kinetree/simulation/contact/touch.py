@@ -46,11 +46,28 @@ class Touch:
     def __post_init__(self) -> None:
         if not isinstance(self.frame, str):
             raise ArgumentTypeError(f"frame of a touch is {short(self.frame)}; expected the name of a frame")
-        object.__setattr__(self, "at", tuple(as_constant("at", self.at, (3,)).tolist()))
+        object.__setattr__(self, "at", as_triple("at", self.at))
         object.__setattr__(self, "radius", as_least("radius", self.radius, 0.0))
         if self.axis is not None:
             object.__setattr__(self, "axis", as_direction("axis", self.axis))
         check_surface(self)
+
+
+def as_triple(name: str, value: object) -> tuple[float, ...]:
+    """Three finite numbers."""
+    vector = as_constant(name, value, (3,))
+    if not np.isfinite(vector).all():
+        raise ArgumentError(f"{name} is {short(value)}; expected three finite numbers")
+    return tuple(vector.tolist())
+
+
+def as_listed(name: str, value: object, one: type | tuple[type, ...], expected: str) -> tuple[Any, ...]:
+    """One thing or several, as a tuple."""
+    if isinstance(value, one):
+        return (value,)
+    if isinstance(value, (str, type)) or not isinstance(value, Iterable):
+        raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
+    return tuple(value)
 
 
 def as_direction(name: str, value: object) -> tuple[float, ...]:
@@ -68,6 +85,14 @@ def check_surface(surface: Any) -> None:
         object.__setattr__(surface, "friction", as_least("friction", surface.friction, 0.0))
     if surface.restitution is not None:
         object.__setattr__(surface, "restitution", as_share("restitution", surface.restitution))
+
+
+def as_finite(name: str, value: object) -> float:
+    """A finite number."""
+    number = as_number(name, value)
+    if not math.isfinite(number):
+        raise ArgumentError(f"{name} is {number:g}; expected a finite number")
+    return number
 
 
 def as_least(name: str, value: object, least: float) -> float:

@@ -2,7 +2,7 @@
 
 Every function of `kt.plot` draws into axes that are given, or into a figure of its own.
 
-    python 33_plots.py [folder for pictures]
+    python 34_plots.py [folder for pictures]
 """
 
 import sys
@@ -51,5 +51,5 @@ kt.plot.manipulability(robot, "tool0", t, states, right.subplots())
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
 folder.mkdir(parents=True, exist_ok=True)
-sheet.savefig(folder / "33_plots.png", dpi=110)
-print("drawn in", folder / "33_plots.png")
+sheet.savefig(folder / "34_plots.png", dpi=110)
+print("drawn in", folder / "34_plots.png")

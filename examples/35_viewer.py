@@ -3,7 +3,7 @@
 The viewer runs without anybody looking: the motion is kept as a page that needs no server, swing.html. To look at it
 live, print `viewer.url`, call `viewer.wait()`, and open that address; the target can then be dragged by hand.
 
-    python 34_viewer.py [folder for pictures]
+    python 35_viewer.py [folder for pictures]
 """
 
 import sys
@@ -52,5 +52,5 @@ axes.plot(reached[:, 1], reached[:, 2], color="#2563eb", label="tool0")
 axes.plot(reached[~near, 1], reached[~near, 2], "o", ms=4, color="#dc2626", label="out of reach")
 axes.set(xlabel="y [m]", ylabel="z [m]", aspect="equal")
 axes.legend(frameon=False)
-figure.savefig(folder / "34_viewer.png", dpi=150)
-print("drawn in", folder / "34_viewer.png")
+figure.savefig(folder / "35_viewer.png", dpi=150)
+print("drawn in", folder / "35_viewer.png")

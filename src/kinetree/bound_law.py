@@ -198,9 +198,11 @@ class BoundLaw:
             fallback=method,
             home=getattr(self.definition.function, "__module__", None) or __name__,
         )
-        self._door = native.Door(interface)
         traced.kernel.load("single")
-        self._open()
+        with lock:
+            if self._door is None:
+                self._door = native.Door(interface)
+            self._open()
         return self._door.bind(self)
 
     def _open(self) -> None:
@@ -220,6 +222,7 @@ class _Traced:
     def __init__(self, bound: BoundLaw) -> None:
         self._definition, self._cores = bound.definition, bound.cores  # not the law itself, which has this
         self._chosen = {**bound.robots, **bound.options}
+        self._program: Any = None
         self.rebuild: Rebuild
         self.is_flat, self.is_tuple = False, False
         record = None if bound.identity is None else recalled(bound.identity, host())
@@ -242,12 +245,16 @@ class _Traced:
             raise RuntimeError(f"{self._definition.name} was another function when its name was kept on disk")
         return self.program
 
-    @cached_property
+    @property
     def program(self) -> Any:
-        from kinetree.compiler.program import build  # noqa: PLC0415 - not needed for what the disk has
+        """Made under the lock that loading code takes first, and not under one of its own."""
+        if self._program is None:
+            from kinetree.compiler.program import build  # noqa: PLC0415 - not needed for what the disk has
 
-        with lock:
-            return build(self._run, list(self._cores.values()), host(), self._definition.name)
+            with lock:
+                if self._program is None:
+                    self._program = build(self._run, list(self._cores.values()), host(), self._definition.name)
+        return self._program
 
     def _run(self, *arrays: Array) -> tuple[Any, ...]:
         named = {name: _unpacked(array) for name, array in zip(self._cores, arrays, strict=True)}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -24,6 +25,25 @@ _llvmlite_lock = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None) or
 if hasattr(os, "register_at_fork"):  # a child must not inherit them from a thread that it does not have
     for each in (_llvmlite_lock, lock):  # a fork takes the last one first
         os.register_at_fork(before=each.acquire, after_in_parent=each.release, after_in_child=each.release)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def once(make: F) -> F:
+    """Like `functools.cache`, for what holds machine code: threads that ask at the same time get the same. Of two that
+    were made, the one that is not kept would be gone while the thread that made it still runs its code."""
+    made: dict[tuple[Any, ...], Any] = {}
+
+    @wraps(make)
+    def get(*arguments: Any) -> Any:
+        if arguments not in made:
+            with lock:
+                if arguments not in made:
+                    made[arguments] = make(*arguments)
+        return made[arguments]
+
+    return cast(F, get)
+
 
 _LANES = (("avx512f", 8), ("avx", 4), ("neon", 2), ("sse2", 2))
 

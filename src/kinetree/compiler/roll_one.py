@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from functools import cache
 from itertools import accumulate
 from typing import Any
 
@@ -12,12 +11,12 @@ import numpy as np
 
 from kinetree.compiler.call import Kernel, address_of
 from kinetree.compiler.emit.roll_single import ROLL_SINGLE, roll_single_assembly
-from kinetree.compiler.jit import LoadedCode, compile_object, host
+from kinetree.compiler.jit import LoadedCode, compile_object, host, once
 from kinetree.compiler.turns import Track
 from kinetree.ops import Array
 
 
-@cache
+@once
 def _driver() -> tuple[LoadedCode, Any]:
     code = LoadedCode(compile_object(roll_single_assembly(), host()), host(), library=False)
     p, n = ctypes.c_void_p, ctypes.c_int64

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from kinetree.compiler.call import Kernel, address_of
 from kinetree.compiler.emit.turns import TURNS, turns_assembly
-from kinetree.compiler.jit import LoadedCode, compile_object, host
+from kinetree.compiler.jit import LoadedCode, compile_object, host, once
 from kinetree.ops import Array
 
 AT_ONCE = 4096
@@ -46,7 +45,7 @@ class Track:
             raise RuntimeError("results do not lie side by side")
 
 
-@cache
+@once
 def _driver() -> tuple[LoadedCode, Any]:
     code = LoadedCode(compile_object(turns_assembly(), host()), host(), library=False)
     p, n = ctypes.c_void_p, ctypes.c_int64

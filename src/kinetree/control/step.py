@@ -149,15 +149,17 @@ class Step(ABC):
 
     # -- compiled ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def law(self) -> BoundLaw:
         """The formula as a law, shared by all controllers of the robot with the same structure."""
-        key = (type(self), self.structure, tuple(self.arguments.items()))
-        known = _robotless() if self.robot is None else self.robot._laws
-        with lock:
-            if key not in known:
-                known[key] = self._new_law()
-        law: BoundLaw = known[key]
+        law: BoundLaw | None = self.__dict__.get("_law")
+        if law is None:
+            key = (type(self), self.structure, tuple(self.arguments.items()))
+            known = _robotless() if self.robot is None else self.robot._laws
+            with lock:  # taken first, also by a law that is traced and has this in it: no lock of a cached property
+                if key not in known:
+                    known[key] = self._new_law()
+                law = self.__dict__["_law"] = known[key]
         return law
 
     def _new_law(self) -> BoundLaw:
@@ -193,8 +195,10 @@ class Step(ABC):
             spread_to=self._to_reference,
         )
         traced.kernel.load("single")
-        self.__dict__["_door"] = native.Door(interface)
-        self._lead()
+        with lock:
+            if "_door" not in self.__dict__:
+                self.__dict__["_door"] = native.Door(interface)
+            self._lead()
         bound: Callable[..., Any] = self.__dict__["_door"].bind(self)
         return bound
 

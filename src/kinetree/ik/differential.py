@@ -19,6 +19,7 @@ from kinetree.bound_law import BoundLaw
 from kinetree.compiler import native
 from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
 from kinetree.compiler.code import Layout
+from kinetree.compiler.jit import lock
 from kinetree.definition import Definition, bound_arguments
 from kinetree.errors import ArgumentError, ArgumentTypeError, InfeasibleError, NotFiniteError, short, unknown
 from kinetree.identity import identity
@@ -205,8 +206,12 @@ class DifferentialIK:
             fallback=method,
             home=__name__,
         )
-        self._door = native.Door(interface)
-        self._door.lead_to([native.Variant(self._chain.load(), has_status=True)])
+        code = self._chain.load()
+        with lock:
+            if self._door is None:
+                door = native.Door(interface)
+                door.lead_to([native.Variant(code, has_status=True)])
+                self._door = door
         return self._door.bind(self)
 
     def _read(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:

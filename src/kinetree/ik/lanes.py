@@ -5,14 +5,13 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from kinetree.compiler.call import Kernel, Loaded, address_of
 from kinetree.compiler.emit.elementary import BIND
-from kinetree.compiler.jit import LoadedCode, host, optimized_object
+from kinetree.compiler.jit import LoadedCode, host, once, optimized_object
 from kinetree.compiler.loops import call_text, loops_assembly
 from kinetree.compiler.stored import stored_object
 from kinetree.compiler.threads import get_num_threads, run_ranges
@@ -63,7 +62,7 @@ _FRESH = np.zeros(REPORT)
 _FRESH[BEST] = np.inf
 
 
-@cache
+@once
 def _driver() -> tuple[LoadedCode, Any]:
     code = LoadedCode(stored_object("search", _assembly, host(), optimized_object), host(), library=False)
     return code, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5)(code.address(_SEARCH))

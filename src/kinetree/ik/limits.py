@@ -42,12 +42,15 @@ class Limits:
             if not np.all(np.asarray(most) > 0.0):
                 raise ArgumentError(f"acceleration is {most}; expected positive numbers")
 
-    def bounds(self, robot: Robot, q: Array, v: Array | None, dt: float) -> tuple[Array, Array]:
+    def bounds(
+        self, robot: Robot, q: Array, v: Array | None, dt: float, approach: float | None = None
+    ) -> tuple[Array, Array]:
         """Lower and upper bounds of the next v, (nv,) each; v is the last one, if accelerations are limited.
 
-        Position limits at distance d allow d / dt, or what can be braked within d: v dt + v² / 2a ≤ d. Velocity limits
-        cut that, and acceleration limits have the last word, so that lower ≤ upper always.
+        Position limits at distance d allow d / T, or what can be braked within d: v T + v² / 2a ≤ d; T is dt, or
+        `approach`. Velocity limits cut that, and acceleration limits have the last word, so that lower ≤ upper always.
         """
+        T = dt if approach is None else approach
         model, most = robot.model, self.accelerations(robot)
         lower, upper = (zeros(robot.nv, q) + bound for bound in (-np.inf, np.inf))
         for joint in model.owners:
@@ -55,9 +58,9 @@ class Limits:
                 low, high = model.limits.lower[joint.iq], model.limits.upper[joint.iq]
                 a = None if most is None else most[joint.iv]
                 if np.isfinite(low):
-                    lower[joint.iv] = -_approach(q[joint.iq] - low, a, dt)
+                    lower[joint.iv] = -_approach(q[joint.iq] - low, a, T)
                 if np.isfinite(high):
-                    upper[joint.iv] = _approach(high - q[joint.iq], a, dt)
+                    upper[joint.iv] = _approach(high - q[joint.iq], a, T)
         if self.velocity:
             fastest = self.slower * model.limits.velocity
             for k in np.flatnonzero(np.isfinite(fastest)):
@@ -80,13 +83,13 @@ class Limits:
         return np.broadcast_to(np.asarray(self.acceleration, dtype=float), (robot.nv,))
 
 
-def _approach(distance: Any, a: float | None, dt: float) -> Any:
+def _approach(distance: Any, a: float | None, T: float) -> Any:
     """The fastest velocity towards a limit at this distance; beyond it, the negative one that leads back at once."""
-    direct = distance / dt
+    direct = distance / T
     if a is None or not np.isfinite(a):
         return direct
     far = maximum(distance, 0.0)
-    braking = sqrt(far * (2.0 * a) + (a * dt) ** 2) - a * dt
+    braking = sqrt(far * (2.0 * a) + (a * T) ** 2) - a * T
     return minimum(direct, braking)
 
 

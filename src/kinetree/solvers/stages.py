@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from kinetree.compiler.call import Loaded
 from kinetree.compiler.chain import Numbers, Place, Stage
 from kinetree.compiler.code import SINGLE, Code
 from kinetree.compiler.emit.elementary import BIND
-from kinetree.compiler.jit import host, optimized_object
+from kinetree.compiler.jit import host, once, optimized_object
 from kinetree.compiler.loops import call_text, loops_assembly
 from kinetree.compiler.stored import stored_object
 from kinetree.solvers import active_set, hierarchy, least_squares, level_bounds
@@ -113,7 +112,7 @@ def _sizes(n: int, m: int, s: int) -> dict[str, int]:
     }  # fmt: skip
 
 
-@cache
+@once
 def _code(method: Method, n: int, m: int) -> Loaded:
     """Machine code for these sizes; for (0, 0) it reads them."""
     name = f"{method.function.__qualname__} {n} {m}"

@@ -14,6 +14,7 @@ from kinetree.arguments import as_constant, as_count, as_floats, as_listed, as_n
 from kinetree.binding import native as native_method
 from kinetree.binding import text_of
 from kinetree.compiler import native
+from kinetree.compiler.jit import lock
 from kinetree.constrained import motors
 from kinetree.control.whole_body.compiled import Compiled
 from kinetree.control.whole_body.contacts import GroundContact
@@ -43,7 +44,7 @@ class WholeBody:
     priorities the order is strict: what comes later never changes the residuals of what came before.
 
     limits             `TorqueLimits()`, of the robot, unless others are given
-    dt                 over which motion limits look ahead [s]
+    dt                 over which motion limits look ahead [s]: the time from step to step, or more
     actuated           names of joints with a motor; all but a floating base, unless they are given
     regularization     λ
     iterations         the most changes of the active set a step may take; with priorities, each of them
@@ -210,8 +211,12 @@ class WholeBody:
             fallback=method,
             home=__name__,
         )
-        self._door = native.Door(interface)
-        self._door.lead_to([native.Variant(self._compiled.chain.load(), has_status=True)])
+        code = self._compiled.chain.load()
+        with lock:
+            if self._door is None:
+                door = native.Door(interface)
+                door.lead_to([native.Variant(code, has_status=True)])
+                self._door = door
         return self._door.bind(self)
 
     # -- without a solution ------------------------------------------------------------------------------------

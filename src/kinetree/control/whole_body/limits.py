@@ -14,6 +14,10 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ik import Limits
 from kinetree.ops import Array
 
+APPROACH = 4.0
+"""Limits of positions are approached with a time constant T of this many dt. v follows its bound, d / T at a distance
+d, with one of dt: d'' + d' / dt + d / (T dt) = 0 does not overshoot from T = 4 dt on, however short steps are."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class WholeBodyLimit(ABC):
@@ -93,7 +97,7 @@ class MotionLimits(WholeBodyLimit):
 
     def bounds(self, dynamics: Dynamics, state: State, dt: float) -> tuple[Any, Any]:
         """Of accelerations, (nv,) each: (bound of v at the end of dt - v) / dt."""
-        lower, upper = self._limits(dynamics).bounds(state.robot, state.q, state.v, dt)
+        lower, upper = self._limits(dynamics).bounds(state.robot, state.q, state.v, dt, APPROACH * dt)
         return tuple(
             [(bound[k] - state.v[k]) / dt if not _is_infinite(bound[k]) else bound[k] for k in range(state.robot.nv)]
             for bound in (lower, upper)

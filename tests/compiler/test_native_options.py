@@ -51,17 +51,20 @@ def test_options_that_no_variant_has(choice):
     assert choice(x, **{not_interned("second"): "b2"})[0] == "python"
 
 
-@pytest.fixture(scope="module")
-def weighted():
-    """(x, y, w=2, z=0) to x + w y + z; of two arguments the last may be a tuple."""
+def weighted_sum(spread_to):
+    """(x, y, w=2, z=0) to x + w y + z; of two arguments the last may be a tuple of those up to a place."""
     code = compiled(lambda x, y, w, z: x + w[0] * y + z, (3,), (3,), (1,), (3,))
     arrays = (("x", (3,)), ("y", (3,)), ("w", (1,)), ("z", (3,)))
-    presets = (None, None, np.array([2.0]), np.zeros(3))
+    presets, spread = (None, None, np.array([2.0]), np.zeros(3)), {"spreads": 2, "spread_to": spread_to}
     signature = "call($self)\n--\n\n"
-    interface = Interface("call", signature, arrays, ((3,),), True, python, __name__, presets=presets, spreads=2)
-    door = Door(interface)
+    door = Door(Interface("call", signature, arrays, ((3,),), True, python, __name__, presets=presets, **spread))
     door.lead_to([Variant(code)])
     return door.bind(Owner())
+
+
+@pytest.fixture(scope="module")
+def weighted():
+    return weighted_sum(4)
 
 
 class Pair(NamedTuple):
@@ -89,6 +92,14 @@ def test_a_tuple_stands_for_the_arguments_in_it(weighted):
         assert weighted(X, given)[0] == "python"
     assert weighted(X, (Y, one), w=one)[0] == "python"  # given twice
     assert weighted((X, Y))[0] == "python"
+
+
+def test_a_tuple_reaches_no_further_than_it_may():
+    short, one = weighted_sum(3), np.array([1.0])
+    assert short(X, (Y, one)).tolist() == short(X, Y, one, np.zeros(3)).tolist() == [11.0, 22.0, 33.0]
+    assert short(X, (Y, one, X))[0] == "python"
+    with pytest.raises(ValueError, match="no 5 arguments"):
+        weighted_sum(5)
 
 
 def test_tuples_and_presets_leave_no_references(weighted):

@@ -127,6 +127,8 @@ class Door:
             names.append(mapping.parameter)
         if len(names) + 1 > records.MOST_PARAMETERS or len(interface.results) + 1 > records.MOST_OUTPUTS:
             raise ValueError(f"{interface.name} has more arguments or results than a native call can have")
+        if interface.spread_to > len(interface.arrays):
+            raise ValueError(f"{interface.name} has no {interface.spread_to} arguments to spread a tuple over")
         fields = {
             records.Door.FALLBACK: self._object(interface.fallback),
             records.Door.PARAMETERS: self._table([self._name(name) for name in (*names, "out")]),

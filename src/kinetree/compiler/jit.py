@@ -45,6 +45,24 @@ def once(make: F) -> F:
     return cast(F, get)
 
 
+def _alone(function: F) -> F:
+    """Alone with llvmlite, whose own lock is given back as it was found: an interrupt in the Python code that takes it
+    would leave it taken, and other threads waiting for ever."""
+    is_taken = getattr(_llvmlite_lock, "_is_owned", lambda: False)
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        with lock:
+            was_taken = is_taken()
+            try:
+                return function(*arguments, **named)
+            finally:
+                while not was_taken and is_taken():
+                    _llvmlite_lock.release()
+
+    return cast(F, call)
+
+
 _LANES = (("avx512f", 8), ("avx", 4), ("neon", 2), ("sse2", 2))
 
 
@@ -63,12 +81,12 @@ class Target:
 
 
 @cache
+@_alone
 def host(without: frozenset[str] = frozenset()) -> Target:
     """This machine; `without` some of its features, to test code for lesser ones."""
-    with lock:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features()
     for name in features:
         if any(name.startswith(word) for word in without):
             features[name] = False
@@ -113,31 +131,31 @@ def _library_addresses() -> Any:
     return (ctypes.c_void_p * len(addresses))(*addresses)
 
 
+@_alone
 def compile_object(assembly: str, target: Target) -> bytes:
     """Machine code of a module, as an object file in memory."""
-    with lock:
-        module = llvm.parse_assembly(assembly)
-        return bytes(_machine(target).emit_object(module))
+    module = llvm.parse_assembly(assembly)
+    return bytes(_machine(target).emit_object(module))
 
 
+@_alone
 def optimized_object(assembly: str, target: Target) -> bytes:
     """The same of a module with loops, after LLVM's own passes: they inline, unroll and use vector instructions."""
-    with lock:
-        machine = _machine(target)
-        module = llvm.parse_assembly(assembly)
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
-        options = llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = options.slp_vectorization = True
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
-        return bytes(machine.emit_object(module))
+    machine = _machine(target)
+    module = llvm.parse_assembly(assembly)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
 
 
+@_alone
 def assembly_of(text: str, target: Target) -> str:
     """The same as assembly for people."""
-    with lock:
-        return str(_machine(target).emit_assembly(llvm.parse_assembly(text)))
+    return str(_machine(target).emit_assembly(llvm.parse_assembly(text)))
 
 
 class LoadedCode:
@@ -146,17 +164,17 @@ class LoadedCode:
     All its sections lie in one reservation, since they reach each other by short distances.
     """
 
+    @_alone
     def __init__(self, object_file: bytes, target: Target, library: bool = True) -> None:
         """With `library`, the code calls functions of the C library through pointers that are set here."""
-        with lock:
-            addresses = _library_addresses()
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=target.fuses)
-            self._hold = hold(self._engine)
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
-            self._engine.finalize_object()
-            if library:
-                ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address(BIND))(addresses)
+        addresses = _library_addresses()
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=target.fuses)
+        self._hold = hold(self._engine)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
+        self._engine.finalize_object()
+        if library:
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address(BIND))(addresses)
 
+    @_alone
     def address(self, name: str) -> int:
-        with lock:
-            return int(self._engine.get_function_address(name))
+        return int(self._engine.get_function_address(name))

@@ -17,6 +17,7 @@ import llvmlite.binding as llvm
 from kinetree.compiler.emit.elementary import BIND, LIBRARY
 from kinetree.compiler.emit.ir import Width
 from kinetree.compiler.hold import hold
+from kinetree.compiler.undisturbed import undisturbed
 
 lock = threading.RLock()
 """llvmlite does one thing at a time, and so does everything that makes machine code."""
@@ -46,19 +47,12 @@ def once(make: F) -> F:
 
 
 def _alone(function: F) -> F:
-    """Alone with llvmlite, whose own lock is given back as it was found: an interrupt in the Python code that takes it
-    would leave it taken, and other threads waiting for ever."""
-    is_taken = getattr(_llvmlite_lock, "_is_owned", lambda: False)
+    """Alone with llvmlite, and to the end."""
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         with lock:
-            was_taken = is_taken()
-            try:
-                return function(*arguments, **named)
-            finally:
-                while not was_taken and is_taken():
-                    _llvmlite_lock.release()
+            return undisturbed(function, *arguments, **named)
 
     return cast(F, call)
 

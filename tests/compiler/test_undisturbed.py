@@ -1,0 +1,73 @@
+"""Interrupts wait for llvmlite, which has a lock of its own."""
+
+import signal
+import threading
+
+import pytest
+from llvmlite.binding import ffi
+
+from kinetree.compiler.jit import assembly_of, compile_object, host, optimized_object
+from kinetree.compiler.undisturbed import undisturbed
+
+ANSWER = "define i64 @answer() {\n  ret i64 42\n}"
+CODE = compile_object(ANSWER, host())
+
+
+@pytest.fixture
+def interrupt():
+    """A signal that raises, and one more with a handler of its own."""
+    handled = []
+
+    def raising(number, frame):
+        handled.append(number)
+        raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGALRM, signal.SIGUSR1)}
+    signal.signal(signal.SIGALRM, raising)
+    signal.signal(signal.SIGUSR1, lambda number, frame: handled.append(number))
+    yield handled
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_signals_are_handled_at_the_end(interrupt):
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    done = []
+
+    def work(x, y=1):
+        for _ in range(2):
+            signal.raise_signal(signal.SIGUSR1)
+            signal.raise_signal(signal.SIGALRM)
+        done.append((x, y, list(interrupt)))
+
+    with pytest.raises(KeyboardInterrupt):
+        undisturbed(work, 3, y=4)
+    assert done == [(3, 4, [])] and interrupt[:2] == [signal.SIGUSR1, signal.SIGALRM]
+    assert [signal.getsignal(number) for number in signal.valid_signals()] == handlers
+    assert undisturbed(divmod, 7, 3) == (2, 1)
+    with pytest.raises(ZeroDivisionError):
+        undisturbed(divmod, 7, 0)
+    assert [signal.getsignal(number) for number in signal.valid_signals()] == handlers
+
+
+@pytest.mark.parametrize("work", [compile_object, optimized_object, assembly_of])
+def test_other_threads_compile_after_an_interrupt(work, interrupt):
+    """It comes as soon as llvmlite has taken its lock, in code that would not give it back."""
+
+    def take():
+        signal.raise_signal(signal.SIGALRM)
+
+    def give_back():
+        pass
+
+    ffi.register_lock_callback(take, give_back)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work(ANSWER, host())
+    finally:
+        ffi.unregister_lock_callback(take, give_back)
+    made = []
+    thread = threading.Thread(target=lambda: made.append(compile_object(ANSWER, host())), daemon=True)
+    thread.start()
+    thread.join(20.0)
+    assert made == [CODE], "llvmlite's lock is still taken"

@@ -20,11 +20,11 @@ def undisturbed(function: Callable[P, R], *arguments: P.args, **named: P.kwargs)
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments, **named)
-    arrived: list[int] = []
+    arrived: list[tuple[int, FrameType | None]] = []
     replaced: list[tuple[int, Any]] = []
 
     def later(number: int, frame: FrameType | None) -> None:
-        arrived.append(number)
+        arrived.append((number, frame))
 
     try:
         for number in signal.valid_signals():
@@ -34,9 +34,10 @@ def undisturbed(function: Callable[P, R], *arguments: P.args, **named: P.kwargs)
                 signal.signal(number, later)
         return function(*arguments, **named)
     finally:
+        handlers = dict(replaced)
         _restore(replaced)
-        for came in arrived:
-            signal.raise_signal(came)
+        for came, frame in arrived:
+            handlers[came](came, frame)
 
 
 def _restore(replaced: list[tuple[int, Any]]) -> None:

@@ -81,7 +81,7 @@ ALLOWED = {
         "wrench",
     },
     "identification": {"arguments", "robot"},
-    "solvers": {"arguments", "binding", "compiler"},
+    "solvers": {"arguments", "binding", "compiler", "linalg"},
     "ik": {
         "arguments",
         "binding",

@@ -28,6 +28,12 @@ __all__ = [
 ]
 
 
+RANK_TOLERANCE = 1e-10
+"""A direction in which a matrix is smaller than this part of its largest one counts as zero.
+
+This is the one threshold by which the library decides ranks: of Jacobians, of constraints and of the rows of solvers.
+It applies to the matrix itself, not to its square JᵀJ, whose rounding errors begin at 1e-8 of J.
+"""
 FEW_ROWS = 6
 """Up to so many rows, expanding a determinant takes fewer operations than elimination."""
 

@@ -21,7 +21,8 @@ def test_a_page_at_the_address_that_is_printed_until_interrupted():
     try:
         words = run.stdout.readline().split()
         assert words[:2] == ["arm6", "at"] and words[2].startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(words[2], timeout=20) as page:
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with browser.open(words[2], timeout=20) as page:
             assert b"<html" in page.read().lower()
         assert run.poll() is None, "it goes on though nobody sits at a terminal"
         run.send_signal(signal.SIGINT)

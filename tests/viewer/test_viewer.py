@@ -65,7 +65,7 @@ def listens(host, port):
 def test_it_listens_at_the_loopback_only_and_prints_nothing(arm):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), arm.view() as viewer:
-        assert viewer.url == f"http://127.0.0.1:{viewer.port}" and listens("127.0.0.1", viewer.port)
+        assert viewer.url.startswith(f"http://127.0.0.1:{viewer.port}/?token=") and listens("127.0.0.1", viewer.port)
         assert viewer.server.get_host() == "127.0.0.1"
     assert not printed.getvalue()
 
@@ -239,8 +239,8 @@ def test_the_robot_follows_its_target(arm):
         target.pose = goal
         settle(target)
         assert not target.gap.closed and target.gap.distance > 1.0
-        assert str(target.gap).startswith("out of reach") and target.label.visible
-        assert target.label.text == str(target.gap)
+        assert target.status == f"not reached: {target.gap}" and target.label.visible
+        assert target.label.text == target.status
         assert viewer.follow(None) is None and viewer.first.target is None
 
 

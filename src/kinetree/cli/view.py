@@ -49,7 +49,7 @@ def view(
     ] = None,
     show: Annotated[
         list[str] | None,
-        typer.Option(metavar="LAYER", help="visual, collision, frames, com, inertia, …; may be repeated."),
+        typer.Option(metavar="LAYER", help="visual, collision, skeleton, frames, com, inertia, …; may be repeated."),
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(help="By itself one that is free.", show_default=False)] = None,

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.model.joints import Joint
+from kinetree.ops import Array
+from kinetree.rotations import quaternion_from_matrix
 from kinetree.viewer.shown import ShownRobot
-from kinetree.viewer.stage import State
+from kinetree.viewer.stage import State, pose_of
 
 
 class BaseGizmo:
@@ -34,13 +36,16 @@ class BaseGizmo:
         self.update()
 
     async def _dragged(self, event: Any) -> None:  # a coroutine, so that events come in order
-        self.move(np.asarray(event.target.position), np.asarray(event.target.wxyz))
+        pose = pose_of(event.target)
+        if pose is not None:
+            self.move(pose)
 
-    def move(self, position: Any, wxyz: Any) -> None:
-        """Puts the base somewhere."""
-        q = self.shown.q
-        q[self.base.iq : self.base.iq + 3] = position
-        q[self.base.quaternion] = np.roll(wxyz / np.linalg.norm(wxyz), -1)
+    def move(self, pose: Array) -> None:
+        """Puts the base somewhere, within its limits."""
+        q, limits = self.shown.q, self.shown.robot.limits
+        position = slice(self.base.iq, self.base.iq + 3)
+        q[position] = np.clip(pose[:3, 3], limits.lower[position], limits.upper[position])
+        q[self.base.quaternion] = quaternion_from_matrix(pose[:3, :3])
         self.shown.playing = False
         self.shown.place(State(q, np.zeros(self.shown.robot.nv)))
 

@@ -13,7 +13,7 @@ from kinetree.viewer.shown import ShownRobot
 
 def recorded(robots: Mapping[str, ShownRobot], rate: float, light: str) -> str:
     """The page, recorded on a server of its own, so that nobody who watches the robots sees it happen."""
-    server = web.start(web.LOOPBACK, None, "")
+    server, _ = web.start(web.LOOPBACK, None, "")
     try:
         copies = [_copy(server, shown) for shown in robots.values()]
         frame_scene(server, [copy.stage for copy in copies], light)

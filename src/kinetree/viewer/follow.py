@@ -41,7 +41,7 @@ class Gap:
     def __str__(self) -> str:
         if self.closed:
             return "reached"
-        return f"out of reach: {100.0 * self.distance:.1f} cm and {np.degrees(self.angle):.0f}° away"
+        return f"{100.0 * self.distance:.1f} cm and {np.degrees(self.angle):.0f}° away"
 
 
 class Follower:

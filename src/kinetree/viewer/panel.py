@@ -66,26 +66,29 @@ class Panel:
 
     def _seek(self) -> None:
         self.shown.pause()
-        self.shown.seek(float(self.time.value))
+        self.shown.seek(self.time.value)
 
     def _set_speed(self) -> None:
-        self.shown.speed = float(self.speed.value[:-1])
+        if self.speed.value in SPEEDS:
+            self.shown.speed = float(self.speed.value[:-1])
 
     def _set_loop(self) -> None:
         self.shown.looping = bool(self.loop.value)
 
     def _target(self) -> None:
         robot = self.shown.robot
-        frames = [frame.name for frame in robot.model.frames if frame.body in robot.model.moving]
+        self.frames = [frame.name for frame in robot.model.frames if frame.body in robot.model.moving]
         with self.gui.add_folder("Target"):
             self.target = self.gui.add_dropdown(
-                "Drag", (NO_TARGET, *frames), initial_value=NO_TARGET, hint="the frame to drag; the robot follows"
+                "Drag", (NO_TARGET, *self.frames), initial_value=NO_TARGET, hint="the frame to drag; the robot follows"
             )
             self.gap = self.gui.add_html("")
         self.target.on_update(by_user(self._follow))
 
     def _follow(self) -> None:
         name = self.target.value
+        if name not in (NO_TARGET, *self.frames):
+            return
         self.gap.content = "" if name == NO_TARGET else NOTE.format(f"{name}: preparing …")
         self.shown.follow(None if name == NO_TARGET else name)
 
@@ -133,9 +136,7 @@ class Panel:
         """The frame that numbers are about: the target's, or the last one that moves."""
         if self.shown.target is not None:
             return self.shown.target.frame
-        model = self.shown.robot.model
-        moving = [frame.name for frame in model.frames if frame.body in model.moving]
-        return moving[-1] if moving else model.frames[-1].name
+        return self.frames[-1] if self.frames else self.shown.robot.model.frames[-1].name
 
     def update(self) -> None:
         """Shows what has changed since the last time."""

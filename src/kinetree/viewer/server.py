@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import socket
 import sys
@@ -11,13 +12,15 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from kinetree.errors import ArgumentError, KinetreeError, short
+from kinetree.viewer.access import Access
 
 LOOPBACK = "127.0.0.1"
 BRAND = (37, 99, 235)
+_patching = threading.Lock()
 
 
-def start(host: str, port: int | None, title: str) -> Any:
-    """A `viser.ViserServer` at this address; without a port, at one that is free."""
+def start(host: str, port: int | None, title: str) -> tuple[Any, Access]:
+    """A `viser.ViserServer` at this address, without a port at one that is free, and who has access to it."""
     viser = _viser()
     if not isinstance(host, str) or not host:
         raise ArgumentError(f"host is {short(host)}; expected an address such as {LOOPBACK!r}")
@@ -25,15 +28,64 @@ def start(host: str, port: int | None, title: str) -> Any:
     if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= 65535:
         raise ArgumentError(f"port is {short(port)}; expected a number from 1 to 65535, or None for one that is free")
     _check_free(host, wanted)
-    with _silent({threading.get_ident()}):
-        server = viser.ViserServer(host=host, port=wanted, label=title, verbose=False)
+    access = Access(host)
+    with _silent({threading.get_ident()}), _guarding_serve():
+        server = viser.ViserServer(host=_GuardedHost(access), port=wanted, label=title, verbose=False)
+    if not access.guards:
+        stop(server)
+        raise KinetreeError("this version of viser starts its server in a way that access to it cannot be checked")
     if wanted not in (0, server.get_port()):  # somebody was faster
         stop(server)
         raise _taken(host, wanted)
     server.request_share_url = _no_tunnel  # a page must not open this machine to the world
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
     server.gui.main_panel.dock_right()
-    return server
+    return server, access
+
+
+class _GuardedHost(str):
+    """An address that brings its access along, to where viser starts to listen."""
+
+    __slots__ = ("access",)
+    access: Access
+
+    def __new__(cls, access: Access) -> _GuardedHost:
+        host = super().__new__(cls, access.host)
+        host.access = access
+        return host
+
+
+@contextlib.contextmanager
+def _guarding_serve() -> Iterator[None]:
+    """Meanwhile, servers at a `_GuardedHost` check every request first; viser has no means of its own for that."""
+    import websockets.asyncio.server as asynchronous  # noqa: PLC0415 - comes with viser
+    from websockets.datastructures import Headers  # noqa: PLC0415
+    from websockets.http11 import Response  # noqa: PLC0415
+
+    original: Any = asynchronous.serve
+
+    @functools.wraps(original)
+    def serve(handler: Any, host: Any = None, *args: Any, process_request: Any = None, **options: Any) -> Any:
+        if not isinstance(host, _GuardedHost):
+            return original(handler, host, *args, process_request=process_request, **options)
+        access = host.access
+
+        def checked(connection: Any, request: Any) -> Any:
+            refusal = access.refusal(request.path, request.headers)
+            if refusal is None:
+                return process_request(connection, request)
+            status, headers, text = refusal
+            return Response(status.value, status.phrase, Headers(headers, Connection="close"), text.encode())
+
+        access.guards = True
+        return original(handler, str(host), *args, process_request=checked, **options)
+
+    with _patching:
+        setattr(asynchronous, "serve", serve)  # noqa: B010 - to the type checker it is a class
+        try:
+            yield
+        finally:
+            setattr(asynchronous, "serve", original)  # noqa: B010
 
 
 def stop(server: Any) -> None:

@@ -24,7 +24,8 @@ from kinetree.viewer.readout import Readout
 from kinetree.viewer.stage import Stage, State
 from kinetree.viewer.target import Target, as_pose
 
-LAYERS = ("visual", "collision", "skeleton", "frames", "names", "com", "support", "inertia", "forces")
+BODIES = ("visual", "collision", "skeleton")
+LAYERS = (*BODIES, "frames", "names", "com", "support", "inertia", "forces")
 """What can be shown of a robot."""
 
 
@@ -72,14 +73,14 @@ class ShownRobot:
             self.layers[layer].show()
 
     def _first(self, show: Iterable[str] | None) -> list[str]:
-        """What is shown at first: without a wish the shapes, or sticks if there are none, and forces."""
-        if show is None:
-            kinds = [kind for kind in ("visual", "collision") if self.layers[kind].has_something]
-            return [kinds[0] if kinds else "skeleton", "forces"]
-        wishes = [show] if isinstance(show, str) else list(show)
+        """What is shown at first: the shapes, or sticks if there are none, unless bodies are asked for in another way;
+        and what is asked for, or forces."""
+        wishes = ["forces"] if show is None else [show] if isinstance(show, str) else list(show)
         for wish in wishes:
             if wish not in LAYERS:
                 raise unknown("layer", wish, LAYERS)
+        if not {*BODIES} & {*wishes}:
+            wishes.insert(0, next((kind for kind in BODIES if self.layers[kind].has_something), "skeleton"))
         return wishes
 
     # -- its state ---------------------------------------------------------------------------------------------
@@ -106,6 +107,8 @@ class ShownRobot:
             for layer in self.layers.values():
                 if layer.visible:
                     layer.update(state)
+            if self.target is not None:
+                self.target.moved()
             self.revision += 1
         self._wake.set()
 

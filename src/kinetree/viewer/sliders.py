@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from kinetree.errors import KinetreeError
 from kinetree.model.joints import Joint, Prismatic
 from kinetree.ops import Array
 from kinetree.viewer.shown import ShownRobot
@@ -21,8 +23,15 @@ LARGE = 1e3
 
 
 def by_user(action: Callable[[], None]) -> Callable[[Any], None]:
-    """A callback that acts on what is done in the page, not on what is set from here."""
-    return lambda event: None if event.client is None else action()
+    """A callback that acts on what is done in the page, not on what is set from here. What a page sends may be
+    anything: a value that the control does not offer changes nothing."""
+
+    def act(event: Any) -> None:
+        if event.client is not None:
+            with suppress(KinetreeError, TypeError, ValueError):
+                action()
+
+    return act
 
 
 class Slider:
@@ -30,7 +39,7 @@ class Slider:
 
     def __init__(self, shown: ShownRobot, joint: Joint, k: int) -> None:
         self.shown, self.joint, self.k = shown, joint, k
-        lower, upper = _range(shown, joint, k)
+        self.lower, self.upper = lower, upper = _range(shown, joint, k)
         name = joint.name if joint.nv == 1 else f"{joint.name} {'xyz'[k] if joint.nv == 3 else k + 1}"
         label = name.replace("_joint", "") or name
         unit = "m" if isinstance(joint, Prismatic) else "rad"
@@ -54,7 +63,10 @@ class Slider:
         return float(robot.difference(robot.neutral(), q)[self.joint.iv + self.k])
 
     def move(self, value: float) -> None:
-        """Moves the robot there."""
+        """Moves the robot there, as far as the slider reaches: the page need not have kept to its ends."""
+        if np.isnan(value):
+            return
+        value = min(max(value, self.lower), self.upper)
         with self.shown._lock:
             q, robot = self.shown.q, self.shown.robot
             if self.joint.quaternion is None:
@@ -69,7 +81,7 @@ class Slider:
     def update(self) -> None:
         """To where the joint is."""
         value = self.value(self.shown.stage.state.q)
-        self.handle.value = min(max(value, self.handle.min), self.handle.max)
+        self.handle.value = min(max(value, self.lower), self.upper)
 
 
 def sliders(shown: ShownRobot) -> Iterator[Slider]:

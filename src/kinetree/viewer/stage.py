@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.geometry import Ground
 from kinetree.ops import Array
 from kinetree.robot import Robot
-from kinetree.rotations import quaternion_from_matrix
+from kinetree.rotations import matrix_from_quaternion, quaternion_from_matrix
 
 SMALLEST = 0.1
 """A robot counts as at least this large [m]."""
@@ -65,6 +65,17 @@ class Stage:
         if not len(points):
             return np.zeros(3), np.zeros(3)
         return points.min(axis=0), points.max(axis=0)
+
+
+def pose_of(gizmo: Any) -> Array | None:
+    """Of a gizmo that was dragged in a page, (4, 4); None where the page sent numbers that are no pose."""
+    pose, turn = np.eye(4), np.roll(np.asarray(gizmo.wxyz, dtype=float), -1)
+    size = np.linalg.norm(turn)
+    pose[:3, 3] = gizmo.position
+    if not np.isfinite(pose).all() or not 1e-6 < size < np.inf:
+        return None
+    pose[:3, :3] = matrix_from_quaternion(turn / size)
+    return pose
 
 
 def wxyz(R: Array) -> Array:

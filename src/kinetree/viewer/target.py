@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 from kinetree.arguments import as_constant
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
-from kinetree.rotations import matrix_from_quaternion
 from kinetree.spatial.rotation import is_rotation_matrix
 from kinetree.viewer.follow import Follower, Gap
-from kinetree.viewer.stage import Stage, wxyz
+from kinetree.viewer.stage import Stage, pose_of, wxyz
 
 PROGRESS = 0.999
 """A round of steps that leaves more than this part of the gap has come as far as it can."""
@@ -37,7 +36,6 @@ class Target:
         self.stage, self.follower, self._wake = stage, follower, wake
         self.frame = frame = follower.frame.name
         self._goal = stage.robot.frame(frame).pose(stage.state.q)
-        self.gap = Gap(0.0, 0.0)
         self._done, self._searched = threading.Event(), True
         self._done.set()
         self._way: list[Array] = []
@@ -58,11 +56,9 @@ class Target:
         self.gizmo.on_update(self._dragged)
 
     async def _dragged(self, event: Any) -> None:  # a coroutine, so that events come in order
-        turn = np.roll(np.asarray(event.target.wxyz, dtype=float), -1)
-        goal = np.eye(4)
-        goal[:3, :3] = matrix_from_quaternion(turn / np.linalg.norm(turn))
-        goal[:3, 3] = event.target.position
-        self._aim(goal)
+        goal = pose_of(event.target)
+        if goal is not None:
+            self._aim(goal)
 
     @property
     def pose(self) -> Array:
@@ -76,14 +72,25 @@ class Target:
         self._aim(goal)
 
     @property
+    def gap(self) -> Gap:
+        """Between the frame as it is shown and the target."""
+        return self.follower.gap(self.stage.state.q, self._goal)
+
+    @property
     def settled(self) -> bool:
         """Whether the robot has come as far as it can."""
         return self._done.is_set()
 
     @property
     def status(self) -> str:
-        """In words: reached, out of reach and by how much, or on the way."""
-        return str(self.gap) if self.settled else "on the way"
+        """In words: reached, not reached and by how much, on the way, or moved away by somebody else."""
+        return self._distance() if self.settled else "on the way"
+
+    def _distance(self) -> str:
+        gap = self.gap
+        if gap.closed:
+            return str(gap)
+        return f"{'not reached' if self.stage.state.q is self._left else 'moved away'}: {gap}"
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until the robot has come as far as it can, or so many seconds; whether it has."""
@@ -106,9 +113,7 @@ class Target:
     def _next(self, q: Array) -> Array:
         goal = self._goal
         if self._way:
-            q = self._way.pop(0)
-            self.gap = self.follower.gap(q, goal)
-            return q
+            return self._way.pop(0)
         before = self.follower.gap(q, goal)
         q = self.follower.steps(q, goal, self._places)
         gap = self.follower.gap(q, goal)
@@ -120,17 +125,25 @@ class Target:
                 change = self.stage.robot.difference(q, found)
                 self._way = [self.stage.robot.integrate(q, (k + 1) / GLIDE * change) for k in range(GLIDE)]
                 stuck = False
-        self.gap, self._ends = gap, goal if stuck else None
+        self._ends = goal if stuck else None
         return q
 
     def conclude(self) -> None:
         """After a configuration is shown: says so if it is the last, unless the target was moved meanwhile."""
         over = self._ends is self._goal
-        self.label.visible = over and not self.gap.closed
-        if self.label.visible:
-            self.label.text = str(self.gap)
+        self._label(over)
         if over:
             self._done.set()
+
+    def moved(self) -> None:
+        """After a configuration is shown that this target did not ask for."""
+        self._label(self.settled)
+
+    def _label(self, settled: bool) -> None:
+        """Says how far the frame stays from the target, unless it is on the way."""
+        self.label.visible = settled and not self.gap.closed
+        if self.label.visible:
+            self.label.text = self._distance()
 
     def remove(self) -> None:
         """Takes the gizmo away."""

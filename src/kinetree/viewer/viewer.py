@@ -41,9 +41,10 @@ class Viewer:
     robots     one, several, or several by name
     q          the configuration to show first, (nq,); of several robots, one for each
     contacts   frames the robot stands on, by name or as `kt.Contact`; of several robots, one list for each
-    show       what to show first: "visual", "collision", "skeleton", "frames", "names", "com", "support", "inertia",
-               "forces"
-    host       the address to listen at; other machines can connect only if it is not the loopback
+    show       what to show first: one of "visual", "collision" and "skeleton", or else the first of them that the
+               robot has; and any of "frames", "names", "com", "support", "inertia", "forces"
+    host       the address to listen at; other machines can connect only if it is not the loopback. Whoever connects
+               needs the token in `url`
     port       to listen at; None takes one that is free
     open       whether to open the page in the user's browser
     title      of the panel; the robots' names if not given
@@ -65,8 +66,7 @@ class Viewer:
     ) -> None:
         named, self._light = _named(robots), one_of("light", light, LIGHTS)
         self.lock, self._wake, self._closed = threading.RLock(), threading.Event(), threading.Event()
-        self.server = web.start(host, port, title or ", ".join(named))
-        self._address = host
+        self.server, self._access = web.start(host, port, title or ", ".join(named))
         try:
             self.robots = _staged(self.server, named, q, contacts, show, self.lock, self._wake)
             frame_scene(self.server, self._stages, self._light)
@@ -85,9 +85,9 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
-        host = "127.0.0.1" if self._address in ("0.0.0.0", "::", "") else self._address
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+        """Where the page is, with the token that it asks for."""
+        host = web.LOOPBACK if self._access.host in ("0.0.0.0", "::", "") else self._access.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self._access.token}"
 
     @property
     def port(self) -> int:

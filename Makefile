@@ -13,22 +13,23 @@ AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_ele
 	--ignore tests/compiler/test_write.py --ignore tests/compiler/test_loops.py --ignore tests/compiler/test_robots.py \
 	--ignore-glob 'tests/control/test_closed_loops_*.py'
 
-.PHONY: demo test test-long bench check docs clean
+.PHONY: demo test test-long bench check docs lock release clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
 
 # Both runs compile the same code, so the second takes what the first has made.
 test: export KINETREE_CACHE_DIR := $(CURDIR)/$(VENV)/test-cache
-test: $(VENV)/.test $(VENV)/.browser
+test: $(VENV)/.dev
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo "No Chromium here: the tests in a browser are skipped. On Debian: apt-get install chromium"
 	rm -rf "$$KINETREE_CACHE_DIR"
 	$(BIN)/python -m pytest -n auto
 	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto $(AGAIN)
 
-test-long: $(VENV)/.test
+test-long: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m long
 
-check: $(VENV)/.check
+check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -47,52 +48,50 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python growth.py
 	cd benchmarks && ../$(BIN)/python loading.py
 
-docs: $(VENV)/.docs
+docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -q -W --keep-going -E -d $(VENV)/doctrees docs site
 	$(BIN)/python docs/_ext/check_site.py site
 	@echo "Open site/index.html"
 
+# Every package is one of a lock file, and has the hash that stands there; kinetree itself is this folder.
 define install
 @echo "Fetching and unpacking packages into $(VENV): a minute or two"
-$(BIN)/pip install --quiet --editable "$(1)"
+$(BIN)/pip install --quiet --require-hashes --requirement requirements/$(1).lock
+$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 endef
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/.core: $(VENV)/.created pyproject.toml
-	$(call install,.)
+$(VENV)/.%: requirements/%.lock pyproject.toml | $(VENV)/.created
+	$(call install,$*)
 	touch $@
 
-$(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(call install,.[demo])
-	touch $@ $(VENV)/.core
+# Anew what the lock files say, from pyproject.toml: the newest versions that it allows.
+lock: $(VENV)/.created
+	$(BIN)/pip install --quiet uv
+	$(call lock,core)
+	$(call lock,demo,--extra demo)
+	$(call lock,dev,--extra test --extra check --extra docs)
+	$(call lock,bench,--extra bench)
+	$(call lock,release)
 
-$(VENV)/.test: $(VENV)/.created pyproject.toml
-	$(call install,.[test])
-	touch $@ $(VENV)/.core
+define lock
+$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+	--custom-compile-command "make lock" $(2) pyproject.toml $(wildcard requirements/$(1).in) requirements/build.in --output-file requirements/$(1).lock
+endef
 
-# The viewer is tested in a real browser, where there is one or it can be had.
-$(VENV)/.browser: $(VENV)/.created
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
-	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-	  { apt-get install -y -q chromium >/dev/null 2>&1 || \
-	    { apt-get update -q >/dev/null 2>&1 && apt-get install -y -q chromium >/dev/null 2>&1; }; }; } || \
-	echo "No chromium, and it cannot be installed from here: the tests of the viewer in a browser will be skipped."
-	@touch $@
-
-$(VENV)/.check: $(VENV)/.created pyproject.toml
-	$(call install,.[check])
-	touch $@ $(VENV)/.core
-
-$(VENV)/.docs: $(VENV)/.created pyproject.toml
-	$(call install,.[docs])
-	touch $@ $(VENV)/.core
-
-$(VENV)/.bench: $(VENV)/.created pyproject.toml
-	$(call install,.[bench])
-	touch $@ $(VENV)/.core
+# What is published: source, wheel, a list of all that is installed with it (CycloneDX), and their hashes.
+release: $(VENV)/.release
+	rm -rf dist $(VENV)/shipped
+	$(BIN)/python -m build --no-isolation
+	$(PYTHON) -m venv $(VENV)/shipped
+	$(VENV)/shipped/bin/pip install --quiet --require-hashes --requirement requirements/core.lock
+	$(VENV)/shipped/bin/pip install --quiet --no-deps dist/*.whl
+	$(VENV)/shipped/bin/python -c "import kinetree as kt; robot = kt.load('arm6'); robot.mass_matrix(robot.neutral())"
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file dist/kinetree.cdx.json $(VENV)/shipped/bin/python
+	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 clean:
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

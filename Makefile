@@ -79,7 +79,7 @@ lock: $(VENV)/.created
 
 define lock
 $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
-	--custom-compile-command "make lock" $(2) pyproject.toml $(wildcard requirements/$(1).in) requirements/build.in --output-file requirements/$(1).lock
+	--custom-compile-command "make lock" $(2) pyproject.toml $(wildcard requirements/$(1).in) $(if $(filter core,$(1)),,requirements/build.in) --output-file requirements/$(1).lock
 endef
 
 # What is published: source, wheel, a list of all that is installed with it (CycloneDX), and their hashes.

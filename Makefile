@@ -13,7 +13,7 @@ AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_ele
 	--ignore tests/compiler/test_write.py --ignore tests/compiler/test_loops.py --ignore tests/compiler/test_robots.py \
 	--ignore-glob 'tests/control/test_closed_loops_*.py'
 
-.PHONY: demo test test-long bench check docs lock release clean
+.PHONY: demo test test-long soak bench check docs lock release clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
@@ -28,6 +28,11 @@ test: $(VENV)/.dev
 
 test-long: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m long
+
+# Threads, forks, signals and random calls, for so long; it ends with an error at the first wrong number, hang or leak.
+MINUTES ?= 120
+soak: $(VENV)/.dev
+	$(BIN)/python tests/soak.py $(MINUTES)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

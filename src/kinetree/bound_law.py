@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import prod
 from numbers import Real
 from types import FunctionType
@@ -21,13 +20,14 @@ from kinetree.compiler.call import Kernel, Shape
 from kinetree.compiler.code import Layout
 from kinetree.compiler.doubts import collected_doubts
 from kinetree.compiler.expr import Node, is_traced, tracing
-from kinetree.compiler.jit import assembly_of, host, lock
+from kinetree.compiler.jit import assembly_of, host, lazy_code, lock
 from kinetree.compiler.memory import empty
 from kinetree.compiler.stored import Stored, recalled, remember
 from kinetree.definition import Definition, bound_arguments
 from kinetree.engine import one_state
 from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
 from kinetree.identity import identity
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.structure import Rebuild, flatten, places
@@ -86,21 +86,21 @@ class BoundLaw:
         arrays = {name: _unpacked(one_state(name, arguments[name], core)) for name, core in self.cores.items()}
         return self.definition.apply({**self.robots, **self.options, **arrays})
 
-    @cached_property
+    @lazy
     def identity(self) -> str | None:
         """Its name in every process, of one that has a name."""
         own = self.definition.identity or identity(self.definition.function)
         parts = (self.robots, self.options, self.cores)
         return None if own is None else identity(own, *(tuple(part.items()) for part in parts))
 
-    @cached_property
+    @lazy
     def _parameters(self) -> list[inspect.Parameter]:
         given = self.definition.signature.parameters
         parameters = [parameter for name, parameter in given.items() if name in self.cores]
         kinds = [max(parameter.kind, parameter.POSITIONAL_OR_KEYWORD) for parameter in parameters]
         return [parameter.replace(kind=kind) for parameter, kind in zip(parameters, kinds, strict=True)]
 
-    @cached_property
+    @lazy
     def _signature(self) -> inspect.Signature:
         return inspect.Signature(self._parameters)
 
@@ -168,12 +168,11 @@ class BoundLaw:
         """The same as machine instructions."""
         return assembly_of(self.llvm, host())
 
-    @cached_property
+    @lazy_code
     def traced(self) -> _Traced:
-        with lock:
-            return _Traced(self)
+        return _Traced(self)
 
-    @cached_property
+    @lazy
     def _name(self) -> str:
         """Of the built-in function: the law's, unless that is the name of something else here."""
         name = self.definition.name
@@ -208,8 +207,10 @@ class BoundLaw:
     def _open(self) -> None:
         """Let native calls reach the kernels that are there."""
         kernel = self.traced.kernel
-        if self._door is not None:
-            self._door.lead_to([native.Variant(kernel.loaded("single"), has_status=True, batch=kernel.loaded("batch"))])
+        with lock:
+            if self._door is not None:
+                single, batch = kernel.loaded("single"), kernel.loaded("batch")
+                self._door.lead_to([native.Variant(single, has_status=True, batch=batch)])
 
 
 class _Traced:
@@ -269,7 +270,7 @@ class _Traced:
             status = ops.logical_or(status, condition)
         return (*leaves, status)
 
-    @cached_property
+    @lazy
     def graph(self) -> Any:
         """The operations, without the status."""
         whole = self.program.graph

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree.algorithms.references import REFERENCES
 from kinetree.engine import Engine, Place, Request
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.quantities import OF_FLOATING_BASE, OF_ROBOT, Quantity
 from kinetree.wrench import Wrench
@@ -31,11 +31,11 @@ class CompiledQuantities:
     model: Model
     textbook: bool
 
-    @cached_property
+    @lazy
     def _engine(self) -> Engine:
-        return self.__dict__.setdefault("_engine", Engine(self.model, eager=self.textbook))  # one for all threads
+        return Engine(self.model, eager=self.textbook)
 
-    @cached_property
+    @lazy
     def _laws(self) -> dict[Any, Any]:
         """Compiled functions of the user's, by what they were compiled from."""
         return {}

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -30,6 +29,7 @@ from kinetree.arguments import as_constant, as_number
 from kinetree.derivatives import gradient, jacobian
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.law import Law, compile
+from kinetree.lazy import lazy
 from kinetree.ops import Array, Scalar
 from kinetree.robot import Robot
 
@@ -137,26 +137,26 @@ class Lagrange:
 
     # -- the laws ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def _springs(self) -> Law:
         def spring_energy(robot: Robot, q: Array) -> Scalar:
             return sum((spring.energy(robot, q) for spring in self.springs), 0.0 * q[:1].sum())
 
         return compile(spring_energy)
 
-    @cached_property
+    @lazy
     def _potential(self) -> Law:
         return compile(lambda robot, q: robot.potential_energy(q) + self._springs(robot, q))
 
-    @cached_property
+    @lazy
     def _lagrangian(self) -> Law:
         return compile(lambda robot, q, v: robot.kinetic_energy(q, v) - self._potential(robot, q))
 
-    @cached_property
+    @lazy
     def _momentum(self) -> Law:
         return gradient(self._lagrangian, wrt="v")
 
-    @cached_property
+    @lazy
     def _efforts(self) -> Law:
         momentum, push = self._momentum, gradient(self._lagrangian, wrt="q")
         bend = jacobian(
@@ -176,7 +176,7 @@ class Lagrange:
 
         return compile(inverse_dynamics)
 
-    @cached_property
+    @lazy
     def _accelerations(self) -> Law:
         mass_matrix = jacobian(self._momentum, wrt="v")
 
@@ -186,7 +186,7 @@ class Lagrange:
 
         return compile(forward_dynamics)
 
-    @cached_property
+    @lazy
     def _spring_forces(self) -> Law:
         slope = gradient(self._springs, wrt="q")
         return compile(lambda robot, q: -slope(robot, q))

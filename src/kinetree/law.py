@@ -142,7 +142,7 @@ class Law:
         if place not in known:
             with lock:
                 if place not in known:
-                    known[place] = make()
+                    known.setdefault(place, make())  # a signal handler may have made it meanwhile
                     if robot is not None:
                         self._keepers[:] = [*filter(_is_alive, self._keepers), weakref.ref(robot)]
         return known[place]

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -22,6 +21,7 @@ from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, short
 from kinetree.files import write_text
 from kinetree.frame import Frame
+from kinetree.lazy import lazy
 from kinetree.model.constraints import Constraint
 from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
@@ -66,7 +66,7 @@ class Robot(OneBodyQuantities, ParameterQuantities):
         """The same robot by the textbook path, for debugging and comparison."""
         return Robot(self.model, textbook=True)
 
-    @cached_property
+    @lazy
     def _frames(self) -> dict[str, Frame]:
         return {}
 

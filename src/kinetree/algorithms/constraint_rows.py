@@ -7,13 +7,13 @@ those of frame a less those of frame b. Results for users are turned to world ax
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
 from kinetree.algorithms.wrenches import Push
+from kinetree.lazy import lazy
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, cross, zeros
@@ -30,11 +30,11 @@ class Rows:
     constraints: ConstraintSet
     q: Array
 
-    @cached_property
+    @lazy
     def common(self) -> CommonFrame:
         return CommonFrame.of(self.model, self.q)
 
-    @cached_property
+    @lazy
     def J(self) -> Array:
         """(k, nv)."""
         model, S = self.model, self.common.S

@@ -27,7 +27,6 @@ of all forces that do the same, f is the one with the least fᵀ W f.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +37,7 @@ from kinetree.algorithms.factorization import is_singular_everywhere
 from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.rnea import NO_FORCES, bias_forces
 from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics
+from kinetree.lazy import lazy
 from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
@@ -191,12 +191,12 @@ class Felt:
         self.W = self.Y * self.inverse_d[:, None]
         self.damping = damping
 
-    @cached_property
+    @lazy
     def A(self) -> Array:
         """J M⁻¹ Jᵀ, (k, k)."""
         return mirrored(self.Y.T @ self.W)
 
-    @cached_property
+    @lazy
     def _proximal(self) -> _Proximal:
         return _Proximal(self.A, self.damping, self.inverse_d.sum() / max(1, len(self.d)))
 
@@ -259,7 +259,7 @@ class _Proximal:
             deltas.append(ltdl_solve(self.L, self.d, damping * deltas[-1]))
         return sum(deltas[:-1], start=-ITERATIONS * deltas[-1])
 
-    @cached_property
+    @lazy
     def _without_damping(self) -> Array:
         """H with x = H δ_0, (k, k), which saves work if there are many columns: with G = (A + ε W)⁻¹ ε W it is
         1 + G + … + G^{m-1} - m G^m."""

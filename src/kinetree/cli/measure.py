@@ -5,11 +5,11 @@ from __future__ import annotations
 import timeit
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 
 Key = TypeVar("Key", bound=Hashable)
@@ -35,7 +35,7 @@ class Call:
         """Of a loop that holds nothing but the statement."""
         return self._timer.timeit(count)
 
-    @cached_property
+    @lazy
     def _timer(self) -> timeit.Timer:
         setup = f"({', '.join(self.names)},) = given"
         return timeit.Timer(self.statement, setup, globals={"given": tuple(self.names.values())})

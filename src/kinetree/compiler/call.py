@@ -83,7 +83,8 @@ class Kernel:
             with lock:
                 loaded = self._loaded.get(kind)
                 if loaded is None:
-                    loaded = self._loaded[kind] = Loaded(kind, self.source.code(kind), self.source.target)
+                    made = Loaded(kind, self.source.code(kind), self.source.target)
+                    loaded = self._loaded.setdefault(kind, made)  # a signal handler may have made it meanwhile
         return loaded
 
     # -- calls -------------------------------------------------------------------------------------------------

@@ -98,8 +98,9 @@ class Chain(Kernel):
         """The code for one state; there is none for a batch."""
         if kind == "single" and kind not in self._loaded:
             with lock:
-                linked: Any = _Linked(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
-                self._loaded.setdefault(kind, linked)
+                if kind not in self._loaded:
+                    linked: Any = _Linked(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
+                    self._loaded.setdefault(kind, linked)  # a signal handler may have made it meanwhile
         return super().load(kind)
 
     def states(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

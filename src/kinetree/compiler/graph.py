@@ -6,9 +6,9 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from kinetree.compiler.expr import NUMERIC, Node, make
+from kinetree.lazy import lazy
 
 FREE = frozenset(("const", "true", "false", "input", "neg"))
 """Operations that cost nothing: a sign is absorbed by the instruction that uses it."""
@@ -34,7 +34,7 @@ class Graph:
         """All nodes that the outputs need, operands before what uses them."""
         return self._nodes
 
-    @cached_property
+    @lazy
     def _nodes(self) -> list[Node]:
         needed = reachable(self.outputs)
         return in_sequence(needed, self.sequence) if self.sequence else needed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,20 +13,22 @@ from typing import Any, TypeVar, cast
 import llvmlite
 import llvmlite.binding as llvm
 
+from kinetree import locks
 from kinetree.compiler.emit.elementary import BIND, LIBRARY
 from kinetree.compiler.emit.ir import Width
 from kinetree.compiler.hold import hold
 from kinetree.compiler.undisturbed import undisturbed
+from kinetree.lazy import lazy
 
-lock = threading.RLock()
-"""llvmlite does one thing at a time, and so does everything that makes machine code."""
+lock = locks.compiler
+"""llvmlite does one thing at a time, and so does everything that makes machine code; `locks` says what else is taken
+with it, and in which order."""
 _llvmlite_lock = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None) or threading.RLock()
 """llvmlite's own, which it also takes to give code up, at any time and on any thread."""
-if hasattr(os, "register_at_fork"):  # a child must not inherit them from a thread that it does not have
-    for each in (_llvmlite_lock, lock):  # a fork takes the last one first
-        os.register_at_fork(before=each.acquire, after_in_parent=each.release, after_in_child=each.release)
+locks.IN_ORDER.append(_llvmlite_lock)
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 def once(make: F) -> F:
@@ -40,10 +41,16 @@ def once(make: F) -> F:
         if arguments not in made:
             with lock:
                 if arguments not in made:
-                    made[arguments] = make(*arguments)
+                    made.setdefault(arguments, make(*arguments))  # a signal handler may have made it meanwhile
         return made[arguments]
 
     return cast(F, get)
+
+
+class lazy_code(lazy[T]):
+    """The same for a property: `lazy`, and computed by one thread at a time, which holds the lock of the compiler."""
+
+    lock = lock
 
 
 def _alone(function: F) -> F:

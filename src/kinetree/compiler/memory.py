@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import os
 import sys
-import threading
+from contextlib import suppress
 from math import prod
 
 import numpy as np
@@ -24,53 +24,60 @@ SHARE = 32
 
 
 class Blocks:
-    """Blocks of memory, the last used last."""
+    """Blocks of memory, the last used last.
+
+    There is no lock: whoever takes a block out of the list has it alone, and lists change in one piece. So nothing here
+    can be found locked, not by a signal handler and not by a forked child.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._blocks: list[Array] = []
-        self._lock = threading.Lock()
 
     def empty(self, shape: tuple[int, ...]) -> Array:
         """An array of float64 with any content."""
         size = 8 * prod(shape)
         if not LARGE <= size <= self.most:
             return np.empty(shape)
-        with self._lock:
-            block = self._free(size)
-            if block is None:
-                block = np.empty(size, dtype=np.uint8)
-            self._blocks.append(block)
-            self._shrink()
-        return block[:size].view(np.float64).reshape(shape)
+        block = self._free(size)
+        if block is None:
+            block = np.empty(size, dtype=np.uint8)
+        result = block[:size].view(np.float64).reshape(shape)
+        self._blocks.append(block)  # now that somebody else has it too
+        self._shrink()
+        return result
 
     def _free(self, size: int) -> Array | None:
         """A block that is large enough but not much larger, taken out of the list if nobody else has it."""
         for k in range(len(self._blocks)):
-            fits = size <= len(self._blocks[k]) <= size + size // 4
-            if fits and sys.getrefcount(self._blocks[k]) == ALONE:
-                return self._blocks.pop(k)
+            try:
+                taken = [self._blocks.pop(k)]
+            except IndexError:  # another thread has taken some
+                return None
+            if size <= len(taken[0]) <= size + size // 4 and _count(taken) == ALONE:
+                return taken[0]
+            self._blocks.insert(k, taken[0])
         return None
 
     def set_most(self, size: int) -> None:
         """Keep at most so many bytes from now on."""
-        with self._lock:
-            self.most = size
-            self._shrink()
+        self.most = size
+        self._shrink()
 
     def _shrink(self) -> None:
         """Let go of the oldest blocks, used or not; arrays in them live on."""
         while sum(map(len, self._blocks)) > self.most:
-            del self._blocks[0]
+            with suppress(IndexError):  # another thread has
+                del self._blocks[0]
 
 
-def _count_alone() -> int:
-    blocks = [np.empty(1, dtype=np.uint8)]
+def _count(blocks: list[Array]) -> int:
+    """What sys.getrefcount says of the first."""
     return sys.getrefcount(blocks[0])
 
 
-ALONE = _count_alone()
-"""What sys.getrefcount says of an array that only a list refers to."""
+ALONE = _count([np.empty(1, dtype=np.uint8)])
+"""That of an array that only a list refers to."""
 
 
 def _physical_memory() -> int:

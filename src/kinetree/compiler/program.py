@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -27,6 +26,7 @@ from kinetree.compiler.passes.schedule import schedule
 from kinetree.compiler.passes.spec import check
 from kinetree.compiler.passes.split import Part, split
 from kinetree.compiler.trace import trace
+from kinetree.lazy import lazy
 
 LARGE = 150_000
 """Operations above which compiling says how long it will take."""
@@ -57,7 +57,7 @@ class Program:
     def space(self) -> BlockSpace:
         return BlockSpace(self.layout, self.slots, self.target.width)
 
-    @cached_property
+    @lazy
     def digest(self) -> str:
         """A hash of all that the code depends on: equal programs have equal digests, in every process."""
         told = (self.target, self.input_shapes, self.output_shapes, len(self.parts), self.turning)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kinetree.compiler.call import NANOSECONDS, WORTH_A_THREAD, Kernel, address_of
 from kinetree.compiler.code import Turning
-from kinetree.compiler.jit import host
+from kinetree.compiler.jit import host, lazy_code
 from kinetree.compiler.roll_one import One
 from kinetree.compiler.threads import get_num_threads, run_ranges
 from kinetree.compiler.turns import Track
@@ -121,7 +120,7 @@ class Roll:
             if tell is not None:
                 tell(count)
 
-    @cached_property
+    @lazy_code
     def _one(self) -> One:
         return One(self.kernel, self._tiles.reshape(-1), self.inputs, self.records, self.every)
 

@@ -8,7 +8,6 @@ import os
 import platform
 import sys
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from kinetree.compiler import cache as disk
 from kinetree.compiler.code import Code, Kind, Layout, Source
-from kinetree.compiler.jit import Target, compile_object, versions
+from kinetree.compiler.jit import Target, compile_object, lazy_code, versions
 
 
 class Stored:
@@ -29,7 +28,7 @@ class Stored:
         self._identity = identity
         self._build = build
 
-    @cached_property
+    @lazy_code
     def program(self) -> Any:
         return self._build()
 

@@ -8,12 +8,12 @@ import os
 import platform
 import threading
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kinetree.compiler.emit.pause import PAUSE, pause_assembly
 from kinetree.compiler.jit import LoadedCode, compile_object, host, lock
 from kinetree.errors import ArgumentError, short
+from kinetree.locks import is_held
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -33,37 +33,44 @@ class _Pool:
 
     def __init__(self) -> None:
         self.count: int | None = None
+        self._wait: Callable[[int, int], None] | None = None
         self.reset()
 
     def reset(self) -> None:
         """Start anew: after a fork the child has none of the parent's threads, and perhaps a lock nobody will open."""
-        self.lock = threading.Lock()
-        self.executor: ThreadPoolExecutor | None = None
+        self._lock = threading.RLock()
+        self._busy = False
+        self._executor: ThreadPoolExecutor | None = None
+        self._size = 0
 
-    @cached_property
-    def pause(self) -> Callable[[int, int], None]:
+    def pause(self, count: int, looks: int) -> None:
         """Waits for a count to become zero, for a short while and without Python's lock."""
-        if not lock.acquire(blocking=False):  # somebody compiles, perhaps for long
-            return lambda count, looks: None
-        try:
-            self.code = LoadedCode(compile_object(pause_assembly(_IS_X86), host()), host(), library=False)
-            signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
-            wait: Callable[[int, int], None] = signature(self.code.address(PAUSE))
-            return wait
-        finally:
-            lock.release()
+        if self._wait is None and lock.acquire(blocking=False):  # else somebody compiles, perhaps for long
+            try:
+                self._code = LoadedCode(compile_object(pause_assembly(_IS_X86), host()), host(), library=False)
+                self._wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address(PAUSE))
+            finally:
+                lock.release()
+        if self._wait is not None:
+            self._wait(count, looks)
 
     def submit(self, work: Callable[[], None]) -> None:
         """Let a helper do the work, unless there are no threads to be had, as while Python shuts down."""
-        with self.lock:
+        with self._lock:
+            if self._busy:  # a signal handler or a finalizer, which came while this very thread was here
+                return
+            self._busy = True
             try:
-                if self.executor is None:
+                if self._executor is None or self._size != get_num_threads():  # the old one ends with the work it has
                     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow to load, and few need it
 
-                    self.executor = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="kinetree")
-                self.executor.submit(work)
+                    self._size = get_num_threads()
+                    self._executor = ThreadPoolExecutor(self._size, thread_name_prefix="kinetree")
+                self._executor.submit(work)
             except (RuntimeError, ImportError):
-                self.executor = None  # it has kept the work, and perhaps no thread that would ever take it
+                self._executor = None  # it has kept the work, and perhaps no thread that would ever take it
+            finally:
+                self._busy = False
 
 
 _pool = _Pool()
@@ -90,23 +97,20 @@ def set_num_threads(count: int) -> None:
         wanted = 0
     if wanted < 1 or isinstance(count, bool):
         raise ArgumentError(f"count is {short(count)}; expected a whole number from 1 up")
-    with _pool.lock:
-        if wanted != _pool.count:
-            _pool.count = THREADS.value = wanted
-            _pool.executor = None  # the old one ends with the work it has
+    _pool.count = THREADS.value = wanted
 
 
 def run_ranges(
     work: Callable[[int, int], None], size: int, block: int, worth: int, abandon: Callable[[], None] = lambda: None
 ) -> None:
     """work(start, stop) over 0 … size in runs of whole blocks, on this thread and helpers of the pool; `worth` is how
-    many threads would pay.
+    many threads would pay. Who compiles stays on his thread: whoever waits for him must not be waited for.
 
     Whoever is free takes the next run, long ones first, so that all end at nearly the same time. Returns, also by an
     exception or an interrupt, only when nobody works any more; `abandon` is called first, to tell work that takes long
     to come to an end.
     """
-    threads = min(get_num_threads(), worth)
+    threads = 1 if is_held(lock) else min(get_num_threads(), worth)
     runs = _Runs(work, _shrinking(size, block, threads, 8 * worth), abandon)
     try:
         for _ in range(threads - 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property
+from functools import cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from kinetree.compiler.jit import lock
 from kinetree.definition import Definition, bound_arguments
 from kinetree.errors import ArgumentError, ArgumentTypeError, unknown
 from kinetree.identity import identity
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -141,7 +142,7 @@ class Step(ABC):
             )
         return bound_arguments(type(self).__name__, self._signature, given, named)
 
-    @cached_property
+    @lazy
     def _signature(self) -> inspect.Signature:
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         defaults = {name: self.presets.get(name, inspect.Parameter.empty) for name in self.arguments}
@@ -156,7 +157,7 @@ class Step(ABC):
         if law is None:
             key = (type(self), self.structure, tuple(self.arguments.items()))
             known = _robotless() if self.robot is None else self.robot._laws
-            with lock:  # taken first, also by a law that is traced and has this in it: no lock of a cached property
+            with lock:
                 if key not in known:
                     known[key] = self._new_law()
                 law = self.__dict__["_law"] = known[key]
@@ -197,7 +198,7 @@ class Step(ABC):
         traced.kernel.load("single")
         with lock:
             if "_door" not in self.__dict__:
-                self.__dict__["_door"] = native.Door(interface)
+                self.__dict__.setdefault("_door", native.Door(interface))
             self._lead()
         bound: Callable[..., Any] = self.__dict__["_door"].bind(self)
         return bound
@@ -209,8 +210,10 @@ class Step(ABC):
             return
         has_batch = kernel.loaded("batch") is not None
         if self.__dict__.get("_leads") != has_batch:
-            door.lead_to([native.Variant(kernel.loaded("single"), has_status=True, batch=kernel.loaded("batch"))])
-            self.__dict__["_leads"] = has_batch
+            with lock:
+                batch = kernel.loaded("batch")
+                door.lead_to([native.Variant(kernel.loaded("single"), has_status=True, batch=batch)])
+                self.__dict__["_leads"] = batch is not None
 
 
 @cache

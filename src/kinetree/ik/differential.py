@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from types import FunctionType
 from typing import Any, NoReturn, final
@@ -19,13 +18,14 @@ from kinetree.bound_law import BoundLaw
 from kinetree.compiler import native
 from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
 from kinetree.compiler.code import Layout
-from kinetree.compiler.jit import lock
+from kinetree.compiler.jit import lazy_code, lock
 from kinetree.definition import Definition, bound_arguments
 from kinetree.errors import ArgumentError, ArgumentTypeError, InfeasibleError, NotFiniteError, short, unknown
 from kinetree.identity import identity
 from kinetree.ik.limits import Limits
 from kinetree.ik.problem import Problem
 from kinetree.ik.tasks import Task
+from kinetree.lazy import lazy
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
@@ -153,7 +153,7 @@ class DifferentialIK:
 
     # -- compiled ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def _formula(self) -> BoundLaw:
         """What the solver is given, as a law."""
         problem = self.problem
@@ -168,7 +168,7 @@ class DifferentialIK:
         own = identity("differential IK", self.is_strict, problem)
         return BoundLaw(Definition(formula, shapes, identity=own), {"robot": self.robot}, {})
 
-    @cached_property
+    @lazy_code
     def _chain(self) -> Chain:
         """The formula, then the solver; gives v alone."""
         p, n, held = self.problem, self.robot.nv, self.problem.held
@@ -308,7 +308,7 @@ def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[Task, Any]], **op
     key = ("differential ik", tuple(task for task, _ in pairs), *sorted(options.items(), key=lambda option: option[0]))
     known = robot._laws.get(key)
     if known is None:
-        known = robot._laws[key] = DifferentialIK(robot, [task for task, _ in pairs], **options)
+        known = robot._laws.setdefault(key, DifferentialIK(robot, [task for task, _ in pairs], **options))
     values: list[Any] = []
     for task, target in pairs:
         given = target if task.feedforward else (target,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from kinetree import ops
 from kinetree.arguments import as_count, as_floats, as_number
 from kinetree.bound_law import BoundLaw
+from kinetree.compiler.jit import lazy_code
 from kinetree.definition import Definition
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.identity import identity
@@ -19,6 +19,7 @@ from kinetree.ik.lanes import Lanes
 from kinetree.ik.search import ANGLE, GAP, REPORT, SOLVED, STARTED, STATUS, TURNS
 from kinetree.ik.solution import Solution
 from kinetree.ik.step import Step, limited
+from kinetree.lazy import lazy
 from kinetree.model.joints import Free
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -43,7 +44,7 @@ class InverseKinematics:
         self.step = Step(robot, frames, turns)
         self.core = (*(() if len(frames) == 1 else (len(frames),)), *((4, 4) if turns else (3,)))
 
-    @cached_property
+    @lazy_code
     def _lanes(self) -> Lanes:
         step = self.step
 
@@ -84,7 +85,7 @@ class InverseKinematics:
         found, report = self._lanes.run(rows.reshape(off.size, nt), starts.reshape(off.size, nq), settings)
         return self._many(batch, target, found.reshape((*batch, nq)), report.reshape((*batch, REPORT)))
 
-    @cached_property
+    @lazy
     def _prepare(self) -> BoundLaw:
         """A start within limits, the rows of [R p] of all targets, or p, and how far they are from being poses."""
         step, count = self.step, len(self.frames)
@@ -129,7 +130,7 @@ class InverseKinematics:
             f"(off by {off.max():.2g})"
         )
 
-    @cached_property
+    @lazy
     def _middle(self) -> Array:
         """Neutral, or the middle between limits where neutral is beyond them."""
         q: Array = self.robot.neutral()
@@ -197,7 +198,7 @@ def search(robot: Robot, frames: tuple[str, ...], turns: bool) -> InverseKinemat
     key = ("inverse kinematics", frames, turns)
     known: InverseKinematics | None = robot._laws.get(key)
     if known is None:
-        known = robot._laws[key] = InverseKinematics(robot, frames, turns)
+        known = robot._laws.setdefault(key, InverseKinematics(robot, frames, turns))
     return known
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from kinetree import ops
 from kinetree.ik.limits import Limits
 from kinetree.ik.tasks import Task
 from kinetree.ik.tasks.task import linear_and_angular, rotation_error
+from kinetree.lazy import lazy
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -33,7 +33,7 @@ class Problem:
     levenberg: float
     contact_gain: float
 
-    @cached_property
+    @lazy
     def arguments(self) -> dict[str, Shape]:
         """Names and shapes of what a step takes: q, targets, velocities of targets, and the last v if need be."""
         shapes: dict[str, Shape] = {"q": (self.robot.nq,)}
@@ -47,12 +47,12 @@ class Problem:
             shapes["v"] = (self.robot.nv,)
         return shapes
 
-    @cached_property
+    @lazy
     def priorities(self) -> list[int]:
         """Of all tasks, the first first."""
         return sorted({task.priority for task in self.tasks})
 
-    @cached_property
+    @lazy
     def level_sizes(self) -> tuple[int, ...]:
         """Rows of every level: contacts, if there are any, then tasks by priority."""
         sizes = [self.held] if self.contacts else []

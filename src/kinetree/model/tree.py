@@ -11,12 +11,13 @@ import hashlib
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from kinetree.errors import unknown
+from kinetree.lazy import lazy
 from kinetree.model.description import Description, Finding, Options
 from kinetree.model.joints import AxisJoint, Joint
 from kinetree.ops import Array
@@ -119,25 +120,25 @@ class Model:
 
     # -- coordinates -------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def owners(self) -> tuple[Joint, ...]:
         """The joints that own coordinates, in the order of q and v, a floating base included."""
         return tuple(joint for joint in self.joints if joint.owns_coordinates)
 
-    @cached_property
+    @lazy
     def nq(self) -> int:
         return sum(joint.nq for joint in self.owners)
 
-    @cached_property
+    @lazy
     def nv(self) -> int:
         return sum(joint.nv for joint in self.owners)
 
-    @cached_property
+    @lazy
     def floating_base(self) -> Joint | None:
         """The joint between the world and the root link, if the base floats."""
         return self.joints[1] if self.names[1:2] == (self.frames[0].name,) else None
 
-    @cached_property
+    @lazy
     def armature(self) -> Array:
         """Rotor inertias as the coordinates feel them, a follower's through its leader, (nv,)."""
         total = np.zeros(self.nv)
@@ -145,18 +146,18 @@ class Model:
             total[joint.v_slice] += joint.lever * (joint.lever * np.asarray(joint.dynamics.armature))
         return total
 
-    @cached_property
+    @lazy
     def has_mimics(self) -> bool:
         return any(isinstance(joint, AxisJoint) and joint.leader is not None for joint in self.joints)
 
-    @cached_property
+    @lazy
     def quaternions(self) -> tuple[slice, ...]:
         """Where q holds unit quaternions."""
         return tuple(joint.quaternion for joint in self.owners if joint.quaternion is not None)
 
     # -- bodies and frames -------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def moving(self) -> tuple[int, ...]:
         """The bodies with a joint that can move on the way to the root; a kept fixed joint alone moves nothing."""
         found: set[int] = set()
@@ -165,12 +166,12 @@ class Model:
                 found.add(i)
         return tuple(sorted(found))
 
-    @cached_property
+    @lazy
     def mass(self) -> float:
         """Mass of everything that moves [kg]; what is bolted to the world does not count."""
         return float(sum(self.inertias[i].mass for i in self.moving))
 
-    @cached_property
+    @lazy
     def _frames_by_name(self) -> dict[str, FramePlacement]:
         return {frame.name: frame for frame in self.frames}
 
@@ -182,7 +183,7 @@ class Model:
 
     # -- identity ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def digest(self) -> str:
         """A hash of all that determines the results: equal models have equal digests, in every process."""
         state = hashlib.sha256()

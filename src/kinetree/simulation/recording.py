@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.errors import unknown
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.labels import names_and_units
@@ -49,7 +49,7 @@ class Recording:
     reports: Mapping[str, Array]
     """What the controller said, by name, (n, …)."""
 
-    @cached_property
+    @lazy
     def trajectory(self) -> Trajectory:
         """The same as a `kt.Trajectory`, with names and units, which goes to disk: "q", "v", "tau", "report.…" for what
         the controller said; and of every step but the last "force.…" for frames that feel, and "elsewhere"."""
@@ -62,7 +62,7 @@ class Recording:
         names, units = names_and_units(self.robot, series, labels)
         return Trajectory(self.t, series, steps=steps, names=names, units=units)
 
-    @cached_property
+    @lazy
     def center_of_mass(self) -> Array:
         """(n, 3) [m]."""
         return self.robot.center_of_mass(self.q)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -24,6 +24,7 @@ from kinetree.compiler.program import build
 from kinetree.compiler.stored import Stored, recalled, remember
 from kinetree.errors import ArgumentTypeError, one_of, short
 from kinetree.identity import identity, is_own_function
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.simulation.dynamics import Dynamics, Shape
 from kinetree.simulation.efforts import Efforts
@@ -46,13 +47,13 @@ class Step:
     told: tuple[str, ...] = ()
     """Beside q and v."""
 
-    @cached_property
+    @lazy
     def sizes(self) -> tuple[int, ...]:
         """Numbers of what is carried: q, v, the count of steps, and what the dynamics carry."""
         robot, extras = self.efforts.robot, self.dynamics.extras
         return (robot.nq, robot.nv, 1, *(prod(extras[name]) for name in self.dynamics.carried))
 
-    @cached_property
+    @lazy
     def turning(self) -> Turning:
         moving = tuple(given.moving for given in self.efforts.given.values())
         return Turning(len(self.sizes), (False, *moving, *(True,) * self._asks))
@@ -175,5 +176,5 @@ def kept(efforts: Efforts, key: tuple[Any, ...], make: Any) -> Any:
     if key not in robot._laws:
         with lock:
             if key not in robot._laws:
-                robot._laws[key] = make()
+                robot._laws.setdefault(key, make())
     return robot._laws[key]

@@ -9,7 +9,6 @@ it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 from kinetree.arguments import as_constant
 from kinetree.compiler.chain import Argument, Chain, Numbers, Place, Result, Stage
 from kinetree.compiler.code import Layout
+from kinetree.compiler.jit import once
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.solvers import qp
@@ -105,7 +105,7 @@ def stage(
     return HIERARCHY.stage(n, max(*sizes, n + rows), placed, outputs, s=soft)
 
 
-@cache
+@once
 def _chain(n: int, sizes: tuple[int, ...], since: Since) -> Chain:
     total, rows, count = sum(sizes), len(since), len(sizes) * (n + len(since))
     layout = Layout((total * n, total, len(sizes), rows * n, n + rows, n + rows, count), (n, count, 4, 1))

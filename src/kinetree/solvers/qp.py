@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from types import FunctionType
 from typing import Any, NoReturn, final
 
@@ -20,6 +19,7 @@ from kinetree.binding import text_of
 from kinetree.compiler import native
 from kinetree.compiler.chain import Argument, Chain, Numbers, Place, Result
 from kinetree.compiler.code import Layout
+from kinetree.compiler.jit import once
 from kinetree.errors import (
     ArgumentError,
     InfeasibleError,
@@ -154,7 +154,7 @@ class Program:
         return self._door.bind(self)
 
 
-@cache
+@once
 def program(n: int, m: int) -> Program:
     """The solver for these sizes, made once."""
     return Program(n, m)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 
 import numpy as np
 
 from kinetree.constrained import Constrained
+from kinetree.lazy import lazy
 from kinetree.model.constraints import Contact
 from kinetree.model.joints import AxisJoint, Prismatic
 from kinetree.ops import Array
@@ -49,7 +49,7 @@ class Readout:
     def __init__(self, robot: Robot, contacts: tuple[Contact, ...]) -> None:
         self.robot, self.contacts = robot, contacts
 
-    @cached_property
+    @lazy
     def stance(self) -> Constrained | None:
         return self.robot.constrained(self.contacts) if self.contacts else None
 

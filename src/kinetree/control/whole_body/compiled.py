@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -11,9 +10,11 @@ import numpy as np
 from kinetree.bound_law import BoundLaw
 from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
 from kinetree.compiler.code import Layout
+from kinetree.compiler.jit import lazy_code
 from kinetree.control.whole_body.problem import Problem
 from kinetree.definition import Definition
 from kinetree.identity import identity
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.solvers import levels
@@ -34,24 +35,24 @@ class Compiled:
         """Whether the formula runs by the textbook, uncompiled."""
         return self.formula.eager
 
-    @cached_property
+    @lazy
     def state_size(self) -> int:
         """How many bounds and equations a solver says of whether they hold."""
         p = self.problem
         rows = p.dynamics.n + len(p.row_names)
         return rows * len(p.level_sizes) if p.is_strict else rows + len(p.equation_names)
 
-    @cached_property
+    @lazy
     def arguments(self) -> dict[str, tuple[int, ...]]:
         return {**self.problem.arguments, "state": (self.state_size,)}
 
-    @cached_property
+    @lazy
     def results(self) -> tuple[tuple[int, ...], ...]:
         """Shapes of τ, a, forces, the next state, and what the solver tells of itself."""
         nv, held = self.problem.dynamics.robot.nv, self.problem.dynamics.held
         return (nv,), (nv,), (held,), (self.state_size,), (INFO,)
 
-    @cached_property
+    @lazy
     def formula(self) -> BoundLaw:
         """What the solver is given, as a law."""
         problem = self.problem
@@ -66,7 +67,7 @@ class Compiled:
         own = identity("whole-body formula", problem.is_strict, problem)
         return BoundLaw(Definition(formula, shapes, identity=own), {"robot": problem.dynamics.robot}, {})
 
-    @cached_property
+    @lazy
     def _reading(self) -> BoundLaw:
         """Torques, accelerations and forces from the solution, as a law of all inequalities, of which it reads some."""
         p = self.problem
@@ -106,7 +107,7 @@ class Compiled:
         read = Stage(code, code.workspace, (rows_at, x, places["h"]), tuple(map(Result, range(3))))
         return [solver, read]
 
-    @cached_property
+    @lazy_code
     def chain(self) -> Chain:
         """The formula, the solver, and what is read from its solution."""
         arguments = [prod(shape) for shape in self.problem.arguments.values()]

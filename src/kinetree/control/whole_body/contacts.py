@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
 
 from kinetree.arguments import as_constant, as_count, as_floats, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.lazy import lazy
 from kinetree.ops import Array, cross, skew
 from kinetree.robot import Robot
 from kinetree.spatial.packing import unpack
@@ -81,7 +81,7 @@ class GroundContact(ABC):
     def rows(self) -> tuple[int, ...]:
         """Which of three linear and three angular directions it holds and pushes in."""
 
-    @cached_property
+    @lazy
     @abstractmethod
     def cone(self) -> Array:
         """Rows ≥ 0 of its forces, (k, size)."""
@@ -103,7 +103,7 @@ class GroundContact(ABC):
 
     # -- formulas ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def place(self) -> tuple[Array, Array]:
         """Rotation from the contact's axes to the frame's, and where its origin is in the frame."""
         at = np.zeros(3) if self.at is None else np.array(self.at)
@@ -174,7 +174,7 @@ class PointContact(GroundContact):
         x = x / np.linalg.norm(x)
         return np.stack([x, np.cross(z, x), z], axis=1)
 
-    @cached_property
+    @lazy
     def cone(self) -> Array:
         """μ cos(π/k) f_z ≥ f_x cos θ + f_y sin θ for k angles θ."""
         theta = 2.0 * np.pi * np.arange(self.edges) / self.edges
@@ -200,7 +200,7 @@ class LineContact(GroundContact):
     def rows(self) -> tuple[int, ...]:
         return (0, 1, 2, 4, 5)
 
-    @cached_property
+    @lazy
     def cone(self) -> Array:
         """μ f_z ≥ |f_x| and, at both ends x = ± X, μ (X f_z ∓ m_y) ≥ |X f_y ± m_z|."""
         mu, X = self.slope, 0.5 * self.length
@@ -231,7 +231,7 @@ class SurfaceContact(GroundContact):
     def rows(self) -> tuple[int, ...]:
         return (0, 1, 2, 3, 4, 5)
 
-    @cached_property
+    @lazy
     def cone(self) -> Array:
         mu, X, Y = self.slope, 0.5 * self.length, 0.5 * self.width
         signs = (1.0, -1.0)

@@ -9,11 +9,11 @@ motor are equations, of zero torque; the others give τ, which need no variables
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from kinetree.control.whole_body.contacts import GroundContact
+from kinetree.lazy import lazy
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
 
@@ -27,7 +27,7 @@ class Dynamics:
     motors: tuple[int, ...]
     """Entries of τ that have a motor."""
 
-    @cached_property
+    @lazy
     def forces(self) -> dict[str, slice]:
         """Variables that are the forces of each contact, by its name."""
         places, end = {}, self.robot.nv
@@ -36,22 +36,22 @@ class Dynamics:
             end += contact.size
         return places
 
-    @cached_property
+    @lazy
     def n(self) -> int:
         """Of variables."""
         return self.robot.nv + self.held
 
-    @cached_property
+    @lazy
     def held(self) -> int:
         """How many directions contacts hold."""
         return sum(contact.size for contact in self.contacts)
 
-    @cached_property
+    @lazy
     def idle(self) -> tuple[int, ...]:
         """Entries of τ without a motor."""
         return tuple(k for k in range(self.robot.nv) if k not in self.motors)
 
-    @cached_property
+    @lazy
     def scale(self) -> float:
         """m [kg]."""
         return self.robot.mass or 1.0

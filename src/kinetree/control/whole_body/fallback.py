@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from kinetree.control.whole_body.problem import Problem
 from kinetree.definition import Definition
 from kinetree.errors import KinetreeError
 from kinetree.identity import identity
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -43,7 +43,7 @@ class Safe:
         tau[list(d.idle)] = 0.0
         return tau
 
-    @cached_property
+    @lazy
     def holding(self) -> BoundLaw:
         """The torques that hold the robot, as a law."""
         d = self.problem.dynamics

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -19,6 +18,7 @@ from kinetree import ops
 from kinetree.control.whole_body.dynamics import Dynamics, State
 from kinetree.control.whole_body.limits import MotionLimits, TorqueLimits, WholeBodyLimit
 from kinetree.control.whole_body.task import WholeBodyTask
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -38,7 +38,7 @@ class Problem:
 
     # -- sizes and names ---------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def references(self) -> dict[str, dict[str, tuple[slice, Shape]]]:
         """Where in the vector of references each task has its own, and in which shapes."""
         places: dict[str, dict[str, tuple[slice, Shape]]] = {}
@@ -50,7 +50,7 @@ class Problem:
                 end += prod(shape)
         return places
 
-    @cached_property
+    @lazy
     def arguments(self) -> dict[str, Shape]:
         """Names and shapes of what the formula takes. Switches are of contacts, then of tasks."""
         robot = self.dynamics.robot
@@ -64,7 +64,7 @@ class Problem:
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         return inspect.Signature([inspect.Parameter(name, kind) for name in ("robot", *self.arguments)])
 
-    @cached_property
+    @lazy
     def priorities(self) -> list[int]:
         """Of tasks that are not hard, and of limits that have one; the first first."""
         of_limits = {limit.priority for limit in self.limits if limit.priority is not None}
@@ -75,16 +75,16 @@ class Problem:
         """Whether there is an order."""
         return len(self.priorities) > 1 or any(limit.priority is not None for limit in self.limits)
 
-    @cached_property
+    @lazy
     def torque_limits(self) -> TorqueLimits:
         """Those that there are, or such that limit nothing."""
         return next((limit for limit in self.limits if isinstance(limit, TorqueLimits)), TorqueLimits(np.inf))
 
-    @cached_property
+    @lazy
     def motion_limits(self) -> MotionLimits | None:
         return next((limit for limit in self.limits if isinstance(limit, MotionLimits)), None)
 
-    @cached_property
+    @lazy
     def equation_names(self) -> list[str]:
         """What every equation is of."""
         d = self.dynamics
@@ -95,7 +95,7 @@ class Problem:
             names += [f"task {task.name!r}"] * (task.size(d) if task.hard else 0)
         return names
 
-    @cached_property
+    @lazy
     def variable_names(self) -> list[str]:
         """What the bounds of every variable are of."""
         d = self.dynamics
@@ -104,7 +104,7 @@ class Problem:
             names += [f"normal force of {contact.name!r}"] * contact.size
         return names
 
-    @cached_property
+    @lazy
     def row_names(self) -> list[str]:
         """What every inequality is of: torques, cones, and motion limits that have a priority."""
         d = self.dynamics
@@ -113,7 +113,7 @@ class Problem:
             names += [f"friction cone of {contact.name!r}"] * len(contact.cone)
         return names + [self.variable_names[k] for k in self._soft_motions]
 
-    @cached_property
+    @lazy
     def since(self) -> tuple[int, ...]:
         """For every inequality the level at which it begins, -1 for those that hold always; level 0 are equations."""
         motions, torques = self.motion_limits, self.torque_limits
@@ -131,7 +131,7 @@ class Problem:
             * len(soft)
         )
 
-    @cached_property
+    @lazy
     def level_sizes(self) -> tuple[int, ...]:
         """Rows of every level: equations, then tasks by priority."""
         sizes = [len(self.equation_names)]
@@ -139,7 +139,7 @@ class Problem:
             sizes.append(sum(task.size(self.dynamics) for task in self._of(priority)))
         return tuple(sizes)
 
-    @cached_property
+    @lazy
     def stacked(self) -> tuple[WholeBodyTask, ...]:
         """Tasks whose rows are many variables: they are stacked; of others, squares and slopes are enough."""
         return tuple(task for task in self.tasks if not task.hard and task.entries(self.dynamics) is None)
@@ -265,7 +265,7 @@ class Problem:
             return [], []
         return self.motion_limits.bounds(self.dynamics, state, self.dt)
 
-    @cached_property
+    @lazy
     def _soft_motions(self) -> list[int]:
         """Accelerations whose limits have a priority."""
         limits, robot = self.motion_limits, self.dynamics.robot

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -17,6 +16,7 @@ from kinetree.ik.closed_form.persistence import persistent
 from kinetree.ik.closed_form.polish import polished
 from kinetree.ik.closed_form.recognition import Arm, Family, arm_of, check_freedom, family_of
 from kinetree.ik.closed_form.selection import RESIDUAL, selected
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.per_state import refuse
 from kinetree.robot import Robot, as_robot
@@ -120,11 +120,11 @@ class ClosedForm:
 
     # -- what it is made of ------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def _arm(self) -> Arm:
         return arm_of(self.robot, self.frame)
 
-    @cached_property
+    @lazy
     def _recognised(self) -> tuple[Family, bool]:
         limits, iq = self.robot.limits, list(self._arm.iq)
         return family_of(self._arm, np.clip(0.0, limits.lower[iq], limits.upper[iq]))
@@ -142,7 +142,7 @@ class ClosedForm:
         function.__name__ = function.__qualname__ = name
         return BoundLaw(Definition(function, shapes), {"robot": self.robot}, {}).call
 
-    @cached_property
+    @lazy
     def _branches(self) -> Any:
         """Eight candidates, (8, 6), and for each the target with exactly orthonormal columns, (8, 4, 4)."""
 
@@ -153,7 +153,7 @@ class ClosedForm:
 
         return self._law("closed_form", branches, target=(4, 4))
 
-    @cached_property
+    @lazy
     def _polished(self) -> Any:
         steps = 1 if self._recognised[1] else 2
 
@@ -166,12 +166,12 @@ class ClosedForm:
         """Jacobians of the frame, (…, 6, 6), for six angles."""
         return self.robot.frame(self.frame).jacobian(self._whole(x))[..., list(self._arm.iv)]
 
-    @cached_property
+    @lazy
     def _selected(self) -> Any:
         limits, iq = self.robot.limits, list(self._arm.iq)
         return self._selection(limits.lower[iq], limits.upper[iq])
 
-    @cached_property
+    @lazy
     def _unlimited(self) -> Any:
         return self._selection(np.full(6, -np.inf), np.full(6, np.inf))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
 
+from kinetree.lazy import lazy
 from kinetree.model.joints.vector import UNLIMITED_ANGLE, UNLIMITED_LENGTH, VectorJoint
 from kinetree.ops import Array, cross
 from kinetree.spatial import Motion, Transform
@@ -33,7 +33,7 @@ class Planar(VectorJoint):
     is_series: ClassVar[bool] = True
     unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_LENGTH, UNLIMITED_LENGTH, UNLIMITED_ANGLE)
 
-    @cached_property
+    @lazy
     def directions(self) -> tuple[Array, Array]:
         """u_x and u_y in the joint's frame."""
         return plane_directions(self.axis)

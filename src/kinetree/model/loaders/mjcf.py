@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from kinetree import locks
 from kinetree.errors import ModelError, one_of
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.loaders.mjcf_guard import check_cost
@@ -88,13 +88,10 @@ def mujoco_package(source: str) -> Any:
     return mujoco
 
 
-_listening = threading.Lock()
-
-
 @contextmanager
 def _heard(mujoco: Any, said: list[str]) -> Iterator[None]:
     """Hears MuJoCo's warnings, which it would print, and write to a file in the working directory."""
-    with _listening:
+    with locks.mujoco:
         before = mujoco.get_mju_user_warning()
         mujoco.set_mju_user_warning(lambda warning: said.append(" ".join(warning.split())))
         try:

@@ -5,7 +5,6 @@ Like that package, this evaluates expressions of the file: what a xacro file can
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
 from importlib import import_module
@@ -13,11 +12,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from kinetree import locks
 from kinetree.errors import ArgumentTypeError, ModelError, short, unknown
 from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.xml import parse
 
-_LOCK = threading.RLock()  # the package keeps its state in its module
 LONGEST_REASON = 500
 
 
@@ -32,7 +31,7 @@ def expand(
     parse(text, source)  # refuses document types, and knows lines
     package = _package(source)
     remarks = StringIO()
-    with _LOCK, _finding_packages(resources), redirect_stderr(remarks):
+    with locks.xacro, _finding_packages(resources), redirect_stderr(remarks):
         try:
             if path is not None:
                 document = package.process_file(str(path.absolute()), mappings=given)

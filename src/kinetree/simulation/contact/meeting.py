@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from kinetree import ops
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.lazy import lazy
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, zeros
 from kinetree.simulation.contact.obstacles import Obstacle
@@ -87,20 +87,20 @@ class Meetings:
     pairs: tuple[Pair, ...]
     q: Array
 
-    @cached_property
+    @lazy
     def common(self) -> CommonFrame:
         return CommonFrame.of(self.model, self.q)
 
-    @cached_property
+    @lazy
     def each(self) -> tuple[Meeting, ...]:
         return tuple(map(self._meeting, self.pairs))
 
-    @cached_property
+    @lazy
     def gaps(self) -> Array:
         """(n,) [m]."""
         return np.array([meeting.gap for meeting in self.each])
 
-    @cached_property
+    @lazy
     def J(self) -> Array:
         """(3 n, nv): the velocities of contact points on the robot against their obstacles, in axes of each contact."""
         J = zeros((3 * len(self.pairs), self.model.nv), self.q)

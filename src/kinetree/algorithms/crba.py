@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, mirrored, zeros
 from kinetree.spatial import Transform
 
 
+@of_one_state
 def mass_matrix(model: Model, q: Array) -> Array:
     """M(q), exactly symmetric, (nv, nv) [kg m², kg m, kg]; rotors turn with their joints, and add to the diagonal."""
     X: dict[int, Transform] = {}

@@ -7,12 +7,14 @@ coordinates a column S_W = ^0X_i S_i is fixed in body i but for S°, so that Ṡ
 from __future__ import annotations
 
 from kinetree.algorithms.kinematics import velocities, world_transforms
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import Reference
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, cross, zeros
 from kinetree.spatial import Motion
 
 
+@of_one_state
 def frame_jacobian(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> Array:
     """J, (6, nv)."""
     X = world_transforms(model, q)
@@ -29,6 +31,7 @@ def frame_jacobian(model: Model, frame: FramePlacement, q: Array, reference: Ref
     return J
 
 
+@of_one_state
 def frame_jacobian_rate(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference) -> Array:
     """J̇ along v, (6, nv)."""
     X, V = world_transforms(model, q), velocities(model, q, v)

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference, expressed
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Motion, Transform
 
 
+@of_one_state
 def world_transforms(model: Model, q: Array) -> dict[int, Transform]:
     """^i X_0 of every body, from world to body coordinates."""
     X = {0: Transform.identity()}
@@ -25,6 +27,7 @@ def world_transforms(model: Model, q: Array) -> dict[int, Transform]:
     return X
 
 
+@of_one_state
 def velocities(model: Model, q: Array, v: Array) -> dict[int, Motion]:
     """Spatial velocity of every body, in body coordinates [m/s, rad/s]."""
     V = {0: Motion.zero()}
@@ -35,6 +38,7 @@ def velocities(model: Model, q: Array, v: Array) -> dict[int, Motion]:
     return V
 
 
+@of_one_state
 def accelerations(model: Model, q: Array, v: Array, a: Array, root: Motion | None = None) -> dict[int, Motion]:
     """Spatial acceleration of every body, in body coordinates, gravity not included unless `root`, that of the world,
     says so [m/s², rad/s²]."""
@@ -46,6 +50,7 @@ def accelerations(model: Model, q: Array, v: Array, a: Array, root: Motion | Non
     return A
 
 
+@of_one_state
 def poses(model: Model, q: Array) -> Array:
     """Pose of every body in the world, (nbodies, 4, 4)."""
     X = world_transforms(model, q)
@@ -55,22 +60,26 @@ def poses(model: Model, q: Array) -> Array:
     return T
 
 
+@of_one_state
 def frame_transform(model: Model, frame: FramePlacement, q: Array) -> Transform:
     """^F X_0, from world to frame coordinates."""
     return frame.X * world_transforms(model, q)[frame.body]
 
 
+@of_one_state
 def frame_pose(model: Model, frame: FramePlacement, q: Array) -> Array:
     """Pose of a frame in the world, (4, 4)."""
     return frame_transform(model, frame, q).pose()
 
 
+@of_one_state
 def frame_velocity(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference) -> Motion:
     """Velocity of a frame, expressed in a reference."""
     V = frame.X * velocities(model, q, v)[frame.body]
     return expressed(V, frame_transform(model, frame, q), reference)
 
 
+@of_one_state
 def frame_acceleration(
     model: Model, frame: FramePlacement, q: Array, v: Array, a: Array, reference: Reference, kind: AccelerationKind
 ) -> Motion:
@@ -80,6 +89,7 @@ def frame_acceleration(
     return A if kind == "spatial" else A.classical(frame_velocity(model, frame, q, v, reference))
 
 
+@of_one_state
 def frame_bias_acceleration(
     model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference, kind: AccelerationKind
 ) -> Motion:

@@ -21,18 +21,17 @@ f_i and n_i are force and moment of the parent on link i, at the joint. Craig 20
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from kinetree.algorithms.joint_forces import joint_forces
-from kinetree.algorithms.rnea import NO_FORCES
+from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, zeros
 from kinetree.spatial import Force
 
 
-def loads(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> dict[int, Force]:
+@of_one_state
+def loads(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES) -> dict[int, Force]:
     """f_i and n_i of every link."""
     w, dw, dv = {0: np.zeros(3)}, {0: np.zeros(3)}, {0: -model.gravity}
     F, N, R, p = {}, {}, {}, {}
@@ -61,7 +60,8 @@ def loads(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force]
     return {i: Force(f[i], n[i]) for i, _ in model.root_to_tips()}
 
 
-def joint_reactions(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+@of_one_state
+def joint_reactions(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """Force and moment of the parent on every body, in its axes at the joint's origin, (n bodies, 6) [N, N m]."""
     carried = loads(model, q, v, a, f_ext)
     rows = zeros((model.n_bodies, 6), q, v, a, *(force.force for force in f_ext.values()))
@@ -70,13 +70,15 @@ def joint_reactions(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[i
     return rows
 
 
-def static_reactions(model: Model, q: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+@of_one_state
+def static_reactions(model: Model, q: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """The same at rest: what gravity and external wrenches send from link to link down to the base."""
     rest = np.zeros(model.nv)
     return joint_reactions(model, q, rest, rest, f_ext)
 
 
-def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+@of_one_state
+def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """τ, (nv,) [N m or N]: the parts of those loads that a motor has to bear."""
     carried = loads(model, q, v, a, f_ext)
     tau = zeros(model.nv, q, v, a)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force, Motion
@@ -24,6 +25,7 @@ def _columns(model: Model, motions: dict[int, tuple[Motion, ...]], body: int) ->
     return [(model.joints[j].iv + k, motion) for j in model.support(body) for k, motion in enumerate(motions[j])]
 
 
+@of_one_state
 def mass_matrix(model: Model, q: Array) -> Array:
     """M = Σ Jᵀ I J and the rotors, (nv, nv)."""
     frame = CommonFrame.of(model, q)
@@ -37,6 +39,7 @@ def mass_matrix(model: Model, q: Array) -> Array:
     return M + np.diag(model.armature)
 
 
+@of_one_state
 def coriolis_forces(model: Model, q: Array, v: Array) -> Array:
     """b = C v, (nv,) [N m or N]."""
     frame = CommonFrame.of(model, q)
@@ -58,6 +61,7 @@ def coriolis_forces(model: Model, q: Array, v: Array) -> Array:
     return b
 
 
+@of_one_state
 def gravity_forces(model: Model, q: Array) -> Array:
     """g, (nv,) [N m or N]."""
     frame = CommonFrame.of(model, q)

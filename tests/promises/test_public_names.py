@@ -12,7 +12,9 @@ import pytest
 import kinetree as kt
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
-DOCUMENTED = sorted({name for page in REFERENCE.glob("*.md") for name in re.findall(r"public-names} (\S+)", page.read_text())})
+DOCUMENTED = sorted(
+    {name for page in REFERENCE.glob("*.md") for name in re.findall(r"public-names} (\S+)", page.read_text())}
+)
 MODULES = sorted(name for name in kt.__all__ if inspect.ismodule(getattr(kt, name)))
 
 
@@ -23,7 +25,9 @@ def test_the_lists_are_not_empty():
 
 def test_modules_are_imported_both_ways_in_a_new_process():
     """`import kinetree.solids` and `from kinetree import solids` are the same module, whichever comes first."""
-    lines = [f"import kinetree.{name}; from kinetree import {name}; assert kinetree.{name} is {name}" for name in MODULES]
+    lines = [
+        f"import kinetree.{name}; from kinetree import {name}; assert kinetree.{name} is {name}" for name in MODULES
+    ]
     lines += [f"import {name}" for name in DOCUMENTED if name not in ("kinetree.environments", "kinetree.viewer")]
     run = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -50,18 +50,18 @@ def test_inertias_read_lists_and_refuse_other_shapes():
     "R", [2 * np.eye(3), np.diag([1.0, 1.0, -1.0]), np.zeros((3, 3)), np.full((3, 3), np.nan), np.eye(3).tolist()[:2]]
 )
 def test_a_transform_turns_by_a_rotation_matrix_and_by_nothing_else(R):
-    with pytest.raises(kt.ArgumentError, match="R (is|has shape) .*; expected"):
+    with pytest.raises(kt.ArgumentError, match=r"R (is|has shape) .*; expected"):
         kt.Transform(R, np.zeros(3))
     given = kt.Transform([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1, 2, 3])
     assert given.R.dtype == given.p.dtype == float
 
 
 def test_products_of_the_wrong_kinds_are_type_errors_that_name_them():
-    V, F, I = kt.Motion.zero(), kt.Force.zero(), kt.Inertia.zero()
+    V, F, inertia = kt.Motion.zero(), kt.Force.zero(), kt.Inertia.zero()
     X = kt.Transform.identity()
     products = [
-        (lambda: I * 2.0, "Inertia"),
-        (lambda: I * F, "Inertia"),
+        (lambda: inertia * 2.0, "Inertia"),
+        (lambda: inertia * F, "Inertia"),
         (lambda: V + F, "Motion"),
         (lambda: F - V, "Force"),
         (lambda: V * [1, 2, 3], "Motion"),

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentTypeError, short
-from kinetree.ops import Array, cross
+from kinetree.ops import Array, cross, skew
 from kinetree.spatial.force import Force
 from kinetree.spatial.operands import are_vectors, is_scale, operand
-from kinetree.spatial.packing import SpatialOrder, pack, unpack
+from kinetree.spatial.packing import SpatialOrder, block_matrix, pack, unpack
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +72,16 @@ class Motion:
         if not isinstance(other, Motion):
             raise ArgumentTypeError(f"a motion is crossed with {short(other)}; expected a Motion or a Force")
         return Motion(cross(w, other.linear) + cross(v, other.angular), cross(w, other.angular))
+
+    def cross_matrix(self, order: SpatialOrder = "linear-first") -> Array:
+        """V×, the matrix of `cross` for motions, (6, 6): ``[[[ω]×, [v]×], [0, [ω]×]]``, linear first."""
+        v, w = skew(self.linear), skew(self.angular)
+        return block_matrix(w, v, np.zeros((3, 3)), w, order)
+
+    def cross_force_matrix(self, order: SpatialOrder = "linear-first") -> Array:
+        """V×* = -(V×)ᵀ, the matrix of `cross` for forces, (6, 6): ``[[[ω]×, 0], [[v]×, [ω]×]]``, linear first."""
+        v, w = skew(self.linear), skew(self.angular)
+        return block_matrix(w, np.zeros((3, 3)), v, w, order)
 
     def dot(self, force: Force) -> Any:
         """The power of a force on this motion [W]; the one product that is the same in all frames."""

@@ -18,6 +18,7 @@ from kinetree.spatial.force import Force
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Motion
 from kinetree.spatial.operands import operand
+from kinetree.spatial.packing import SpatialOrder, block_matrix
 from kinetree.spatial.rotation import is_rotation_matrix
 
 
@@ -55,11 +56,10 @@ class Transform:
     def from_pose(T_AB: ArrayLike) -> Transform:
         """^B X_A from the pose of B in A, a 4×4 homogeneous matrix."""
         T_AB = operand("T_AB", T_AB, (4, 4))
-        if not is_scalar_array(T_AB):
-            if not is_rotation_matrix(T_AB[:3, :3]) or np.any(T_AB[3] != (0.0, 0.0, 0.0, 1.0)):
-                raise ArgumentError(
-                    f"T_AB is {short(T_AB)}; expected a pose, [[R, p], [0, 1]] with a rotation matrix R"
-                )
+        if not is_scalar_array(T_AB) and not (
+            is_rotation_matrix(T_AB[:3, :3]) and np.array_equal(T_AB[3], (0.0, 0.0, 0.0, 1.0))
+        ):
+            raise ArgumentError(f"T_AB is {short(T_AB)}; expected a pose, [[R, p], [0, 1]] with a rotation matrix R")
         return Transform.unchecked(T_AB[:3, :3].T, T_AB[:3, 3])
 
     def pose(self) -> Array:
@@ -72,6 +72,14 @@ class Transform:
 
     def inverse(self) -> Transform:
         return Transform.unchecked(self.R.T, -(self.R @ self.p))
+
+    def motion_matrix(self, order: SpatialOrder = "linear-first") -> Array:
+        """X, the matrix of ^B X_A for motions, (6, 6): ``[[R, -R [p]×], [0, R]]``, linear first."""
+        return block_matrix(self.R, -(self.R @ skew(self.p)), np.zeros((3, 3)), self.R, order)
+
+    def force_matrix(self, order: SpatialOrder = "linear-first") -> Array:
+        """X* = X⁻ᵀ, the matrix of ^B X*_A for forces, (6, 6): ``[[R, 0], [-R [p]×, R]]``, linear first."""
+        return block_matrix(self.R, np.zeros((3, 3)), -(self.R @ skew(self.p)), self.R, order)
 
     def transpose(self) -> Transposed:
         return Transposed(self)

@@ -31,10 +31,14 @@ ALLOWED = {
     "frame": {"algorithms", "binding", "engine", "quantities", "robot", "spatial"},  # of robot, the type
     "compiled": {"algorithms", "engine", "model", "quantities", "wrench"},
     "parameters": {"algorithms", "binding", "compiled"},
+    "bodies": {"algorithms", "binding", "compiled"},
+    "textbook_methods": {"binding", "compiled"},
     "centroidal": {"algorithms", "arguments", "binding", "compiled", "compiler", "model", "robot", "spatial"},
     "one_body": {"algorithms", "arguments", "binding", "centroidal", "compiled", "compiler", "spatial"},
     "robot": {
+        "bodies",
         "compiled",
+        "textbook_methods",
         "one_body",
         "parameters",
         "ik",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.configuration import neutral
 from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference, expressed
 from kinetree.model.tree import FramePlacement, Model
@@ -58,6 +59,43 @@ def poses(model: Model, q: Array) -> Array:
     for i, _ in model.root_to_tips():
         T[i - 1] = X[i].pose()
     return T
+
+
+@of_one_state
+def body_velocities(model: Model, q: Array, v: Array, reference: Reference) -> Array:
+    """Velocity of every body at its origin, expressed in a reference, (nbodies, 6)."""
+    X, V = world_transforms(model, q), velocities(model, q, v)
+    rows = zeros((model.n_bodies, 6), q, v)
+    for i, _ in model.root_to_tips():
+        rows[i - 1] = expressed(V[i], X[i], reference).vector(model.spatial_order)
+    return rows
+
+
+@of_one_state
+def body_accelerations(
+    model: Model, q: Array, v: Array, a: Array, reference: Reference, kind: AccelerationKind
+) -> Array:
+    """Acceleration of every body at its origin, gravity not included, (nbodies, 6)."""
+    X, V, A = world_transforms(model, q), velocities(model, q, v), accelerations(model, q, v, a)
+    rows = zeros((model.n_bodies, 6), q, v, a)
+    for i, _ in model.root_to_tips():
+        A_i, V_i = expressed(A[i], X[i], reference), expressed(V[i], X[i], reference)
+        rows[i - 1] = (A_i if kind == "spatial" else A_i.classical(V_i)).vector(model.spatial_order)
+    return rows
+
+
+@of_one_state
+def joint_axes(model: Model, q: Array) -> Array:
+    """n_k in the world: the axis that each velocity turns about or, where it does not turn, slides along, (nv, 3)."""
+    X, rest = world_transforms(model, q), neutral(model)
+    n = zeros((model.nv, 3), q)
+    for i, _ in model.root_to_tips():
+        joint = model.joints[i]
+        if joint.owns_coordinates:
+            columns = zip(joint.motion_subspace(q), joint.motion_subspace(rest), strict=True)
+            for k, (s, at_rest) in enumerate(columns, start=joint.iv):
+                n[k] = X[i].R.T @ (s.angular if at_rest.angular.any() else s.linear)
+    return n
 
 
 @of_one_state

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, Reference
+from kinetree.algorithms.references import ACCELERATION_KINDS, POINTS, REFERENCES, Reference
 from kinetree.arguments import as_real
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.model.tree import FramePlacement, Model
@@ -29,7 +29,7 @@ Push: TypeAlias = tuple[FramePlacement, Reference, Array]
 
 POSITIONS = frozenset(("q", "q0", "q1"))
 VELOCITIES = frozenset(("v", "a", "tau", "dv", "theta"))
-OTHERS = frozenset(("frame", "f_ext", "pushes", "reference", "kind", "position", "rotation"))
+OTHERS = frozenset(("frame", "f_ext", "pushes", "reference", "kind", "point", "position", "rotation"))
 """What is read besides arrays."""
 PARAMETERIZATIONS = {"position": parameterization.POSITIONS, "rotation": parameterization.ROTATIONS}
 P = ParamSpec("P")
@@ -85,6 +85,8 @@ def _read(arguments: dict[str, Any]) -> None:
             one_of(name, value, REFERENCES)
         elif name == "kind":
             one_of(name, value, ACCELERATION_KINDS)
+        elif name == "point":
+            one_of(name, value, POINTS)
         elif name in PARAMETERIZATIONS:
             if not isinstance(value, str) or value not in PARAMETERIZATIONS[name]:
                 raise unknown(name, value, PARAMETERIZATIONS[name])

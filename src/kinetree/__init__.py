@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from kinetree import cache, edit, linalg, positions, rotations
+from kinetree import cache, edit, linalg, positions, rotations, se3, solids
 from kinetree.compiler.memory import set_result_memory
 from kinetree.compiler.threads import get_num_threads, set_num_threads
 from kinetree.constrained import Constrained
@@ -32,7 +32,7 @@ from kinetree.lagrange import Lagrange, Spring
 from kinetree.later import imported_later
 from kinetree.law import compile, zeros
 from kinetree.load import bundled_robots, load
-from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
+from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
 from kinetree.model.constraints import Contact, Loop
 from kinetree.ops import (
     absolute,
@@ -56,6 +56,7 @@ from kinetree.ops import (
     sqrt,
     tan,
     tanh,
+    unskew,
     where,
 )
 from kinetree.robot import Robot
@@ -159,6 +160,7 @@ __all__ = [
     "positions",
     "random_model",
     "rotations",
+    "se3",
     "set_num_threads",
     "set_result_memory",
     "sign",
@@ -171,6 +173,7 @@ __all__ = [
     "tan",
     "tanh",
     "trajectories",
+    "unskew",
     "where",
     "zeros",
 ]

@@ -13,7 +13,7 @@ from kinetree.engine import Engine, Place, Request
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.lazy import lazy
 from kinetree.ops import Array
-from kinetree.quantities import OF_FLOATING_BASE, OF_ROBOT, Quantity
+from kinetree.quantities import OF_FLOATING_BASE, OF_ROBOT, OPTIONS, Quantity
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ class CompiledQuantities:
         """Compiled functions of the user's, by what they were compiled from."""
         return {}
 
-    def _requests(self, quantities: Iterable[str], wrenches: Iterable[str | Place] = ()) -> list[Request]:
+    def _requests(
+        self, quantities: Iterable[str], wrenches: Iterable[str | Place] = (), options: Mapping[str, str] = OPTIONS
+    ) -> list[Request]:
         """Quantities by name; raises before anything is done if one of them cannot be asked for."""
         listed = [wrenches] if isinstance(wrenches, str) else list(wrenches)
         places = tuple(sorted({self._place(item) for item in listed}))
@@ -52,7 +54,8 @@ class CompiledQuantities:
             if places and not quantity.takes_wrenches:
                 raise ArgumentError(f"{name} takes no wrenches")
             self._check_has(quantity)
-            requests.append(Request(quantity, places=places))
+            chosen = tuple(options[option] for option in quantity.options)
+            requests.append(Request(quantity, options=chosen, places=places))
         return requests
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
@@ -67,9 +70,16 @@ class CompiledQuantities:
         name, reference = item
         return self.model.frame(name).name, one_of("reference", reference, REFERENCES)
 
-    def _call(self, name: str, values: tuple[Any, ...], out: Array | None, wrenches: Wrenches | None = None) -> Array:
+    def _call(
+        self,
+        name: str,
+        values: tuple[Any, ...],
+        out: Array | None,
+        wrenches: Wrenches | None = None,
+        options: tuple[str, ...] = (),
+    ) -> Array:
         self._check_has(_ASKED_FOR[name])
-        result: Array = self._engine.evaluate(_ASKED_FOR[name], values, out, wrenches=wrenches)
+        result: Array = self._engine.evaluate(_ASKED_FOR[name], values, out, wrenches=wrenches, options=options)
         return result
 
     def _several(self, name: str, values: tuple[Any, ...], wrenches: Wrenches | None = None) -> Any:

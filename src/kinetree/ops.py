@@ -210,9 +210,22 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def skew(a: Array) -> Array:
-    """[a]×, the matrix with [a]× b = a × b."""
+    """[a]×, the matrix with [a]× b = a × b, (…, 3, 3) of vectors (…, 3)."""
+    if np.ndim(a) > 1:
+        x, y, z = np.moveaxis(np.asarray(a), -1, 0)
+        zero = 0.0 * x
+        rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
+        return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
     x, y, z = a
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def unskew(A: Array) -> Array:
+    """The vector a with [a]× = A, (…, 3) of matrices (…, 3, 3); of others, that of their skew-symmetric part
+    ½ (A - Aᵀ)."""
+    A = np.asarray(A)
+    parts = [A[..., 2, 1] - A[..., 1, 2], A[..., 0, 2] - A[..., 2, 0], A[..., 1, 0] - A[..., 0, 1]]
+    return 0.5 * np.stack(parts, axis=-1)
 
 
 def mirrored(A: Array) -> Array:

@@ -31,6 +31,7 @@ def per_state(
     def decorate(function: Callable[..., Any]) -> Callable[..., Array]:
         words = {name: tuple(allowed) for name, allowed in choices.items()}
         count = function.__code__.co_argcount - len(words)
+        defaults = tuple(inspect.signature(function).parameters[name].default for name in words)
         bound: dict[tuple[Any, ...], Callable[..., Array]] = {}
 
         def made(given: tuple[Any, ...]) -> Callable[..., Array]:
@@ -56,6 +57,8 @@ def per_state(
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Array:
             values, chosen = args[:count], args[count:]
+            if len(values) == count and not kwargs:
+                chosen += tuple(word for word in defaults[len(chosen) :] if word is not inspect.Parameter.empty)
             if len(chosen) != len(words):
                 arguments = bound_arguments(function.__name__, _with_out(function), args, kwargs)
                 chosen = tuple(arguments.pop(name) for name in words)

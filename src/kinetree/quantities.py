@@ -24,12 +24,14 @@ from kinetree.algorithms import (
     energy,
     factorization,
     jacobian,
+    joint_forces,
     kinematic_derivatives,
     kinematics,
     locked,
     newton_euler,
     one_body,
     operational_space,
+    projected,
     regressor,
     rnea,
 )
@@ -52,6 +54,8 @@ class Quantity:
     results: int = 1
     """How many results there are; more than one come as a tuple."""
     takes_wrenches: bool = False
+    options: tuple[str, ...] = ()
+    """Names of its options, of those in `OPTIONS`; those of frames have what their methods say."""
     keeps_references: bool = False
     """The algorithm takes wrenches as they are given, not as forces on bodies."""
     divides_by_mass: bool = False
@@ -97,6 +101,10 @@ class Quantity:
         return model.nq if name.startswith("q") else model.nv
 
 
+OPTIONS = {"reference": "world-aligned", "kind": "classical", "point": "origin"}
+"""What options of a robot's quantities are where nothing is said."""
+
+
 def _scalar(model: Model) -> tuple[int, ...]:
     return ()
 
@@ -139,6 +147,18 @@ def _six_columns(model: Model) -> tuple[int, ...]:
 
 def _six_rows(model: Model) -> tuple[int, ...]:
     return (6, model.nv)
+
+
+def _body_vectors(model: Model) -> tuple[int, ...]:
+    return (model.n_bodies, 3)
+
+
+def _body_sixes(model: Model) -> tuple[int, ...]:
+    return (model.n_bodies, 6)
+
+
+def _body_rows(model: Model) -> tuple[int, ...]:
+    return (model.n_bodies, 6, model.nv)
 
 
 def _equation(model: Model) -> tuple[tuple[int, ...], ...]:
@@ -219,19 +239,65 @@ OF_ROBOT = _table(
         "joint_reactions",
         newton_euler.joint_reactions,
         ("q", "v", "a"),
-        lambda model: (model.n_bodies, 6),
+        _body_sixes,
         takes_wrenches=True,
     ),
     Quantity(
         "static_reactions",
         newton_euler.static_reactions,
         ("q",),
-        lambda model: (model.n_bodies, 6),
+        _body_sixes,
         takes_wrenches=True,
     ),
+    Quantity("newton_euler", newton_euler.link_motions, ("q", "v", "a"), _body_vectors, results=6, is_large=True),
+    Quantity("passive_forces", joint_forces.passive_forces, ("q", "v"), _velocities),
+    Quantity("mass_matrix_by_rnea", rnea.mass_matrix, ("q",), _square, is_large=True),
+    Quantity("mass_matrix_by_jacobians", projected.mass_matrix, ("q",), _square, is_large=True),
+    Quantity("bias_forces_by_jacobians", projected.bias_forces, ("q", "v"), _velocities, is_large=True),
+    Quantity(
+        "bias_forces_by_newton_euler",
+        newton_euler.bias_forces,
+        ("q", "v"),
+        _velocities,
+        takes_wrenches=True,
+        is_large=True,
+    ),
+    Quantity("coriolis_matrix_by_jacobians", projected.coriolis_matrix, ("q", "v"), _square, is_large=True),
     Quantity("kinetic_energy", energy.kinetic_energy, ("q", "v"), _scalar),
     Quantity("potential_energy", energy.potential_energy, ("q",), _scalar),
     Quantity("poses", kinematics.poses, ("q",), lambda model: (model.n_bodies, 4, 4)),
+    Quantity("body_velocities", kinematics.body_velocities, ("q", "v"), _body_sixes, options=("reference",)),
+    Quantity(
+        "body_accelerations",
+        kinematics.body_accelerations,
+        ("q", "v", "a"),
+        _body_sixes,
+        options=("reference", "kind"),
+    ),
+    Quantity(
+        "body_jacobians",
+        jacobian.body_jacobians,
+        ("q",),
+        _body_rows,
+        options=("reference", "point"),
+        is_large=True,
+    ),
+    Quantity(
+        "body_jacobian_rates",
+        jacobian.body_jacobian_rates,
+        ("q", "v"),
+        _body_rows,
+        options=("reference", "point"),
+        is_large=True,
+    ),
+    Quantity("joint_axes", kinematics.joint_axes, ("q",), lambda model: (model.nv, 3)),
+    Quantity(
+        "composite_inertias",
+        crba.composite_inertias,
+        ("q",),
+        lambda model: (model.n_bodies, 6, 6),
+        is_large=True,
+    ),
     Quantity("center_of_mass", center_of_mass.center_of_mass, ("q",), _point, needs_mass=True),
     Quantity("center_of_mass_velocity", center_of_mass.center_of_mass_velocity, ("q", "v"), _point, needs_mass=True),
     Quantity(

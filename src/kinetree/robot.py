@@ -13,12 +13,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.algorithms import configuration
+from kinetree.algorithms.references import (
+    ACCELERATION_KINDS,
+    POINTS,
+    REFERENCES,
+    AccelerationKind,
+    Point,
+    Reference,
+)
 from kinetree.arguments import as_generator, as_shape
 from kinetree.binding import native
+from kinetree.bodies import BodyQuantities
 from kinetree.compiled import Wrenches
 from kinetree.engine import Place
 from kinetree.equations.named import as_kinds
-from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, short
+from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, one_of, short
 from kinetree.files import write_text
 from kinetree.frame import Frame
 from kinetree.lazy import lazy
@@ -30,6 +39,7 @@ from kinetree.model.writers.urdf import urdf
 from kinetree.one_body import OneBodyQuantities
 from kinetree.ops import Array
 from kinetree.parameters import ParameterQuantities
+from kinetree.textbook_methods import TextbookMethods
 
 if TYPE_CHECKING:
     from kinetree.backends.sympy import Equations
@@ -42,12 +52,13 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True)
-class Robot(OneBodyQuantities, ParameterQuantities):
+class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMethods):
     """A robot's kinematics and dynamics. Immutable, hashable, picklable.
 
     Each quantity is compiled for this robot when it is first asked for; with `textbook` it is computed by the algorithm
     as it is written, much slower. What concerns the robot as a whole is in `kinetree.centroidal` and
-    `kinetree.one_body`, what is linear in its masses and inertias in `kinetree.parameters`.
+    `kinetree.one_body`, what is linear in its masses and inertias in `kinetree.parameters`, all bodies at once in
+    `kinetree.bodies`, the same by other methods in `kinetree.textbook_methods`.
     """
 
     model: Model
@@ -182,14 +193,14 @@ class Robot(OneBodyQuantities, ParameterQuantities):
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """τ = M a + C v + G - Σ Jᵀ w, (…, nv) [N m or N], by RNEA."""
+        """τ = M a + C v + G + F - Σ Jᵀ w, (…, nv) [N m or N], by RNEA; F are the `passive_forces` of the joints."""
         return self._call("inverse_dynamics", (q, v, a), out, wrenches)
 
     @native
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """The a with M a + C v + G = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²].
+        """The a with M a + C v + G + F = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²]; F are the `passive_forces`.
 
         By the articulated-body algorithm; for few joints, and with mimic joints, by factoring M.
         """
@@ -209,8 +220,14 @@ class Robot(OneBodyQuantities, ParameterQuantities):
     def bias_forces(
         self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """C v + G - Σ Jᵀ w, (…, nv) [N m or N]."""
+        """C v + G - Σ Jᵀ w, (…, nv) [N m or N]; `passive_forces` are not part of it."""
         return self._call("bias_forces", (q, v), out, wrenches)
+
+    @native
+    def passive_forces(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints, (…, nv) [N m or N]: what
+        motors have to overcome; zero for a model with passive=False, which leaves them out."""
+        return self._call("passive_forces", (q, v), out)
 
     @native
     def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -274,20 +291,14 @@ class Robot(OneBodyQuantities, ParameterQuantities):
 
     @native
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """½ vᵀ M v, (…) [J]."""
+        """½ vᵀ M v, (…) [J], rotors included."""
         return self._call("kinetic_energy", (q, v), out)
 
     @native
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """-Σ m gᵀ c, (…) [J], zero at the height of the world's origin."""
+        """U = -Σ m gᵀ c + ½ Σ stiffness · (x - rest)², (…) [J]: of gravity, zero at the height of the world's origin,
+        and of springs in joints, where the model has them."""
         return self._call("potential_energy", (q,), out)
-
-    # -- kinematics of the whole -------------------------------------------------------------------------------
-
-    @native
-    def poses(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Pose of every body in the world, (…, nbodies, 4, 4), in the order of `body_names`."""
-        return self._call("poses", (q,), out)
 
     # -- under constraints -------------------------------------------------------------------------------------
 
@@ -433,13 +444,27 @@ class Robot(OneBodyQuantities, ParameterQuantities):
 
     # -- ahead of time -----------------------------------------------------------------------------------------
 
-    def prepare(self, *quantities: str, wrenches: Iterable[str | Place] = (), batch: bool = False) -> None:
-        """Compile quantities before they are first asked for, for one state or for batches.
+    def prepare(
+        self,
+        *quantities: str,
+        wrenches: Iterable[str | Place] = (),
+        reference: Reference = "world-aligned",
+        kind: AccelerationKind = "classical",
+        point: Point = "origin",
+        batch: bool = False,
+    ) -> None:
+        """Compile quantities before they are first asked for, for one state or for batches, and for these options where
+        they have them.
 
         `wrenches` names the frames where wrenches may act, or (frame, reference) pairs; calls with wrenches at some of
         them then run the same code with zeros in the other places.
         """
-        for request in self._requests(quantities, wrenches):
+        options = {
+            "reference": one_of("reference", reference, REFERENCES),
+            "kind": one_of("kind", kind, ACCELERATION_KINDS),
+            "point": one_of("point", point, POINTS),
+        }
+        for request in self._requests(quantities, wrenches, options):
             self._engine.prepare(request, batch)
 
 

@@ -16,12 +16,11 @@ Featherstone 2008, section 7.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from kinetree.algorithms.joint_forces import passive_forces
-from kinetree.algorithms.rnea import NO_FORCES
+from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.errors import ArgumentError
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
@@ -29,15 +28,17 @@ from kinetree.ops import Array, zeros
 from kinetree.spatial import ArticulatedInertia, Force, Motion, Transform
 
 
+@of_one_state
 def forward_dynamics(
-    model: Model, q: Array, v: Array, tau: Array, f_ext: Mapping[int, Force] = NO_FORCES
+    model: Model, q: Array, v: Array, tau: Array, f_ext: ExternalForces = NO_FORCES
 ) -> tuple[Array, Array]:
     """a with M a + C v + G = τ + Σ Jᵀ f_ext, and the pivots D of M, each (nv,).
 
     A pivot that is zero against the diagonal of M means that M is singular and a meaningless. Mimic joints couple
     distant bodies, which this recursion cannot express: models with them are solved by factorisation.
     """
-    assert not model.has_mimics
+    if model.has_mimics:
+        raise ArgumentError(f"{model.name!r} has mimic joints, which ABA cannot express; factorization has them all")
     V, c = {0: Motion.zero()}, {}
     IA = {i: ArticulatedInertia.of(inertia) for i, inertia in enumerate(model.inertias)}
     pA = {0: Force.zero()}

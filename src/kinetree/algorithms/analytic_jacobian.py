@@ -13,6 +13,7 @@ import numpy as np
 
 from kinetree.algorithms.jacobian import frame_jacobian, frame_jacobian_rate
 from kinetree.algorithms.kinematics import frame_transform
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, logical_or
 from kinetree.spatial import unpack
@@ -24,11 +25,13 @@ def size(position: str, rotation: str) -> int:
     return POSITIONS[position].size + ROTATIONS[rotation].size
 
 
+@of_one_state
 def pose_parameters(model: Model, frame: FramePlacement, q: Array, position: str, rotation: str) -> Array:
     """χ = (χ_P, χ_R)."""
     return np.concatenate(_parameters(model, frame, q, position, rotation))
 
 
+@of_one_state
 def analytic_jacobian(model: Model, frame: FramePlacement, q: Array, position: str, rotation: str) -> tuple[Array, Any]:
     """J_A, (3 + n, nv), and whether there is none."""
     chi_P, chi_R = _parameters(model, frame, q, position, rotation)
@@ -38,6 +41,7 @@ def analytic_jacobian(model: Model, frame: FramePlacement, q: Array, position: s
     return J_A, logical_or(P.is_singular(chi_P), R.is_singular(chi_R))
 
 
+@of_one_state
 def analytic_jacobian_rate(
     model: Model, frame: FramePlacement, q: Array, v: Array, position: str, rotation: str
 ) -> tuple[Array, Any]:

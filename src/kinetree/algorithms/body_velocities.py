@@ -11,6 +11,7 @@ from kinetree.model.joints import Free
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, skew
 from kinetree.spatial import SpatialOrder, pack, unpack
+from kinetree.spatial.packing import block_matrix
 
 
 @dataclass(frozen=True)
@@ -88,5 +89,4 @@ class BodyVelocities:
 def _blocks(ll: Any, la: Any, al: Any, aa: Any, order: SpatialOrder) -> Array:
     """A 6×6 matrix from its linear and angular blocks, 0 for an empty one."""
     ll, la, al, aa = (np.zeros((3, 3)) if np.isscalar(block) else block for block in (ll, la, al, aa))
-    rows = [[ll, la], [al, aa]] if order == "linear-first" else [[aa, al], [la, ll]]
-    return np.block(rows)
+    return block_matrix(ll, la, al, aa, order)

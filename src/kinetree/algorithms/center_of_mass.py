@@ -9,10 +9,12 @@ body.
 from __future__ import annotations
 
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, zeros
 
 
+@of_one_state
 def first_moment(model: Model, q: Array) -> Array:
     """Σ m_i c_i in the world, (3,) [kg m]."""
     X = world_transforms(model, q)
@@ -23,11 +25,13 @@ def first_moment(model: Model, q: Array) -> Array:
     return moment
 
 
+@of_one_state
 def center_of_mass(model: Model, q: Array) -> Array:
     """c in the world, (3,) [m]."""
     return first_moment(model, q) / model.mass
 
 
+@of_one_state
 def center_of_mass_velocity(model: Model, q: Array, v: Array) -> Array:
     """ċ in the world, (3,) [m/s]."""
     X, V = world_transforms(model, q), velocities(model, q, v)
@@ -37,6 +41,7 @@ def center_of_mass_velocity(model: Model, q: Array, v: Array) -> Array:
     return momentum / model.mass
 
 
+@of_one_state
 def center_of_mass_acceleration(model: Model, q: Array, v: Array, a: Array) -> Array:
     """c̈ in the world, gravity not included, (3,) [m/s²]."""
     X, V, A = world_transforms(model, q), velocities(model, q, v), accelerations(model, q, v, a)
@@ -47,6 +52,7 @@ def center_of_mass_acceleration(model: Model, q: Array, v: Array, a: Array) -> A
     return rate / model.mass
 
 
+@of_one_state
 def center_of_mass_jacobian(model: Model, q: Array) -> Array:
     """J with ċ = J v, (3, nv)."""
     X = world_transforms(model, q)

@@ -19,12 +19,14 @@ import numpy as np
 from kinetree.algorithms.body_velocities import BodyVelocities
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.moving_columns import MovingColumns
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.sweep import Sweep
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force, Motion
 
 
+@of_one_state
 def center_of_mass_velocity_derivatives(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     """∂ċ/∂q and ∂ċ/∂v in the world, (3, nv) each; the second is the Jacobian."""
     body, still = BodyVelocities.of(model, q), np.zeros(model.nv)
@@ -44,6 +46,7 @@ def center_of_mass_velocity_derivatives(model: Model, q: Array, v: Array) -> tup
     return by_q, by_v
 
 
+@of_one_state
 def center_of_mass_acceleration_derivatives(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
     """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a in the world, (3, nv) each; the third is the Jacobian."""
     body = BodyVelocities.of(model, q)

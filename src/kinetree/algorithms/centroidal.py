@@ -19,28 +19,33 @@ import numpy as np
 
 from kinetree.algorithms.composite import Composite
 from kinetree.algorithms.kinematics import accelerations, velocities
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force
 
 
+@of_one_state
 def centroidal_momentum(model: Model, q: Array, v: Array) -> Force:
     """h_G = [m ċ, k_G] [N s, N m s]."""
     V = velocities(model, q, v)
     return _total(model, q, {i: model.inertias[i] * V[i] for i in model.moving})
 
 
+@of_one_state
 def centroidal_momentum_rate(model: Model, q: Array, v: Array, a: Array) -> Force:
     """ḣ_G = A_G a + Ȧ_G v: the force and moment about G that move the robot so, gravity included in them [N, N m]."""
     V, A = velocities(model, q, v), accelerations(model, q, v, a)
     return _total(model, q, {i: model.inertias[i].net_force(V[i], A[i]) for i in model.moving})
 
 
+@of_one_state
 def centroidal_momentum_bias(model: Model, q: Array, v: Array) -> Force:
     """Ȧ_G v, the rate at a = 0 [N, N m]."""
     return centroidal_momentum_rate(model, q, v, np.zeros(model.nv))
 
 
+@of_one_state
 def centroidal_momentum_matrix(model: Model, q: Array) -> Array:
     """A_G with h_G = A_G v, (6, nv)."""
     composite = Composite.of(model, q)

@@ -36,6 +36,7 @@ from kinetree.algorithms.centroidal_derivatives import centroidal_momentum_matri
 from kinetree.algorithms.coriolis import coriolis_matrix
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.locked import locked_inertia, locked_inertia_rate, per_inertia
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.joints import Free
 from kinetree.model.tree import Model
 from kinetree.ops import Array, mirrored, skew
@@ -48,6 +49,7 @@ K, J = slice(0, 3), slice(3, None)
 """Rotation and joints, where ċ is left out."""
 
 
+@of_one_state
 def centroidal_coordinates(model: Model, q: Array, v: Array) -> Equation:
     """By ^G T_B, with ν = [ċ, ω_b, v_j]: the centre of mass is decoupled from all else."""
     base = _MixedBase.of(model, q, v)
@@ -55,6 +57,7 @@ def centroidal_coordinates(model: Model, q: Array, v: Array) -> Equation:
     return base.equation(nothing, nothing, base.M, base.C)
 
 
+@of_one_state
 def diagonalized_coordinates(model: Model, q: Array, v: Array) -> Equation:
     """By ^Ḡ T_B, with ν = [ċ, ω̄, v_j]: centre of mass, rotation of the whole and joints are decoupled.
 

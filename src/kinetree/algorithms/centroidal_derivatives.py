@@ -26,6 +26,7 @@ import numpy as np
 
 from kinetree.algorithms.composite import Composite
 from kinetree.algorithms.moving_columns import MovingColumns, moving_columns
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.joints import Free
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, zeros
@@ -106,6 +107,7 @@ class _Sweep:
         return table
 
 
+@of_one_state
 def centroidal_momentum_matrix_rate(model: Model, q: Array, v: Array) -> Array:
     """Ȧ_G along v, (6, nv)."""
     sweep = _Sweep(model, q, v, np.zeros(model.nv))
@@ -117,6 +119,7 @@ def centroidal_momentum_matrix_rate(model: Model, q: Array, v: Array) -> Array:
     return sweep.table(columns, q, v)
 
 
+@of_one_state
 def centroidal_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array, Array]:
     """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a = A_G, (6, nv) each; ∂h_G/∂v is A_G, too."""
     sweep = _Sweep(model, q, v, a)

@@ -41,7 +41,7 @@ class Composite:
         Ic = {i: model.inertias[i] if i in moving else Inertia.zero() for i in range(model.n_bodies + 1)}
         _sum_up(model, up, Ic, home)
         R = up[home].R if home else np.eye(3)
-        X = {home: Transform(R, -(R.T @ (Ic[home].h / Ic[home].mass)))}
+        X = {home: Transform.unchecked(R, -(R.T @ (Ic[home].h / Ic[home].mass)))}
         for i, p in model.root_to_tips():
             if i != home:
                 X[i] = up[i] * X[p]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree import ops
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 
@@ -21,6 +22,7 @@ def random(model: Model, rng: np.random.Generator, count: int) -> Array:
     return np.concatenate([np.zeros((count, 0)), *parts], axis=1)
 
 
+@of_one_state
 def position_rates(model: Model, q: Array) -> Array:
     """N with q̇ = N v, (nq, nv): columns span the directions in which q can move."""
     N = ops.zeros((model.nq, model.nv), q)
@@ -29,16 +31,19 @@ def position_rates(model: Model, q: Array) -> Array:
     return N
 
 
+@of_one_state
 def integrate(model: Model, q: Array, dv: Array) -> Array:
     """q ⊕ dv, (nq,): where a constant velocity v = dv leads in unit time."""
     return np.concatenate([np.zeros(0), *(joint.integrate(q, dv) for joint in model.owners)])
 
 
+@of_one_state
 def difference(model: Model, q0: Array, q1: Array) -> Array:
     """q1 ⊖ q0, (nv,): the dv with q0 ⊕ dv = q1."""
     return np.concatenate([np.zeros(0), *(joint.difference(q0, q1) for joint in model.owners)])
 
 
+@of_one_state
 def tangent_rates(model: Model, theta: Array, v: Array) -> Array:
     """θ̇ for q = q_0 ⊕ θ moving with v, (nv,), up to terms of fifth order in θ."""
     return np.concatenate([np.zeros(0), *(joint.tangent_rate(theta, v) for joint in model.owners)])

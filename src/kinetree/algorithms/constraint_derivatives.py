@@ -28,9 +28,10 @@ from kinetree.algorithms.constraints import Response
 from kinetree.algorithms.derivatives import inverse_dynamics_derivatives, mass_matrix_of
 from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.kinematic_derivatives import FrameSlopes, View
+from kinetree.algorithms.one_state import Push, of_one_state
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sweep import Outward
-from kinetree.algorithms.wrenches import Push, external_forces
+from kinetree.algorithms.wrenches import external_forces
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
 from kinetree.model.tree import Model
 from kinetree.ops import Array, mirrored, zeros
@@ -38,6 +39,7 @@ from kinetree.spatial import Motion
 from kinetree.spatial.exponential import log_rates
 
 
+@of_one_state
 def forward_dynamics_derivatives(
     model: Model, constraints: ConstraintSet, q: Array, v: Array, tau: Array, pushes: Sequence[Push] = ()
 ) -> tuple[tuple[Array, ...], Array]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
-from kinetree.algorithms.wrenches import Push
+from kinetree.algorithms.one_state import Push
 from kinetree.lazy import lazy
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
 from kinetree.model.tree import FramePlacement, Model

@@ -26,8 +26,6 @@ of all forces that do the same, f is the one with the least fᵀ W f.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from kinetree.algorithms.configuration import integrate
@@ -35,14 +33,14 @@ from kinetree.algorithms.constraint_rows import Rows
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.factorization import is_singular_everywhere
 from kinetree.algorithms.joint_forces import passive_forces
-from kinetree.algorithms.rnea import NO_FORCES, bias_forces
+from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics
 from kinetree.lazy import lazy
 from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, divide, mirrored, zeros
-from kinetree.spatial import Force
 
 ITERATIONS = 4
 """Of the proximal solve: m."""
@@ -53,18 +51,21 @@ FLOOR = 1e-9
 # -- what is constrained ---------------------------------------------------------------------------------------
 
 
+@of_one_state
 def jacobian(model: Model, constraints: ConstraintSet, q: Array) -> Array:
     """J with ṙ = J v, (k, nv)."""
     rows = Rows(model, constraints, q)
     return rows.in_world_axes(rows.J)
 
 
+@of_one_state
 def bias(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> Array:
     """J̇ v, (k,): r̈ at a = 0."""
     rows = Rows(model, constraints, q)
     return rows.in_world_axes(rows.bias(v))
 
 
+@of_one_state
 def position_error(model: Model, constraints: ConstraintSet, q: Array) -> Array:
     """r, (k,) [m, rad]: how far origins are apart, and the rotation vector from the axes of one to the other's; zero
     for contacts that are held wherever they are."""
@@ -75,8 +76,9 @@ def position_error(model: Model, constraints: ConstraintSet, q: Array) -> Array:
 # -- what constraints do ---------------------------------------------------------------------------------------
 
 
+@of_one_state
 def forward_dynamics(
-    model: Model, constraints: ConstraintSet, q: Array, v: Array, tau: Array, f_ext: Mapping[int, Force] = NO_FORCES
+    model: Model, constraints: ConstraintSet, q: Array, v: Array, tau: Array, f_ext: ExternalForces = NO_FORCES
 ) -> tuple[tuple[Array, Array], Array]:
     """a, (nv,), and the forces on the robot, (k,) [N, N m]; beside them the pivots of M."""
     rows = Rows(model, constraints, q)
@@ -86,6 +88,7 @@ def forward_dynamics(
     return (a, rows.in_world_axes(f)), feel.d
 
 
+@of_one_state
 def impact(
     model: Model, constraints: ConstraintSet, q: Array, v: Array, restitution: Array
 ) -> tuple[tuple[Array, Array], Array]:
@@ -96,6 +99,7 @@ def impact(
     return (v + jump, rows.in_world_axes(p)), feel.d
 
 
+@of_one_state
 def projector(model: Model, constraints: ConstraintSet, q: Array) -> tuple[Array, Array]:
     """N = 1 - M⁻¹ Jᵀ Λ J, (nv, nv): of any v, N v is the part that the constraints allow, and M (v - N v) is normal to
     it. Beside it the pivots of M."""
@@ -105,6 +109,7 @@ def projector(model: Model, constraints: ConstraintSet, q: Array) -> tuple[Array
     return np.eye(model.nv) + removed, feel.d
 
 
+@of_one_state
 def projected(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> tuple[tuple[Array, Array], Array]:
     """q ⊕ dq with r + J dq = 0, and N v; of all such dq that with the least dqᵀ M dq. Beside them the pivots of M."""
     rows = Rows(model, constraints, q)
@@ -115,6 +120,7 @@ def projected(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> t
     return (integrate(model, q, dq), v + removed), feel.d
 
 
+@of_one_state
 def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array) -> tuple[Array, Array]:
     """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k), and the pivots of M; where constraints repeat each other, some Λ with A Λ A = A."""
     rows = Rows(model, constraints, q)
@@ -124,8 +130,9 @@ def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array) -> tu
     return mirrored(rows.in_world_axes(half.T)), feel.d
 
 
+@of_one_state
 def inverse_dynamics(
-    model: Model, constraints: ConstraintSet, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES
+    model: Model, constraints: ConstraintSet, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES
 ) -> tuple[Array, Array]:
     """τ, (nv,), and forces f, (k,), in M a + b = τ + Jᵀ f, with the least ‖τ‖ of those that need no motor where there
     is none.
@@ -136,6 +143,7 @@ def inverse_dynamics(
     return nearest_torques(model, constraints, q, v, a, np.zeros(model.nv), f_ext)
 
 
+@of_one_state
 def nearest_torques(
     model: Model,
     constraints: ConstraintSet,
@@ -143,7 +151,7 @@ def nearest_torques(
     v: Array,
     a: Array,
     tau: Array,
-    f_ext: Mapping[int, Force] = NO_FORCES,
+    f_ext: ExternalForces = NO_FORCES,
 ) -> tuple[Array, Array]:
     """The same with the least ‖τ - τ₀‖, for given torques τ₀, of which those without a motor do not count.
 
@@ -166,6 +174,7 @@ def nearest_torques(
     return w - J.T @ f + wanted, rows.in_world_axes(f)
 
 
+@of_one_state
 def inertia(model: Model, constraints: ConstraintSet, q: Array) -> Array:
     """What is divided by, (nv, nv): the mass matrix, with Jᵀ ρ J where it is singular everywhere."""
     M, rho = mass_matrix(model, q), held_inertia(model)

@@ -14,12 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import CoriolisInertia, Motion
 
 
+@of_one_state
 def coriolis_matrix(model: Model, q: Array, v: Array) -> Array:
     """C(q, v), (nv, nv)."""
     frame = CommonFrame.of(model, q)
@@ -53,6 +55,7 @@ def coriolis_matrix(model: Model, q: Array, v: Array) -> Array:
     return C
 
 
+@of_one_state
 def christoffel_symbols(model: Model, q: Array) -> Array:
     """Γ with C_ij = Σ_k Γ_ijk v_k, (nv, nv, nv): C is linear in v, so Γ_··k is C at a unit velocity."""
     symbols = zeros((model.nv,) * 3, q)
@@ -61,6 +64,7 @@ def christoffel_symbols(model: Model, q: Array) -> Array:
     return symbols
 
 
+@of_one_state
 def mass_matrix_rate(model: Model, q: Array, v: Array) -> Array:
     """Ṁ = C + Cᵀ, exactly symmetric, (nv, nv)."""
     C = coriolis_matrix(model, q, v)

@@ -13,11 +13,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, mirrored, zeros
 from kinetree.spatial import Transform
 
 
+@of_one_state
+def composite_inertias(model: Model, q: Array) -> Array:
+    """I_i^c of every body with all that hangs on it, as one body, in body coordinates, (nbodies, 6, 6)."""
+    Ic = dict(enumerate(model.inertias))
+    for i, p in model.tips_to_root():
+        X = model.joints[i].transform(q) * model.placements[i]
+        Ic[p] += X.transpose() * Ic[i]  # (16)
+    matrices = zeros((model.n_bodies, 6, 6), q)
+    for i, _ in model.root_to_tips():
+        matrices[i - 1] = Ic[i].matrix(model.spatial_order)
+    return matrices
+
+
+@of_one_state
 def mass_matrix(model: Model, q: Array) -> Array:
     """M(q), exactly symmetric, (nv, nv) [kg m², kg m, kg]; rotors turn with their joints, and add to the diagonal."""
     X: dict[int, Transform] = {}

@@ -19,9 +19,10 @@ from kinetree.algorithms import crba
 from kinetree.algorithms.body_velocities import BodyVelocities
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
+from kinetree.algorithms.one_state import Push, of_one_state
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sweep import Sweep
-from kinetree.algorithms.wrenches import Push, external_forces
+from kinetree.algorithms.wrenches import external_forces
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, mirrored, zeros
@@ -106,6 +107,7 @@ def _torques(sweep: Sweep, *like: Array) -> Array:
 # -- the quantities ------------------------------------------------------------------------------------------------
 
 
+@of_one_state
 def inverse_dynamics_derivatives(
     model: Model, q: Array, v: Array, a: Array, pushes: Sequence[Push] = ()
 ) -> tuple[Array, Array]:
@@ -123,6 +125,7 @@ def inverse_dynamics_derivatives(
     return dq + by_q, dv + by_v
 
 
+@of_one_state
 def gravity_forces_derivative(model: Model, q: Array) -> Array:
     """∂G/∂q of gravity forces, (nv, nv): that of inverse dynamics at rest, without springs."""
     body, still = BodyVelocities.of(model, q), np.zeros(model.nv)
@@ -139,6 +142,7 @@ def _lifted(frame: CommonFrame) -> Motion:
     return Motion(-frame.gravity, np.zeros(3))
 
 
+@of_one_state
 def mass_matrix_of(model: Model, q: Array) -> Array:
     """M from the inertias in the common frame, which the slopes need as well, (nv, nv)."""
     body, still = BodyVelocities.of(model, q), np.zeros(model.nv)
@@ -148,6 +152,7 @@ def mass_matrix_of(model: Model, q: Array) -> Array:
     return _mass_matrix(Sweep(model, frame, still, still, _lifted(frame)), q) + np.diag(model.armature)
 
 
+@of_one_state
 def forward_dynamics_derivatives(
     model: Model, q: Array, v: Array, tau: Array, pushes: Sequence[Push] = ()
 ) -> tuple[tuple[Array, Array, Array], Array]:

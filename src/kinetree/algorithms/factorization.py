@@ -5,7 +5,6 @@ Works for every model, mimic joints included; for trees without them the articul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -13,21 +12,23 @@ import numpy as np
 from kinetree.algorithms.configuration import neutral, random
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.joint_forces import passive_forces
-from kinetree.algorithms.rnea import NO_FORCES, bias_forces
+from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.algorithms.rnea import bias_forces
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
 from kinetree.ops import Array, mirrored
-from kinetree.spatial import Force
 
 
+@of_one_state
 def forward_dynamics(
-    model: Model, q: Array, v: Array, tau: Array, f_ext: Mapping[int, Force] = NO_FORCES
+    model: Model, q: Array, v: Array, tau: Array, f_ext: ExternalForces = NO_FORCES
 ) -> tuple[Array, Array]:
     """a = M⁻¹ (τ - c̃) with c̃ = C v + G - Σ Jᵀ f_ext, and the pivots D of M, each (nv,)."""
     L, d = ltdl(mass_matrix(model, q))
     return ltdl_solve(L, d, tau - passive_forces(model, q, v) - bias_forces(model, q, v, f_ext)), d
 
 
+@of_one_state
 def inverse_mass_matrix(model: Model, q: Array) -> tuple[Array, Array]:
     """M⁻¹, (nv, nv), and the pivots D of M, (nv,)."""
     L, d = ltdl(mass_matrix(model, q))

@@ -6,16 +6,33 @@ coordinates a column S_W = ^0X_i S_i is fixed in body i but for S°, so that Ṡ
 
 from __future__ import annotations
 
+import numpy as np
+
 from kinetree.algorithms.kinematics import velocities, world_transforms
-from kinetree.algorithms.references import Reference
+from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.references import Point, Reference
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, cross, zeros
-from kinetree.spatial import Motion
+from kinetree.spatial import Motion, Transform
 
 
+@of_one_state
 def frame_jacobian(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> Array:
     """J, (6, nv)."""
+    return _jacobian(model, frame, q, world_transforms(model, q), reference)
+
+
+@of_one_state
+def body_jacobians(model: Model, q: Array, reference: Reference, point: Point) -> Array:
+    """J of every body, at its origin or its centre of mass, (nbodies, 6, nv)."""
     X = world_transforms(model, q)
+    rows = zeros((model.n_bodies, 6, model.nv), q)
+    for i, _ in model.root_to_tips():
+        rows[i - 1] = _jacobian(model, _at(model, i, point), q, X, reference)
+    return rows
+
+
+def _jacobian(model: Model, frame: FramePlacement, q: Array, X: dict[int, Transform], reference: Reference) -> Array:
     X_F0 = frame.X * X[frame.body]
     J = zeros((6, model.nv), q)
     for i in model.support(frame.body):
@@ -29,9 +46,37 @@ def frame_jacobian(model: Model, frame: FramePlacement, q: Array, reference: Ref
     return J
 
 
+@of_one_state
 def frame_jacobian_rate(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference) -> Array:
     """J̇ along v, (6, nv)."""
+    return _jacobian_rate(model, frame, q, v, world_transforms(model, q), velocities(model, q, v), reference)
+
+
+@of_one_state
+def body_jacobian_rates(model: Model, q: Array, v: Array, reference: Reference, point: Point) -> Array:
+    """J̇ along v of every body, at its origin or its centre of mass, (nbodies, 6, nv)."""
     X, V = world_transforms(model, q), velocities(model, q, v)
+    rows = zeros((model.n_bodies, 6, model.nv), q, v)
+    for i, _ in model.root_to_tips():
+        rows[i - 1] = _jacobian_rate(model, _at(model, i, point), q, v, X, V, reference)
+    return rows
+
+
+def _at(model: Model, body: int, point: Point) -> FramePlacement:
+    """A frame with the axes of a body at one of its points."""
+    at = np.zeros(3) if point == "origin" else model.inertias[body].com
+    return FramePlacement(model.names[body], body, Transform(np.eye(3), at))
+
+
+def _jacobian_rate(
+    model: Model,
+    frame: FramePlacement,
+    q: Array,
+    v: Array,
+    X: dict[int, Transform],
+    V: dict[int, Motion],
+    reference: Reference,
+) -> Array:
     X_F0 = frame.X * X[frame.body]
     V_F = X[frame.body].inverse() * V[frame.body]  # in world coordinates, as everything below
     p_dot = V_F.moved(X_F0.p).linear

@@ -15,16 +15,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.joints import Joint
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, sqrt, zeros
 
 
+@of_one_state
 def joint_forces(model: Model, q: Array, v: Array, a: Array) -> Array:
     """All four, (nv,) [N m or N]."""
     return model.armature * a + passive_forces(model, q, v)
 
 
+@of_one_state
 def passive_forces(model: Model, q: Array, v: Array) -> Array:
     """Damping, friction and springs, if they are part of the model, (nv,) [N m or N]: what a motor has to overcome."""
     tau = zeros(model.nv, q, v)
@@ -40,6 +43,7 @@ def passive_forces(model: Model, q: Array, v: Array) -> Array:
     return tau
 
 
+@of_one_state
 def passive_slopes(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     """∂/∂q and ∂/∂v of the passive forces, (nv, nv) each; friction · w² / (ẋ² + w²)^{3/2} is the slope of friction."""
     dq, dv = zeros((model.nv, model.nv), q), zeros((model.nv, model.nv), v)
@@ -54,6 +58,7 @@ def passive_slopes(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     return dq, dv
 
 
+@of_one_state
 def spring_energy(model: Model, q: Array) -> Scalar:
     """½ Σ stiffness · (x - rest)², if springs are part of the model [J]."""
     energy: Scalar = np.float64(0.0)
@@ -64,6 +69,7 @@ def spring_energy(model: Model, q: Array) -> Scalar:
     return energy
 
 
+@of_one_state
 def dissipation(model: Model, v: Array) -> Scalar:
     """D = Σ ½ damping · ẋ² + friction · √(ẋ² + w²), whose slope ∂D/∂v are damping and friction [W]."""
     total: Scalar = np.float64(0.0)

@@ -18,6 +18,7 @@ import numpy as np
 
 from kinetree.algorithms.body_velocities import BodyVelocities
 from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference
 from kinetree.algorithms.sweep import Outward
 from kinetree.model.tree import FramePlacement, Model
@@ -25,6 +26,7 @@ from kinetree.ops import Array, cross, zeros
 from kinetree.spatial import Motion, SpatialOrder
 
 
+@of_one_state
 def frame_velocity_derivatives(
     model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference
 ) -> tuple[Array, Array]:
@@ -37,6 +39,7 @@ def frame_velocity_derivatives(
     return by_q, by_v
 
 
+@of_one_state
 def frame_acceleration_derivatives(
     model: Model, frame: FramePlacement, q: Array, v: Array, a: Array, reference: Reference, kind: AccelerationKind
 ) -> tuple[Array, Array, Array]:

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.configuration import neutral
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference, expressed
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Motion, Transform
 
 
+@of_one_state
 def world_transforms(model: Model, q: Array) -> dict[int, Transform]:
     """^i X_0 of every body, from world to body coordinates."""
     X = {0: Transform.identity()}
@@ -25,6 +28,7 @@ def world_transforms(model: Model, q: Array) -> dict[int, Transform]:
     return X
 
 
+@of_one_state
 def velocities(model: Model, q: Array, v: Array) -> dict[int, Motion]:
     """Spatial velocity of every body, in body coordinates [m/s, rad/s]."""
     V = {0: Motion.zero()}
@@ -35,6 +39,7 @@ def velocities(model: Model, q: Array, v: Array) -> dict[int, Motion]:
     return V
 
 
+@of_one_state
 def accelerations(model: Model, q: Array, v: Array, a: Array, root: Motion | None = None) -> dict[int, Motion]:
     """Spatial acceleration of every body, in body coordinates, gravity not included unless `root`, that of the world,
     says so [m/s², rad/s²]."""
@@ -46,6 +51,7 @@ def accelerations(model: Model, q: Array, v: Array, a: Array, root: Motion | Non
     return A
 
 
+@of_one_state
 def poses(model: Model, q: Array) -> Array:
     """Pose of every body in the world, (nbodies, 4, 4)."""
     X = world_transforms(model, q)
@@ -55,22 +61,63 @@ def poses(model: Model, q: Array) -> Array:
     return T
 
 
+@of_one_state
+def body_velocities(model: Model, q: Array, v: Array, reference: Reference) -> Array:
+    """Velocity of every body at its origin, expressed in a reference, (nbodies, 6)."""
+    X, V = world_transforms(model, q), velocities(model, q, v)
+    rows = zeros((model.n_bodies, 6), q, v)
+    for i, _ in model.root_to_tips():
+        rows[i - 1] = expressed(V[i], X[i], reference).vector(model.spatial_order)
+    return rows
+
+
+@of_one_state
+def body_accelerations(
+    model: Model, q: Array, v: Array, a: Array, reference: Reference, kind: AccelerationKind
+) -> Array:
+    """Acceleration of every body at its origin, gravity not included, (nbodies, 6)."""
+    X, V, A = world_transforms(model, q), velocities(model, q, v), accelerations(model, q, v, a)
+    rows = zeros((model.n_bodies, 6), q, v, a)
+    for i, _ in model.root_to_tips():
+        A_i, V_i = expressed(A[i], X[i], reference), expressed(V[i], X[i], reference)
+        rows[i - 1] = (A_i if kind == "spatial" else A_i.classical(V_i)).vector(model.spatial_order)
+    return rows
+
+
+@of_one_state
+def joint_axes(model: Model, q: Array) -> Array:
+    """n_k in the world: the axis that each velocity turns about or, where it does not turn, slides along, (nv, 3)."""
+    X, rest = world_transforms(model, q), neutral(model)
+    n = zeros((model.nv, 3), q)
+    for i, _ in model.root_to_tips():
+        joint = model.joints[i]
+        if joint.owns_coordinates:
+            columns = zip(joint.motion_subspace(q), joint.motion_subspace(rest), strict=True)
+            for k, (s, at_rest) in enumerate(columns, start=joint.iv):
+                n[k] = X[i].R.T @ (s.angular if at_rest.angular.any() else s.linear)
+    return n
+
+
+@of_one_state
 def frame_transform(model: Model, frame: FramePlacement, q: Array) -> Transform:
     """^F X_0, from world to frame coordinates."""
     return frame.X * world_transforms(model, q)[frame.body]
 
 
+@of_one_state
 def frame_pose(model: Model, frame: FramePlacement, q: Array) -> Array:
     """Pose of a frame in the world, (4, 4)."""
     return frame_transform(model, frame, q).pose()
 
 
+@of_one_state
 def frame_velocity(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference) -> Motion:
     """Velocity of a frame, expressed in a reference."""
     V = frame.X * velocities(model, q, v)[frame.body]
     return expressed(V, frame_transform(model, frame, q), reference)
 
 
+@of_one_state
 def frame_acceleration(
     model: Model, frame: FramePlacement, q: Array, v: Array, a: Array, reference: Reference, kind: AccelerationKind
 ) -> Motion:
@@ -80,6 +127,7 @@ def frame_acceleration(
     return A if kind == "spatial" else A.classical(frame_velocity(model, frame, q, v, reference))
 
 
+@of_one_state
 def frame_bias_acceleration(
     model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference, kind: AccelerationKind
 ) -> Motion:

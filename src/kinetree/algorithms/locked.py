@@ -17,6 +17,7 @@ import numpy as np
 from kinetree.algorithms.centroidal import centroidal_momentum, centroidal_momentum_rate
 from kinetree.algorithms.composite import Composite
 from kinetree.algorithms.kinematics import velocities
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, less_equal, where
@@ -26,11 +27,13 @@ ON_A_LINE = 1e-12
 """A moment of inertia this small, relative to the sum of all three, means that all mass lies on one line."""
 
 
+@of_one_state
 def locked_inertia(model: Model, q: Array) -> Array:
     """L about the centre of mass, in world axes, (3, 3) [kg m²]."""
     return Composite.of(model, q).locked_in_world_axes.I
 
 
+@of_one_state
 def locked_inertia_rate(model: Model, q: Array, v: Array) -> Array:
     """L̇ along v, (3, 3) [kg m²/s]: it turns with the first body, and changes seen from there. As if G stood still, for
     moving the origin away from the centre of mass changes an inertia only by second order."""
@@ -42,12 +45,14 @@ def locked_inertia_rate(model: Model, q: Array, v: Array) -> Array:
     return (turning + seen.placed(np.eye(3), -composite.center)).placed(back, np.zeros(3)).I
 
 
+@of_one_state
 def average_velocity(model: Model, q: Array, v: Array) -> Motion:
     """[ċ, ω̄] in G [m/s, rad/s]; ω̄ is NaN where all mass lies on one line."""
     h_G, L = centroidal_momentum(model, q, v), locked_inertia(model, q)
     return Motion(h_G.force / model.mass, per_inertia(L, h_G.moment))
 
 
+@of_one_state
 def average_acceleration(model: Model, q: Array, v: Array, a: Array) -> Motion:
     """[c̈, ω̄̇] in G, the rate of the average velocity [m/s², rad/s²]: L ω̄̇ = k̇_G - L̇ ω̄."""
     rate, L = centroidal_momentum_rate(model, q, v, a), locked_inertia(model, q)
@@ -63,6 +68,7 @@ def per_inertia(L: Array, k: Array) -> Array:
     return ltdl_solve(factor, pivots, k)
 
 
+@of_one_state
 def gesticulation(model: Model, q: Array, v: Array) -> Array:
     """L̇ ω̄ - ω̄ × L ω̄: what the motion of the joints adds to Euler's equation of one rigid body, (3,) [N m]."""
     L, L_rate = locked_inertia(model, q), locked_inertia_rate(model, q, v)

@@ -21,21 +21,35 @@ f_i and n_i are force and moment of the parent on link i, at the joint. Craig 20
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.algorithms.joint_forces import joint_forces
-from kinetree.algorithms.rnea import NO_FORCES
+from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, zeros
 from kinetree.spatial import Force
 
 
-def loads(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> dict[int, Force]:
-    """f_i and n_i of every link."""
+class Links(NamedTuple):
+    """What the way out finds of every link, in its own axes: ω, ω̇, v̇, v̇_C, F, N, and where it sits, R and p."""
+
+    w: dict[int, Array]
+    dw: dict[int, Array]
+    dv: dict[int, Array]
+    dv_C: dict[int, Array]
+    F: dict[int, Array]
+    N: dict[int, Array]
+    R: dict[int, Array]
+    p: dict[int, Array]
+
+
+@of_one_state
+def outward(model: Model, q: Array, v: Array, a: Array) -> Links:
+    """The way out, from the base to the tips."""
     w, dw, dv = {0: np.zeros(3)}, {0: np.zeros(3)}, {0: -model.gravity}
-    F, N, R, p = {}, {}, {}, {}
+    dv_C, F, N, R, p = {}, {}, {}, {}, {}
     for i, parent in model.root_to_tips():
         joint, inertia = model.joints[i], model.inertias[i]
         X = joint.transform(q) * model.placements[i]
@@ -46,9 +60,28 @@ def loads(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force]
         w[i] = before + J.angular
         dw[i] = R[i] @ dw[parent] + cross(before, J.angular) + A.angular
         dv[i] = R[i] @ (dv[parent] + lever) + 2.0 * cross(before, J.linear) + cross(J.angular, J.linear) + A.linear
-        at_com = dv[i] + cross(dw[i], inertia.com) + cross(w[i], cross(w[i], inertia.com))
-        F[i] = at_com * inertia.mass
+        dv_C[i] = dv[i] + cross(dw[i], inertia.com) + cross(w[i], cross(w[i], inertia.com))
+        F[i] = dv_C[i] * inertia.mass
         N[i] = inertia.about_com @ dw[i] + cross(w[i], inertia.about_com @ w[i])
+    return Links(w, dw, dv, dv_C, F, N, R, p)
+
+
+@of_one_state
+def link_motions(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, ...]:
+    """ω, ω̇, v̇, v̇_C, F and N of every link, in its own axes, (n bodies, 3) each."""
+    results = []
+    for each in outward(model, q, v, a)[:6]:
+        rows = zeros((model.n_bodies, 3), q, v, a)
+        for i, _ in model.root_to_tips():
+            rows[i - 1] = each[i]
+        results.append(rows)
+    return tuple(results)
+
+
+@of_one_state
+def loads(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES) -> dict[int, Force]:
+    """f_i and n_i of every link, by the way back in."""
+    *_, F, N, R, p = outward(model, q, v, a)
     f = {i: F[i] for i in F}
     n = {i: N[i] + cross(model.inertias[i].com, F[i]) for i in N}
     for i, parent in model.tips_to_root():
@@ -61,7 +94,8 @@ def loads(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force]
     return {i: Force(f[i], n[i]) for i, _ in model.root_to_tips()}
 
 
-def joint_reactions(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+@of_one_state
+def joint_reactions(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """Force and moment of the parent on every body, in its axes at the joint's origin, (n bodies, 6) [N, N m]."""
     carried = loads(model, q, v, a, f_ext)
     rows = zeros((model.n_bodies, 6), q, v, a, *(force.force for force in f_ext.values()))
@@ -70,17 +104,29 @@ def joint_reactions(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[i
     return rows
 
 
-def static_reactions(model: Model, q: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+@of_one_state
+def static_reactions(model: Model, q: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """The same at rest: what gravity and external wrenches send from link to link down to the base."""
     rest = np.zeros(model.nv)
     return joint_reactions(model, q, rest, rest, f_ext)
 
 
-def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+@of_one_state
+def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """τ, (nv,) [N m or N]: the parts of those loads that a motor has to bear."""
-    carried = loads(model, q, v, a, f_ext)
-    tau = zeros(model.nv, q, v, a)
+    return _efforts(model, q, loads(model, q, v, a, f_ext)) + joint_forces(model, q, v, a)
+
+
+@of_one_state
+def bias_forces(model: Model, q: Array, v: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
+    """C v + G - Σ Jᵀ f_ext, (nv,) [N m or N]; friction and springs are not part of it."""
+    return _efforts(model, q, loads(model, q, v, np.zeros(model.nv), f_ext))
+
+
+def _efforts(model: Model, q: Array, carried: dict[int, Force]) -> Array:
+    """τ_i = S_iᵀ (f_i, n_i)."""
+    tau = zeros(model.nv, q, *(force.force for force in carried.values()))
     for i, _ in model.root_to_tips():
         joint = model.joints[i]
         tau[joint.v_slice] += joint.generalized_force(q, carried[i])
-    return tau + joint_forces(model, q, v, a)
+    return tau

@@ -18,7 +18,6 @@ with A_kj the moments in the joints' columns of A_G.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,15 +27,16 @@ from numpy.typing import ArrayLike
 from kinetree.algorithms.centroidal import centroidal_momentum_matrix
 from kinetree.algorithms.composite import Composite
 from kinetree.algorithms.locked import locked_inertia, per_inertia
-from kinetree.algorithms.rnea import NO_FORCES
+from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.model.tree import Model
-from kinetree.ops import Array
+from kinetree.ops import Array, skew
 from kinetree.spatial import Force
-from kinetree.spatial.last_axes import cross_last, skew_last, times, transposed
+from kinetree.spatial.last_axes import cross_last, times, transposed
 from kinetree.spatial.packing import unpack
 
 
-def centroidal_wrench(model: Model, q: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Force:
+@of_one_state
+def centroidal_wrench(model: Model, q: Array, f_ext: ExternalForces = NO_FORCES) -> Force:
     """[F, M_G]: the sum of wrenches and weight, and of their moments about the centre of mass [N, N m]."""
     weight = Force(model.mass * model.gravity, np.zeros(3))
     on_robot = {i: f for i, f in f_ext.items() if i in model.moving}
@@ -46,6 +46,7 @@ def centroidal_wrench(model: Model, q: Array, f_ext: Mapping[int, Force] = NO_FO
     return composite.at_center(composite.summed(on_robot, Force.zero())[composite.home]) + weight
 
 
+@of_one_state
 def average_rotation_by_joints(model: Model, q: Array) -> Array:
     """L⁻¹ A_kj, (3, nv - 6): ω̄ = ω_b + L⁻¹ A_kj v_j, in world axes."""
     _, A_k = unpack(centroidal_momentum_matrix(model, q), model.spatial_order)
@@ -106,7 +107,7 @@ class OneBodyMotion:
             velocity=velocity,
             acceleration=times(R_T, self.acceleration) - cross_last(Omega, velocity),
             inertia=R_T @ L @ R,
-            inertia_rate=R_T @ (self.inertia_rate - skew_last(turn) @ L + L @ skew_last(turn)) @ R,
+            inertia_rate=R_T @ (self.inertia_rate - skew(turn) @ L + L @ skew(turn)) @ R,
             omega=w,
             omega_rate=times(R_T, self.omega_rate) - cross_last(Omega, w),
             base_axes=R_T @ self.base_axes,

@@ -23,6 +23,7 @@ from kinetree.algorithms.constraints import Felt
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.jacobian import frame_jacobian
 from kinetree.algorithms.kinematics import frame_bias_acceleration
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
 from kinetree.linalg import ltdl, ltdl_solve, unit_upper_solve
@@ -43,12 +44,14 @@ def _felt(model: Model, frame: FramePlacement, q: Array, reference: Reference) -
     return J, Felt(mass_matrix(model, q), J, DAMPING)
 
 
+@of_one_state
 def inertia(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
     """Λ, (6, 6), and the pivots of M."""
     J, feel = _felt(model, frame, q, reference)
     return mirrored(feel.solve(np.eye(len(J)))), feel.d
 
 
+@of_one_state
 def bias(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference) -> tuple[Array, Array]:
     """μ, (6,), and the pivots of M; J̇ v is of the Jacobian in this reference."""
     _, feel = _felt(model, frame, q, reference)
@@ -58,18 +61,21 @@ def bias(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Ref
     return feel.solve(feel.acceleration(b) - drift), feel.d
 
 
+@of_one_state
 def gravity(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
     """p, (6,), and the pivots of M."""
     _, feel = _felt(model, frame, q, reference)
     return feel.solve(feel.acceleration(gravity_forces(model, q))), feel.d
 
 
+@of_one_state
 def consistent_inverse(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
     """J̄ = M⁻¹ Jᵀ Λ, (nv, 6), and the pivots of M."""
     J, feel = _felt(model, frame, q, reference)
     return feel.answer(np.zeros((model.nv, len(J))), -np.eye(len(J)))[0], feel.d
 
 
+@of_one_state
 def null_space(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
     """N = 1 - J̄ J, (nv, nv), and the pivots of M."""
     J, feel = _felt(model, frame, q, reference)

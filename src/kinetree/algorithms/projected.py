@@ -3,10 +3,13 @@
 With J_i the Jacobian of body i, V_i = J_i v and spatial inertia I_i, all in one frame:
 
     M = Σ J_iᵀ I_i J_i
+    C = Σ J_iᵀ (I_i J̇_i + V_i ×* I_i J_i)
     b = Σ J_iᵀ (I_i J̇_i v + V_i ×* I_i V_i)
     g = -Σ J_iᵀ I_i (g, 0)
 
-so that M a + b + g = τ. Slower than the recursions, which share what these sums repeat, and without any recursion.
+so that M a + b + g = τ and b = C v. J̇ is the rate in coordinates that stand still; with J̇°, as body i sees its columns
+change, it is J̇° + V × J, and C = Σ Jᵀ (I J̇° + I V× J + V ×* I J). Slower than the recursions, which share what these
+sums repeat, and without any recursion.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.one_state import of_one_state
+from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force, Motion
@@ -24,6 +29,7 @@ def _columns(model: Model, motions: dict[int, tuple[Motion, ...]], body: int) ->
     return [(model.joints[j].iv + k, motion) for j in model.support(body) for k, motion in enumerate(motions[j])]
 
 
+@of_one_state
 def mass_matrix(model: Model, q: Array) -> Array:
     """M = Σ Jᵀ I J and the rotors, (nv, nv)."""
     frame = CommonFrame.of(model, q)
@@ -37,17 +43,45 @@ def mass_matrix(model: Model, q: Array) -> Array:
     return M + np.diag(model.armature)
 
 
-def coriolis_forces(model: Model, q: Array, v: Array) -> Array:
-    """b = C v, (nv,) [N m or N]."""
+@of_one_state
+def coriolis_matrix(model: Model, q: Array, v: Array) -> Array:
+    """C = Σ Jᵀ (I J̇ + V ×* I J), (nv, nv): Ṁ - 2C is skew-symmetric, and yet it is not the C of `coriolis`."""
     frame = CommonFrame.of(model, q)
+    V, rates = _motion(model, frame, q, v)
+    C = zeros((model.nv, model.nv), q, v)
+    for i, _ in model.root_to_tips():
+        J, dJ = _columns(model, frame.S, i), _columns(model, rates, i)
+        for (column, s), (_, rate) in zip(J, dJ, strict=True):
+            force = frame.I[i] * rate + V[i].cross(frame.I[i] * s)
+            for row, other in J:
+                C[row, column] += other.dot(force)
+    return C
+
+
+def _motion(
+    model: Model, frame: CommonFrame, q: Array, v: Array
+) -> tuple[dict[int, Motion], dict[int, tuple[Motion, ...]]]:
+    """V of every body, and the rates of the columns of its joint."""
     V, rates = {0: Motion.zero()}, {}
     for i, p in model.root_to_tips():
         joint = model.joints[i]
-        V[i] = V[p]
-        for s, rate in zip(frame.S[i], v[joint.v_slice], strict=True):
-            V[i] = V[i] + s * rate
+        V[i] = V[p] + combination(frame.S[i], v[joint.v_slice])
         own = frame.motions(i, joint.motion_subspace_rate(q, v))
         rates[i] = tuple(V[i].cross(s) + apart for s, apart in zip(frame.S[i], own, strict=True))
+    return V, rates
+
+
+@of_one_state
+def bias_forces(model: Model, q: Array, v: Array) -> Array:
+    """b + g, (nv,) [N m or N]."""
+    return coriolis_forces(model, q, v) + gravity_forces(model, q)
+
+
+@of_one_state
+def coriolis_forces(model: Model, q: Array, v: Array) -> Array:
+    """b = C v, (nv,) [N m or N]."""
+    frame = CommonFrame.of(model, q)
+    V, rates = _motion(model, frame, q, v)
     b = zeros(model.nv, q, v)
     for i, _ in model.root_to_tips():
         A = Motion.zero()  # J̇ v
@@ -58,6 +92,7 @@ def coriolis_forces(model: Model, q: Array, v: Array) -> Array:
     return b
 
 
+@of_one_state
 def gravity_forces(model: Model, q: Array) -> Array:
     """g, (nv,) [N m or N]."""
     frame = CommonFrame.of(model, q)

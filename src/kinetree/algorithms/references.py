@@ -14,6 +14,9 @@ from kinetree.spatial import Force, Motion, Transform
 Reference: TypeAlias = Literal["world-aligned", "local", "world"]
 REFERENCES: tuple[Reference, ...] = ("world-aligned", "local", "world")
 AccelerationKind: TypeAlias = Literal["classical", "spatial"]
+Point: TypeAlias = Literal["origin", "center-of-mass"]
+POINTS: tuple[Point, ...] = ("origin", "center-of-mass")
+"""Of a body: the origin of its frame, on its joint, or its own centre of mass."""
 ACCELERATION_KINDS: tuple[AccelerationKind, ...] = ("classical", "spatial")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.kinematics import accelerations, velocities
+from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.joints import Joint
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, sqrt, zeros
@@ -57,6 +58,7 @@ def body_regressor(V: Motion, A: Motion) -> list[Force]:
     return [unit.net_force(V, A) for unit in UNITS]
 
 
+@of_one_state
 def frame_body_regressor(model: Model, frame: FramePlacement, q: Array, v: Array, a: Array) -> Array:
     """Y_F, (6, 10): what moves a body with parameters φ about a frame that it is fixed to is Y_F φ, in its axes."""
     V = frame.X * velocities(model, q, v)[frame.body]
@@ -64,6 +66,7 @@ def frame_body_regressor(model: Model, frame: FramePlacement, q: Array, v: Array
     return np.array([f.vector(model.spatial_order) for f in body_regressor(V, A)]).T
 
 
+@of_one_state
 def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
     """Y with τ = Y φ, (nv, size)."""
     frame = CommonFrame.of(model, q)
@@ -92,6 +95,7 @@ def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
     return Y
 
 
+@of_one_state
 def kinetic_energy_regressor(model: Model, q: Array, v: Array) -> Array:
     """y with T = yᵀ φ, (size,)."""
     V = velocities(model, q, v)
@@ -104,6 +108,7 @@ def kinetic_energy_regressor(model: Model, q: Array, v: Array) -> Array:
     return y
 
 
+@of_one_state
 def potential_energy_regressor(model: Model, q: Array) -> Array:
     """y with U = yᵀ φ, that of gravity alone, (size,)."""
     y = zeros(size(model), q)

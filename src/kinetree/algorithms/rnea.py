@@ -17,20 +17,19 @@ held against gravity. Featherstone 2008, section 5.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from kinetree.algorithms.joint_forces import joint_forces
+from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force, Motion, Transform
 
-NO_FORCES: Mapping[int, Force] = {}
 
-
-def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+@of_one_state
+def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """τ = M a + C v + G - Σ Jᵀ f_ext, (nv,) [N m or N]; f_ext are forces on bodies, in body coordinates.
 
     Rotors, friction and springs of the joints come on top, where the model has them.
@@ -38,7 +37,8 @@ def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[
     return newton_euler(model, q, v, a, f_ext) + joint_forces(model, q, v, a)
 
 
-def newton_euler(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+@of_one_state
+def newton_euler(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """The recursion: what the joints have to transmit to move the bodies so, (nv,) [N m or N]."""
     V = {0: Motion.zero()}  # (2)
     A = {0: Motion(-model.gravity, np.zeros(3))}  # (3)
@@ -62,11 +62,13 @@ def newton_euler(model: Model, q: Array, v: Array, a: Array, f_ext: Mapping[int,
     return tau
 
 
-def bias_forces(model: Model, q: Array, v: Array, f_ext: Mapping[int, Force] = NO_FORCES) -> Array:
+@of_one_state
+def bias_forces(model: Model, q: Array, v: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """C v + G - Σ Jᵀ f_ext = ID(q, v, 0), eq (13), (nv,) [N m or N]; friction and springs are not part of it."""
     return newton_euler(model, q, v, np.zeros(model.nv), f_ext)
 
 
+@of_one_state
 def mass_matrix(model: Model, q: Array) -> Array:
     """M by columns, M e_k = ID(q, 0, e_k) - G(q), eq (15), (nv, nv); `crba` needs fewer operations for the same."""
     still = zeros(model.nv, q)
@@ -75,6 +77,7 @@ def mass_matrix(model: Model, q: Array) -> Array:
     return np.array(columns).reshape(model.nv, model.nv).T + np.diag(model.armature)
 
 
+@of_one_state
 def gravity_forces(model: Model, q: Array) -> Array:
     """G = ID(q, 0, 0), eq (14), (nv,) [N m or N]."""
     return newton_euler(model, q, np.zeros(model.nv), np.zeros(model.nv))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.moving_columns import MovingColumns, moving_columns
-from kinetree.algorithms.rnea import NO_FORCES
+from kinetree.algorithms.one_state import NO_FORCES, ExternalForces
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
@@ -44,7 +42,7 @@ class Sweep(Outward):
         v: Array,
         a: Array,
         root: Motion,
-        f_ext: Mapping[int, Force] = NO_FORCES,
+        f_ext: ExternalForces = NO_FORCES,
     ) -> None:
         super().__init__(model, frame, v, a, root)
         self.I: dict[int, Inertia] = dict(frame.I)

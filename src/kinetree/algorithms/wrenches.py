@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
 
 from kinetree.algorithms.kinematics import world_transforms
-from kinetree.algorithms.references import Reference, localized
-from kinetree.model.tree import FramePlacement, Model
+from kinetree.algorithms.one_state import Push
+from kinetree.algorithms.references import localized
+from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.spatial import Force
-
-Push: TypeAlias = tuple[FramePlacement, Reference, Array]
-"""A wrench: the frame it acts at, the reference it is given in, and its six numbers."""
 
 
 def external_forces(model: Model, q: Array, wrenches: Iterable[Push]) -> dict[int, Force]:

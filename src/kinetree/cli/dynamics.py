@@ -139,7 +139,9 @@ def _value(
     quantity = OF_STATE.get(name) or OF_FRAME[name]
     arguments = [state[key] for key in quantity.inputs]
     if name in OF_STATE:
-        options = {"wrenches": wrenches} if wrenches else {}
+        options: dict[str, Any] = {"wrenches": wrenches} if wrenches else {}
+        if "reference" in quantity.options:
+            options["reference"] = reference
         return getattr(robot, name)(*arguments, **options)
     assert frame is not None
     options_of_frame = {} if name in WITHOUT_REFERENCE else {"reference": reference}

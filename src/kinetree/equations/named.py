@@ -58,7 +58,7 @@ def renamed(model: Model, naming: Naming) -> Model:
     return replace(
         model,
         placements=tuple(
-            Transform(X.R, _vector(X.p, _length_name(model, i), "length", naming)) if i else X
+            Transform.unchecked(X.R, _vector(X.p, _length_name(model, i), "length", naming)) if i else X
             for i, X in enumerate(model.placements)
         ),
         inertias=tuple(_inertia(inertia, i, naming) if i else world for i, inertia in enumerate(model.inertias)),

@@ -26,6 +26,14 @@ from kinetree.rotations.conversions import (
     rotation_vector_from_matrix,
     rotation_vector_from_quaternion,
 )
+from kinetree.rotations.exponential import (
+    exp,
+    left_jacobian,
+    left_jacobian_inverse,
+    log,
+    right_jacobian,
+    right_jacobian_inverse,
+)
 from kinetree.rotations.group import (
     box_minus,
     box_plus,
@@ -36,7 +44,16 @@ from kinetree.rotations.group import (
     rotation_error,
     slerp,
 )
-from kinetree.rotations.rates import E_R, E_R_inverse, E_R_inverse_rate, E_R_rate, angular_velocity, parameter_rates
+from kinetree.rotations.rates import (
+    E_R,
+    E_R_inverse,
+    E_R_inverse_rate,
+    E_R_rate,
+    H,
+    angular_velocity,
+    parameter_rates,
+    vector_rate,
+)
 from kinetree.rotations.samples import average, random
 from kinetree.rotations.scipy import from_scipy, to_scipy
 from kinetree.spatial.euler import SEQUENCES
@@ -47,6 +64,7 @@ __all__ = [
     "E_R_inverse",
     "E_R_inverse_rate",
     "E_R_rate",
+    "H",
     "angle_axis_from_euler",
     "angle_axis_from_matrix",
     "angle_axis_from_quaternion",
@@ -61,7 +79,11 @@ __all__ = [
     "euler_from_matrix",
     "euler_from_quaternion",
     "euler_from_rotation_vector",
+    "exp",
     "from_scipy",
+    "left_jacobian",
+    "left_jacobian_inverse",
+    "log",
     "matrix_from_angle_axis",
     "matrix_from_euler",
     "matrix_from_quaternion",
@@ -74,6 +96,8 @@ __all__ = [
     "quaternion_inverse",
     "quaternion_product",
     "random",
+    "right_jacobian",
+    "right_jacobian_inverse",
     "rotate",
     "rotation_error",
     "rotation_vector_from_angle_axis",
@@ -82,4 +106,5 @@ __all__ = [
     "rotation_vector_from_quaternion",
     "slerp",
     "to_scipy",
+    "vector_rate",
 ]

@@ -39,12 +39,29 @@ def rotation_matrix(matrix: Array, name: str = "matrix", tolerance: float = UNIT
     return matrix
 
 
+def unit_parameters(parameters: Array, rotation: str, name: str = "parameters") -> Array:
+    """Parameters of a rotation, if they are: a matrix row by row, a unit quaternion, an angle and a unit axis, or
+    others, which always are."""
+    if rotation == "matrix":
+        rotation_matrix(parameters.reshape(3, 3), name)
+    elif rotation == "quaternion":
+        unit_quaternion(parameters, name)
+    elif rotation == "angle-axis":
+        unit_axis(parameters, name)
+    return parameters
+
+
 def target_pose(T: Array, name: str) -> Array:
-    """A pose to go to, (4, 4), if it is one."""
-    target_rotation(T[:3, :3], name)
+    """A pose to go to, (4, 4), if it is one; it is not where a robot is, and need not be as exact."""
+    return pose_matrix(T, name, TARGET_TOLERANCE)
+
+
+def pose_matrix(T: Array, name: str = "pose", tolerance: float = UNIT_TOLERANCE) -> Array:
+    """The pose, (4, 4), if it is one."""
+    rotation_matrix(T[:3, :3], name, tolerance)
     off: Any = False
     for number, expected in zip(T[3], (0.0, 0.0, 0.0, 1.0), strict=True):
-        off = logical_or(off, less(TARGET_TOLERANCE, absolute(number - expected)))
+        off = logical_or(off, less(tolerance, absolute(number - expected)))
     refuse(off, f"{name} does not end in a row 0, 0, 0, 1; expected a pose [[R, p], [0, 1]] (is it transposed?)")
     return T
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.ops import Array
+from kinetree.ops import Array, cross
 from kinetree.per_state import per_state, refuse
-from kinetree.rotations.checks import rotation_matrix, unit_axis, unit_quaternion
+from kinetree.rotations.checks import unit_parameters, unit_quaternion
+from kinetree.spatial import parameterization
 from kinetree.spatial.parameterization import ROTATIONS, Parameterization
 
 
@@ -62,14 +63,22 @@ def parameter_rates(parameters: Any, velocity: Any, rotation: str) -> Array:
     return _regular(parameters, rotation).inverse(parameters) @ velocity
 
 
+@per_state({"quaternion": (4,)})
+def H(quaternion: Any) -> Array:
+    """H(ξ), (…, 3, 4), of a unit quaternion (xyzw), with E_R = 2 H and E_R⁻¹ = ½ Hᵀ; its columns are in that order."""
+    return parameterization.H(unit_quaternion(quaternion))
+
+
+@per_state({"vector": (3,), "rate": (3,), "velocity": (3,)})
+def vector_rate(vector: Any, rate: Any, velocity: Any) -> Array:
+    """ẋ = ẋ' + ω × x, (…, 3): d/dt of a vector x whose rate is seen as ẋ' from axes that turn with ω [rad/s]; all four
+    in the same axes, whichever. The rate that turning axes see is had with -ω."""
+    return rate + cross(velocity, vector)
+
+
 def _checked(parameters: Array, rotation: str) -> Parameterization:
     """The parameterisation, if these parameters are those of a rotation."""
-    if rotation == "matrix":
-        rotation_matrix(parameters.reshape(3, 3), "parameters")
-    elif rotation == "quaternion":
-        unit_quaternion(parameters, "parameters")
-    elif rotation == "angle-axis":
-        unit_axis(parameters, "parameters")
+    unit_parameters(parameters, rotation)
     return ROTATIONS[rotation]
 
 

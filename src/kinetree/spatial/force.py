@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.ops import Array, cross
+from kinetree.spatial.operands import are_vectors, is_scale, operand
 from kinetree.spatial.packing import SpatialOrder, pack, unpack
 
 
@@ -19,35 +21,50 @@ class Force:
     moment: Array
     __array_ufunc__ = None
 
+    def __post_init__(self) -> None:
+        if not are_vectors(self.force, self.moment):
+            object.__setattr__(self, "force", operand("force", self.force, (3,)))
+            object.__setattr__(self, "moment", operand("moment", self.moment, (3,)))
+
     @staticmethod
     def zero() -> Force:
         return Force(np.zeros(3), np.zeros(3))
 
     @staticmethod
-    def from_vector(six: Array, order: SpatialOrder = "linear-first") -> Force:
-        return Force(*unpack(six, order))
+    def from_vector(six: ArrayLike, order: SpatialOrder = "linear-first") -> Force:
+        return Force(*unpack(operand("six", six, (6,)), order))
 
     def vector(self, order: SpatialOrder = "linear-first") -> Array:
         return pack(self.force, self.moment, order)
 
     def __add__(self, other: Force) -> Force:
+        if not isinstance(other, Force):
+            return NotImplemented
         return Force(self.force + other.force, self.moment + other.moment)
 
     def __sub__(self, other: Force) -> Force:
+        if not isinstance(other, Force):
+            return NotImplemented
         return Force(self.force - other.force, self.moment - other.moment)
 
     def __neg__(self) -> Force:
         return Force(-self.force, -self.moment)
 
     def __mul__(self, scale: Any) -> Force:
+        if not is_scale(scale):
+            return NotImplemented
         return Force(self.force * scale, self.moment * scale)
 
     __rmul__ = __mul__
 
     def rotated(self, R: Array) -> Force:
         """The same wrench about the same origin, in the axes that R leads to."""
+        if type(R) is not np.ndarray or R.shape != (3, 3):
+            R = operand("R", R, (3, 3))
         return Force(R @ self.force, R @ self.moment)
 
     def moved(self, r: Array) -> Force:
         """The same wrench about a point displaced by r: n - r × f."""
+        if type(r) is not np.ndarray or r.shape != (3,):
+            r = operand("r", r, (3,))
         return Force(self.force, self.moment - cross(r, self.force))

@@ -13,6 +13,7 @@ from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array, array, cross, is_scalar_array, mirrored, skew, zeros
 from kinetree.spatial.force import Force
 from kinetree.spatial.motion import Motion
+from kinetree.spatial.operands import operand, scalar
 from kinetree.spatial.packing import SpatialOrder
 from kinetree.spatial.rotation import is_rotation_matrix
 
@@ -33,6 +34,13 @@ class Inertia:
     h: Array
     I: Array  # noqa: E741 - the textbook's name
 
+    def __post_init__(self) -> None:
+        mass, h, rotational = scalar("mass", self.mass), operand("h", self.h, (3,)), operand("I", self.I, (3, 3))
+        if mass is not self.mass or h is not self.h or rotational is not self.I:
+            object.__setattr__(self, "mass", mass)
+            object.__setattr__(self, "h", h)
+            object.__setattr__(self, "I", rotational)
+
     @staticmethod
     def zero() -> Inertia:
         return Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
@@ -48,13 +56,13 @@ class Inertia:
     @staticmethod
     def from_parameters(phi: ArrayLike) -> Inertia:
         """From φ = (m, m c_x, m c_y, m c_z, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about the origin, (10,)."""
-        m, hx, hy, hz, xx, xy, yy, xz, yz, zz = _operand("phi", phi, (10,))
+        m, hx, hy, hz, xx, xy, yy, xz, yz, zz = operand("phi", phi, (10,))
         return Inertia(m, array([hx, hy, hz]), array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
     @staticmethod
     def from_pseudo_inertia(J: ArrayLike) -> Inertia:
         """From J = [[Σ, h], [hᵀ, m]], symmetric, (4, 4): I = tr(Σ) 1 - Σ."""
-        J = _operand("J", J, (4, 4))
+        J = operand("J", J, (4, 4))
         if not is_scalar_array(J) and np.abs(J - J.T).max() > TOLERANCE * np.abs(J).max():
             raise ArgumentError(f"J is {short(J)}; expected a symmetric matrix")
         return Inertia(J[3, 3], J[:3, 3].copy(), mirrored(np.trace(J[:3, :3]) * np.eye(3) - J[:3, :3]))
@@ -122,18 +130,18 @@ class Inertia:
 
     def rotated(self, R: ArrayLike) -> Inertia:
         """Of the body turned by the rotation matrix R about the origin: R I Rᵀ, R h."""
-        R = _operand("R", R, (3, 3))
+        R = operand("R", R, (3, 3))
         if not is_scalar_array(R) and not is_rotation_matrix(R):
             raise ArgumentError(f"R is {short(R)}; expected a 3×3 rotation matrix")
         return self.placed(R, np.zeros(3))
 
     def shifted(self, r: ArrayLike) -> Inertia:
         """Of the body displaced by r [m], the origin staying where it is (parallel-axis theorem)."""
-        return self.placed(np.eye(3), _operand("r", r, (3,)))
+        return self.placed(np.eye(3), operand("r", r, (3,)))
 
     def about(self, point: ArrayLike) -> Inertia:
         """Of the body where it is, about another point as the origin [m]: the body displaced by its negative."""
-        return self.shifted(-_operand("point", point, (3,)))
+        return self.shifted(-operand("point", point, (3,)))
 
     def placed(self, R: Array, p: Array) -> Inertia:
         """Of the body turned by R, then displaced by p [m]: I' = R I Rᵀ + 2(h'·p) 1 - h' pᵀ - p h'ᵀ - m [p]×².
@@ -151,6 +159,8 @@ class Inertia:
 
     def __mul__(self, V: Motion) -> Force:
         """The momentum of the body moving with V; the net force, for an acceleration."""
+        if not isinstance(V, Motion):
+            return NotImplemented
         v, w = V.linear, V.angular
         return Force(v * self.mass + cross(w, self.h), self.I @ w + cross(self.h, v))
 
@@ -196,13 +206,6 @@ class Inertia:
         J[:3, 3] = J[3, :3] = self.h
         J[3, 3] = self.mass
         return J
-
-
-def _operand(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """`value` as an array of this shape; symbols pass as they are."""
-    if isinstance(value, np.ndarray) and is_scalar_array(value) and value.shape == shape:
-        return value
-    return as_constant(name, value, shape)
 
 
 def _symmetric_eigen(A: Array) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.ops import Array, divide
+from kinetree.ops import Array, divide, skew
 
 
 def times(A: Array, x: Array) -> Array:
@@ -24,7 +24,7 @@ def transposed(A: Array) -> Array:
 
 def cross_last(a: Array, b: Array) -> Array:
     """a × b, of vectors (…, 3)."""
-    return times(skew_last(a), b)
+    return times(skew(a), b)
 
 
 def solved(A: Array, b: Array) -> Array:
@@ -33,11 +33,3 @@ def solved(A: Array, b: Array) -> Array:
     volume = (x * cross_last(y, z)).sum(-1)
     parts = [(b * cross_last(y, z)).sum(-1), (x * cross_last(b, z)).sum(-1), (x * cross_last(y, b)).sum(-1)]
     return np.stack([divide(part, volume) for part in parts], axis=-1)
-
-
-def skew_last(a: Array) -> Array:
-    """[a]× with [a]× b = a × b, (…, 3, 3)."""
-    x, y, z = (a[..., k] for k in range(3))
-    zero = 0.0 * x
-    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from kinetree.ops import Array, cross
+from kinetree.errors import ArgumentTypeError, short
+from kinetree.ops import Array, cross, skew
 from kinetree.spatial.force import Force
-from kinetree.spatial.packing import SpatialOrder, pack, unpack
+from kinetree.spatial.operands import are_vectors, is_scale, operand
+from kinetree.spatial.packing import SpatialOrder, block_matrix, pack, unpack
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,27 +23,38 @@ class Motion:
     angular: Array
     __array_ufunc__ = None
 
+    def __post_init__(self) -> None:
+        if not are_vectors(self.linear, self.angular):
+            object.__setattr__(self, "linear", operand("linear", self.linear, (3,)))
+            object.__setattr__(self, "angular", operand("angular", self.angular, (3,)))
+
     @staticmethod
     def zero() -> Motion:
         return Motion(np.zeros(3), np.zeros(3))
 
     @staticmethod
-    def from_vector(six: Array, order: SpatialOrder = "linear-first") -> Motion:
-        return Motion(*unpack(six, order))
+    def from_vector(six: ArrayLike, order: SpatialOrder = "linear-first") -> Motion:
+        return Motion(*unpack(operand("six", six, (6,)), order))
 
     def vector(self, order: SpatialOrder = "linear-first") -> Array:
         return pack(self.linear, self.angular, order)
 
     def __add__(self, other: Motion) -> Motion:
+        if not isinstance(other, Motion):
+            return NotImplemented
         return Motion(self.linear + other.linear, self.angular + other.angular)
 
     def __sub__(self, other: Motion) -> Motion:
+        if not isinstance(other, Motion):
+            return NotImplemented
         return Motion(self.linear - other.linear, self.angular - other.angular)
 
     def __neg__(self) -> Motion:
         return Motion(-self.linear, -self.angular)
 
     def __mul__(self, scale: Any) -> Motion:
+        if not is_scale(scale):
+            return NotImplemented
         return Motion(self.linear * scale, self.angular * scale)
 
     __rmul__ = __mul__
@@ -55,18 +69,36 @@ class Motion:
         if isinstance(other, Force):
             f, n = other.force, other.moment
             return Force(cross(w, f), cross(w, n) + cross(v, f))
+        if not isinstance(other, Motion):
+            raise ArgumentTypeError(f"a motion is crossed with {short(other)}; expected a Motion or a Force")
         return Motion(cross(w, other.linear) + cross(v, other.angular), cross(w, other.angular))
+
+    def cross_matrix(self, order: SpatialOrder = "linear-first") -> Array:
+        """V×, the matrix of `cross` for motions, (6, 6): ``[[[ω]×, [v]×], [0, [ω]×]]``, linear first."""
+        v, w = skew(self.linear), skew(self.angular)
+        return block_matrix(w, v, np.zeros((3, 3)), w, order)
+
+    def cross_force_matrix(self, order: SpatialOrder = "linear-first") -> Array:
+        """V×* = -(V×)ᵀ, the matrix of `cross` for forces, (6, 6): ``[[[ω]×, 0], [[v]×, [ω]×]]``, linear first."""
+        v, w = skew(self.linear), skew(self.angular)
+        return block_matrix(w, np.zeros((3, 3)), v, w, order)
 
     def dot(self, force: Force) -> Any:
         """The power of a force on this motion [W]; the one product that is the same in all frames."""
+        if not isinstance(force, Force):
+            raise ArgumentTypeError(f"the power of {short(force)} on a motion is asked for; expected a Force")
         return self.linear @ force.force + self.angular @ force.moment
 
     def rotated(self, R: Array) -> Motion:
         """The same motion about the same origin, in the axes that R leads to."""
+        if type(R) is not np.ndarray or R.shape != (3, 3):
+            R = operand("R", R, (3, 3))
         return Motion(R @ self.linear, R @ self.angular)
 
     def moved(self, r: Array) -> Motion:
         """The same motion seen at a point displaced by r: v + ω × r."""
+        if type(r) is not np.ndarray or r.shape != (3,):
+            r = operand("r", r, (3,))
         return Motion(self.linear + cross(self.angular, r), self.angular)
 
     def classical(self, V: Motion) -> Motion:

@@ -39,6 +39,11 @@ def unpack_last(sixes: Array, order: SpatialOrder) -> tuple[Array, Array]:
     return (first, second) if _linear_first(order) else (second, first)
 
 
+def block_matrix(ll: Array, la: Array, al: Array, aa: Array, order: SpatialOrder) -> Array:
+    """A matrix between 6-vectors from its blocks, l for linear and a for angular rows and columns, (6, 6)."""
+    return np.block([[ll, la], [al, aa]] if _linear_first(order) else [[aa, al], [la, ll]])
+
+
 def reordered(x: Array, axis: int, order: SpatialOrder, wanted: SpatialOrder) -> Array:
     """A copy of x with the 6-vectors along an axis, one or several in a row, in the wanted order."""
     if x.shape[axis] % 6:

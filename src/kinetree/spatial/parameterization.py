@@ -53,16 +53,17 @@ class Parameterization:
 
 
 def quaternion_rates(xyzw: Array) -> Array:
-    """E_R = 2 H(ξ), (3, 4); H as it is for the scalar last."""
-    return _H(xyzw) * 2.0
+    """E_R = 2 H(ξ), (3, 4)."""
+    return H(xyzw) * 2.0
 
 
 def quaternion_rates_inverse(xyzw: Array) -> Array:
     """E_R⁻¹ = ½ H(ξ)ᵀ, (4, 3)."""
-    return _H(xyzw).T * 0.5
+    return H(xyzw).T * 0.5
 
 
-def _H(xyzw: Array) -> Array:
+def H(xyzw: Array) -> Array:
+    """H(ξ), (3, 4), its columns in the order x, y, z, w; with the scalar first its last column would be the first."""
     x, y, z, w = xyzw
     return array([[w, -z, y, -x], [z, w, -x, -y], [-y, x, w, -z]])
 

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array, is_scalar_array, mirrored, skew, zeros
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.force import Force
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Motion
+from kinetree.spatial.operands import operand
+from kinetree.spatial.packing import SpatialOrder, block_matrix
 from kinetree.spatial.rotation import is_rotation_matrix
 
 
@@ -30,20 +32,35 @@ class Transform:
     R: Array
     p: Array
 
-    @staticmethod
-    def identity() -> Transform:
-        return Transform(np.eye(3), np.zeros(3))
+    def __post_init__(self) -> None:
+        R, p = operand("R", self.R, (3, 3)), operand("p", self.p, (3,))
+        if not is_scalar_array(R) and not is_rotation_matrix(R):  # symbols cannot be judged
+            raise ArgumentError(f"R is {short(R)}; expected a 3×3 rotation matrix")
+        object.__setattr__(self, "R", R)
+        object.__setattr__(self, "p", p)
 
     @staticmethod
-    def from_pose(T_AB: Array) -> Transform:
+    def unchecked(R: Array, p: Array) -> Transform:
+        """^B X_A of a matrix that is known to be a rotation, or as near to one as a configuration makes it: joints and
+        algorithms call this."""
+        X = object.__new__(Transform)
+        object.__setattr__(X, "R", R)
+        object.__setattr__(X, "p", p)
+        return X
+
+    @staticmethod
+    def identity() -> Transform:
+        return Transform.unchecked(np.eye(3), np.zeros(3))
+
+    @staticmethod
+    def from_pose(T_AB: ArrayLike) -> Transform:
         """^B X_A from the pose of B in A, a 4×4 homogeneous matrix."""
-        if not is_scalar_array(T_AB):  # symbols cannot be judged
-            T_AB = as_constant("T_AB", T_AB, (4, 4))
-            if not is_rotation_matrix(T_AB[:3, :3]) or np.any(T_AB[3] != (0.0, 0.0, 0.0, 1.0)):
-                raise ArgumentError(
-                    f"T_AB is {short(T_AB)}; expected a pose, [[R, p], [0, 1]] with a rotation matrix R"
-                )
-        return Transform(T_AB[:3, :3].T, T_AB[:3, 3])
+        T_AB = operand("T_AB", T_AB, (4, 4))
+        if not is_scalar_array(T_AB) and not (
+            is_rotation_matrix(T_AB[:3, :3]) and np.array_equal(T_AB[3], (0.0, 0.0, 0.0, 1.0))
+        ):
+            raise ArgumentError(f"T_AB is {short(T_AB)}; expected a pose, [[R, p], [0, 1]] with a rotation matrix R")
+        return Transform.unchecked(T_AB[:3, :3].T, T_AB[:3, 3])
 
     def pose(self) -> Array:
         """The pose of B in A, a 4×4 homogeneous matrix."""
@@ -54,7 +71,15 @@ class Transform:
         return T_AB
 
     def inverse(self) -> Transform:
-        return Transform(self.R.T, -(self.R @ self.p))
+        return Transform.unchecked(self.R.T, -(self.R @ self.p))
+
+    def motion_matrix(self, order: SpatialOrder = "linear-first") -> Array:
+        """X, the matrix of ^B X_A for motions, (6, 6): ``[[R, -R [p]×], [0, R]]``, linear first."""
+        return block_matrix(self.R, -(self.R @ skew(self.p)), np.zeros((3, 3)), self.R, order)
+
+    def force_matrix(self, order: SpatialOrder = "linear-first") -> Array:
+        """X* = X⁻ᵀ, the matrix of ^B X*_A for forces, (6, 6): ``[[R, 0], [-R [p]×, R]]``, linear first."""
+        return block_matrix(self.R, np.zeros((3, 3)), -(self.R @ skew(self.p)), self.R, order)
 
     def transpose(self) -> Transposed:
         return Transposed(self)
@@ -72,7 +97,7 @@ class Transform:
         if isinstance(other, (Motion, Force)):
             return other.moved(p).rotated(R)
         if isinstance(other, Transform):
-            return Transform(R @ other.R, other.p + other.R.T @ p)
+            return Transform.unchecked(R @ other.R, other.p + other.R.T @ p)
         if isinstance(other, Inertia):
             return self.inverse().transpose() * other
         return NotImplemented

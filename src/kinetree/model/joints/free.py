@@ -58,7 +58,7 @@ class Free(Joint):
 
     def transform(self, q: Array) -> Transform:
         p, xyzw = self._pose(q)
-        return Transform(matrix_from_quaternion(xyzw).T, p)
+        return Transform.unchecked(matrix_from_quaternion(xyzw).T, p)
 
     @property
     def units(self) -> tuple[Motion, ...]:

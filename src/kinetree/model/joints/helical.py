@@ -24,7 +24,7 @@ class Helical(AxisJoint):
 
     def transform(self, q: Array) -> Transform:
         angle = self.position(q)
-        return Transform(matrix_about_axis(self.axis, angle).T, self.axis * (self.pitch * angle))
+        return Transform.unchecked(matrix_about_axis(self.axis, angle).T, self.axis * (self.pitch * angle))
 
     def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
         return (Motion(self.axis * (self.pitch * self.ratio), self.axis * self.ratio),)

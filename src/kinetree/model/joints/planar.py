@@ -41,7 +41,7 @@ class Planar(VectorJoint):
     def transform(self, q: Array) -> Transform:
         x, y, theta = q[self.q_slice]
         along_x, along_y = self.directions
-        return Transform(matrix_about_axis(self.axis, theta).T, along_x * x + along_y * y)
+        return Transform.unchecked(matrix_about_axis(self.axis, theta).T, along_x * x + along_y * y)
 
     def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
         R = matrix_about_axis(self.axis, q[self.iq + 2])

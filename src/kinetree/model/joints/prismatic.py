@@ -21,7 +21,7 @@ class Prismatic(AxisJoint):
     unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_LENGTH,)
 
     def transform(self, q: Array) -> Transform:
-        return Transform(np.eye(3), self.axis * self.position(q))
+        return Transform.unchecked(np.eye(3), self.axis * self.position(q))
 
     def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
         return (Motion(self.axis * self.ratio, np.zeros(3)),)

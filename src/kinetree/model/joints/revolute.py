@@ -21,7 +21,7 @@ class Revolute(AxisJoint):
     unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_ANGLE,)
 
     def transform(self, q: Array) -> Transform:
-        return Transform(matrix_about_axis(self.axis, self.position(q)).T, np.zeros(3))
+        return Transform.unchecked(matrix_about_axis(self.axis, self.position(q)).T, np.zeros(3))
 
     def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
         return (Motion(np.zeros(3), self.axis * self.ratio),)

@@ -34,7 +34,7 @@ class Spherical(Joint):
     quaternion_start: ClassVar[int | None] = 0
 
     def transform(self, q: Array) -> Transform:
-        return Transform(matrix_from_quaternion(q[self.q_slice]).T, np.zeros(3))
+        return Transform.unchecked(matrix_from_quaternion(q[self.q_slice]).T, np.zeros(3))
 
     def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
         return tuple(Motion(np.zeros(3), e) for e in np.eye(3))

@@ -33,7 +33,7 @@ class Universal(VectorJoint):
     def transform(self, q: Array) -> Transform:
         alpha, beta = q[self.q_slice]
         R_alpha, R_beta = matrix_about_axis(self.axis, alpha), matrix_about_axis(self.axis2, beta)
-        return Transform(R_beta.T @ R_alpha.T, np.zeros(3))
+        return Transform.unchecked(R_beta.T @ R_alpha.T, np.zeros(3))
 
     def motion_subspace(self, q: Array) -> tuple[Motion, ...]:
         R_beta = matrix_about_axis(self.axis2, q[self.iq + 1])

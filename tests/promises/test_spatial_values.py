@@ -1,0 +1,100 @@
+"""Spatial values read lists as vectors, and refuse what they cannot be made of."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.spatial.rotation import matrix_from_quaternion, random_quaternion
+
+HALVES = {kt.Motion: ("linear", "angular"), kt.Force: ("force", "moment")}
+
+
+@pytest.mark.parametrize("kind", [kt.Motion, kt.Force])
+@pytest.mark.parametrize("given", [list, tuple, np.array, lambda six: np.array(six, dtype=np.float32)])
+def test_six_numbers_are_a_vector_however_they_are_given(kind, given):
+    doubled = kind.from_vector(given([1, 2, 3, 4, 5, 6])) * 2
+    np.testing.assert_array_equal(doubled.vector(), [2, 4, 6, 8, 10, 12])
+    assert doubled.vector().dtype == float
+    np.testing.assert_array_equal((2 * kind([1, 2, 3], (4, 5, 6))).vector("angular-first"), [8, 10, 12, 2, 4, 6])
+    both = kind([1, 2, 3], [4, 5, 6]) + kind([1, 1, 1], [1, 1, 1])
+    np.testing.assert_array_equal(both.vector(), [2, 3, 4, 5, 6, 7])
+
+
+@pytest.mark.parametrize("kind", [kt.Motion, kt.Force])
+def test_other_than_three_and_three_numbers_are_refused(kind):
+    first, second = HALVES[kind]
+    for wrong in ([1, 2], np.zeros((2, 3)), np.zeros((3, 1)), 1.0):
+        with pytest.raises(kt.ArgumentError, match=rf"{first} has shape .*; expected \(3,\)"):
+            kind(wrong, [4, 5, 6])
+        with pytest.raises(kt.ArgumentError, match=rf"{second} has shape .*; expected \(3,\)"):
+            kind([1, 2, 3], wrong)
+    for wrong in ("abc", None, [1, 2, "3"], np.array([1j, 2, "x"], dtype=object)[:0]):
+        with pytest.raises((kt.ArgumentError, kt.ArgumentTypeError), match=f"{first} "):
+            kind(wrong, [4, 5, 6])
+    for wrong in ([1, 2, 3], np.zeros((4, 6)), np.zeros(7)):
+        with pytest.raises(kt.ArgumentError, match=r"six has shape .*; expected \(6,\)"):
+            kind.from_vector(wrong)
+
+
+def test_inertias_read_lists_and_refuse_other_shapes():
+    inertia = kt.Inertia(2, [0, 0, 1], [[3, 0, 0], [0, 3, 0], [0, 0, 1]])
+    np.testing.assert_array_equal((inertia * kt.Motion([1, 0, 0], [0, 1, 0])).vector(), [3, 0, 0, 0, 4, 0])
+    assert (inertia + inertia).mass == 4.0
+    with pytest.raises(kt.ArgumentTypeError, match="mass is 'heavy'; expected a number"):
+        kt.Inertia("heavy", [0, 0, 0], np.eye(3))
+    with pytest.raises(kt.ArgumentError, match=r"I has shape \(3,\); expected \(3, 3\)"):
+        kt.Inertia(1.0, [0, 0, 0], [1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "R", [2 * np.eye(3), np.diag([1.0, 1.0, -1.0]), np.zeros((3, 3)), np.full((3, 3), np.nan), np.eye(3).tolist()[:2]]
+)
+def test_a_transform_turns_by_a_rotation_matrix_and_by_nothing_else(R):
+    with pytest.raises(kt.ArgumentError, match=r"R (is|has shape) .*; expected"):
+        kt.Transform(R, np.zeros(3))
+    given = kt.Transform([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1, 2, 3])
+    assert given.R.dtype == given.p.dtype == float
+
+
+def test_products_of_the_wrong_kinds_are_type_errors_that_name_them():
+    V, F, inertia = kt.Motion.zero(), kt.Force.zero(), kt.Inertia.zero()
+    X = kt.Transform.identity()
+    products = [
+        (lambda: inertia * 2.0, "Inertia"),
+        (lambda: inertia * F, "Inertia"),
+        (lambda: V + F, "Motion"),
+        (lambda: F - V, "Force"),
+        (lambda: V * [1, 2, 3], "Motion"),
+        (lambda: F * np.ones(3), "Force"),
+        (lambda: V * V, "Motion"),
+        (lambda: X * 2.0, "Transform"),
+        (lambda: X * np.zeros(6), "Transform"),
+        (lambda: V.dot(V), "Motion"),
+        (lambda: V.cross(2.0), "Motion"),
+    ]
+    for product, name in products:
+        with pytest.raises(TypeError, match=name):
+            product()
+
+
+def test_turned_and_moved_values_read_lists_too():
+    V = kt.Motion([1, 2, 3], [0, 0, 1])
+    np.testing.assert_array_equal(V.moved([1, 0, 0]).linear, [1, 3, 3])
+    np.testing.assert_array_equal(V.rotated([[0, -1, 0], [1, 0, 0], [0, 0, 1]]).linear, [-2, 1, 3])
+    with pytest.raises(kt.ArgumentError, match="R has shape"):
+        V.rotated(np.eye(2))
+    with pytest.raises(kt.ArgumentError, match="r has shape"):
+        kt.Force.zero().moved([1, 2])
+
+
+def test_compiled_functions_make_spatial_values_of_lists_of_traced_numbers():
+    @kt.compile(shapes={"x": (6,), "R": (3, 3)})
+    def power(x, R):
+        V = kt.Motion([x[0], x[1], 0.0], [0.0, 0.0, x[2]])
+        F = kt.Force.from_vector([x[3], 0.0, 0.0, 0.0, 1.0, x[4]])
+        X = kt.Transform(R, [0.0, x[5], 0.0])
+        return (X * V).dot(X * F)
+
+    rng = np.random.default_rng(0)
+    x, R = rng.normal(size=6), matrix_from_quaternion(random_quaternion(rng))
+    assert np.isclose(power(x, R), x[0] * x[3] + x[2] * x[4])

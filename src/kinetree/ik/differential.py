@@ -21,7 +21,15 @@ from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Res
 from kinetree.compiler.code import Layout
 from kinetree.compiler.jit import lock
 from kinetree.definition import Definition, bound_arguments
-from kinetree.errors import ArgumentError, ArgumentTypeError, InfeasibleError, NotFiniteError, short, unknown
+from kinetree.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    InfeasibleError,
+    NotFiniteError,
+    QuadraticProgramError,
+    short,
+    unknown,
+)
 from kinetree.identity import identity
 from kinetree.ik.limits import Limits
 from kinetree.ik.problem import Problem
@@ -29,8 +37,8 @@ from kinetree.ik.tasks import Task
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
-from kinetree.solvers import levels, qp
-from kinetree.solvers.stages import PROGRAM
+from kinetree.solvers import active_set, levels, qp
+from kinetree.solvers.stages import PROGRAM, SHARED_PROGRAM
 
 _INFO = 4
 
@@ -157,7 +165,7 @@ class DifferentialIK:
     def _formula(self) -> BoundLaw:
         """What the solver is given, as a law."""
         problem = self.problem
-        method = problem.levels if self.is_strict else problem.program
+        method = problem.levels if problem.by_levels else problem.program
 
         def formula(robot: Robot, *values: Any) -> Any:
             return method(robot, *values)
@@ -165,33 +173,46 @@ class DifferentialIK:
         formula.__signature__ = problem.signature  # type: ignore[attr-defined]
         formula.__name__ = formula.__qualname__ = "formula"
         shapes = {name: shape for name, shape in problem.arguments.items() if name not in ("q", "v")}
-        own = identity("differential IK", self.is_strict, problem)
+        own = identity("differential IK", problem.by_levels, problem)
         return BoundLaw(Definition(formula, shapes, identity=own), {"robot": self.robot}, {})
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Of what the formula gives."""
+        return ("J", "e", "damping", "lower", "upper") if self.problem.by_levels else ("H", "g", "C", "lower", "upper")
+
+    @property
+    def _is_hard(self) -> bool:
+        """Whether contacts are equations, which limits may contradict, and not the first of several priorities."""
+        return self.problem.held > 0 and not self.is_strict
+
+    def _solver(self, places: dict[str, Place]) -> Stage:
+        """From what the formula gives to v."""
+        p, n, held = self.problem, self.robot.nv, self.problem.held
+        info = Buffer("info", _INFO)
+        if p.by_levels:
+            count = n * len(p.level_sizes)
+            inputs = (places["J"], places["e"], places["damping"], Buffer("D", 0), places["lower"], places["upper"])
+            given, outputs = (*inputs, Numbers((0.0,) * count)), (Result(0), Buffer("active", count), info)
+            shared = held if self._is_hard else 0
+            return levels.stage(n, p.level_sizes, (), given, outputs, hard=self._is_hard, shared=shared)
+        counts = Numbers((0.0, float(held)))
+        given = (*(places[name] for name in self._names), Numbers((0.0,) * (n + held)), counts)
+        method = SHARED_PROGRAM if held else PROGRAM
+        ended = (Result(0), Buffer("multipliers", n + held), Buffer("active", n + held), info)
+        return method.stage(n, held, given, ended, own=True)
 
     @cached_property
     def _chain(self) -> Chain:
         """The formula, then the solver; gives v alone."""
-        p, n, held = self.problem, self.robot.nv, self.problem.held
-        traced = self._formula.traced
-        names = ("J", "e", "damping", "lower", "upper") if self.is_strict else ("H", "g", "C", "lower", "upper")
+        p, traced = self.problem, self._formula.traced
         sizes = [prod(shape) for shape in traced.shapes]
-        between = {name: Buffer(name, size) for name, size in zip(names, sizes, strict=True)}
+        between = {name: Buffer(name, size) for name, size in zip(self._names, sizes, strict=True)}
         arguments = tuple(Argument(k) for k in range(len(p.arguments)))
         code = traced.kernel.load("single")
         first = Stage(code, code.workspace, arguments, tuple(between.values()))
-        info: tuple[Place, ...] = (Result(0), Buffer("info", _INFO))
-        places: tuple[Place, ...]
-        if self.is_strict:
-            between["D"] = Buffer("D", 0)
-            count = n * len(p.level_sizes)
-            inputs = tuple(between[name] for name in ("J", "e", "damping", "D", "lower", "upper"))
-            places = (*inputs, Numbers((0.0,) * count))
-            second = levels.stage(n, p.level_sizes, (), places, (info[0], Buffer("active", count), info[1]))
-        else:
-            places = (*between.values(), Numbers((0.0,) * (n + held)), Numbers((0.0,)))
-            outputs = (info[0], Buffer("multipliers", n + held), Buffer("active", n + held), info[1])
-            second = PROGRAM.stage(n, held, places, outputs, own=True)
-        return Chain([first, second], Layout(tuple(map(prod, p.arguments.values())), (n, 1)))
+        second = self._solver(dict(between))
+        return Chain([first, second], Layout(tuple(map(prod, p.arguments.values())), (self.robot.nv, 1)))
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         if self._formula.eager or not native.available() or len(self.problem.arguments) > native.MOST_ARRAYS:
@@ -228,11 +249,15 @@ class DifferentialIK:
         return [array.reshape(shape) for array, shape in zip(chosen, shapes, strict=True)]
 
     def _by_textbook(self, state: list[Array]) -> Array:
-        results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
-        if self.is_strict:
-            J, e, damping, lower, upper = results
-            return levels.run(self.robot.nv, self.problem.level_sizes, (), [J, e, damping, J[:0], lower, upper])
-        return self._solved(results)
+        """v by a formula that is not compiled."""
+        parts = [np.ascontiguousarray(part, dtype=float).reshape(-1) for part in self._formula.call(*state)]
+        v, status = np.empty(self.robot.nv), np.empty(1)
+        places: dict[str, Place] = {name: Argument(k) for k, name in enumerate(self._names)}
+        layout = Layout(tuple(map(len, parts)), (self.robot.nv, 1))
+        Chain([self._solver(places)], layout).single(parts, [v, status])
+        if status[0] != active_set.SOLVED:
+            self._refuse(int(status[0]), state)
+        return v
 
     def _refuse(self, status: int, state: list[Array]) -> NoReturn:
         """Say why a step has no velocity: the formula refuses the state, or the solver refuses the formula."""
@@ -241,21 +266,22 @@ class DifferentialIK:
                 index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
                 raise NotFiniteError(f"{name} has {array[index]} at {list(index)}; expected finite numbers")
         results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
-        try:
-            if self.is_strict:
-                J, e, damping, lower, upper = results
+        if self.problem.by_levels:
+            J, e, damping, lower, upper = results
+            if not self._is_hard or not np.isfinite(J).all():
                 levels.refuse(status, [J, e, damping, J[:0], lower, upper])
-            self._solved(results)
-        except InfeasibleError as error:
-            clear = InfeasibleError(f"no velocity keeps all contacts within limits: {self._named(error.rows)}")
-            clear.rows = error.rows
-            raise clear from error
-        raise ArgumentError(f"no velocity was found; the solver ended with status {status}")
-
-    def _solved(self, results: list[Array]) -> Array:
-        """v of the quadratic program that the formula gives."""
-        H, g, C, lower, upper = results
-        return qp.program(self.robot.nv, self.problem.held).run(H, g, C, lower, upper, np.zeros(len(lower)))[0]
+            C, rates = J[: self.problem.held], e[: self.problem.held]
+        else:
+            _, _, C, lower, upper = results
+            if status != active_set.INFEASIBLE or not np.isfinite(C).all():
+                qp.refuse(status, results, np.ones(len(lower)))
+            rates, lower, upper = lower[self.robot.nv :], lower[: self.robot.nv], upper[: self.robot.nv]
+        conflict = qp.conflict(C, rates, len(C), lower, upper)
+        if not conflict:
+            raise QuadraticProgramError(f"no velocity was found; the solver ended with status {status}")
+        error = InfeasibleError(f"no velocity keeps all contacts within limits: {self._named(conflict)}")
+        error.rows = conflict
+        raise error
 
     def _named(self, rows: tuple[int, ...]) -> str:
         joints: dict[int, str] = {}

@@ -18,6 +18,8 @@ from kinetree.ops import Array
 from kinetree.robot import Robot
 
 Shape = tuple[int, ...]
+SMALL_DAMPING = 1e-6
+"""λ relative to the largest weight below which JᵀJ + λ² 1 is not formed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +56,26 @@ class Problem:
 
     @cached_property
     def level_sizes(self) -> tuple[int, ...]:
-        """Rows of every level: contacts, if there are any, then tasks by priority."""
+        """Rows of every level: contacts, if there are any, tasks by priority, and v itself if that is to be least."""
         sizes = [self.held] if self.contacts else []
         for priority in self.priorities:
             sizes.append(sum(task.size(self.robot) for task in self.tasks if task.priority == priority))
+        if self._is_least_norm:
+            sizes.append(self.robot.nv)
         return tuple(sizes)
+
+    @cached_property
+    def by_levels(self) -> bool:
+        """Whether a step is solved level by level: there are several priorities, or λ is too small for JᵀJ + λ² 1, in
+        which small singular values of J are lost."""
+        largest = max(float(task.weights(self.robot).max(initial=0.0)) for task in self.tasks)
+        return len(self.priorities) > 1 or self.damping < SMALL_DAMPING * largest
+
+    @cached_property
+    def _is_least_norm(self) -> bool:
+        """Whether a last level makes v as small as all others allow: without damping, a level that meets limits says
+        nothing of directions that it does not need."""
+        return self.damping == 0.0 and self.limits is not None
 
     @property
     def held(self) -> int:
@@ -118,6 +135,10 @@ class Problem:
         damping = [self._damping(robot, rows)] * len(self.priorities)
         if self.contacts:
             damping.insert(0, 0.0)
+        if self._is_least_norm:
+            J.append(np.eye(robot.nv))
+            e.append(np.zeros(robot.nv))
+            damping.append(0.0)
         return np.concatenate(J), np.concatenate(e), ops.array(damping), lower, upper
 
     def _damping(self, robot: Robot, rows: list[tuple[Array, Array, Array]]) -> Any:

@@ -45,7 +45,8 @@ _INFO = 4
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A velocity v, (nv,), the residual J v - rate of every task, and which limits hold it: -1 lower, 1 upper."""
+    """A velocity v, (nv,), the residual J v - rate of every task, and which limits hold it, (nv,): -1 lower, 1 upper, 2
+    where both are the same, as those of a joint whose velocity limit is zero."""
 
     v: Array
     residuals: tuple[Array, ...]
@@ -91,7 +92,7 @@ class DifferentialIK:
         if limits is not None:
             if not isinstance(limits, Limits):
                 raise ArgumentTypeError(f"limits is {short(limits)}; expected kt.ik.Limits(), or None")
-            limits.accelerations(robot)
+            limits.check(robot)
         if not listed:
             raise ArgumentError("tasks is empty; expected at least one task")
         numbers = {"dt": dt, "damping": damping, "levenberg": levenberg, "contact_gain": contact_gain}
@@ -156,8 +157,9 @@ class DifferentialIK:
         eager = self.robot.eager
         rows = self.problem.rows(eager, state)
         lower, upper = self.problem._bounds(eager, state)
-        at = [np.where(np.abs(v - bound) < 1e-9, side, 0.0) for bound, side in ((lower, -1.0), (upper, 1.0))]
-        return Step(v, tuple(J @ v - rate for _, rate, J in rows), at[0] + at[1])
+        at_lower, at_upper = (np.abs(v - bound) < 1e-9 for bound in (lower, upper))
+        at_limit = np.select([at_lower & at_upper, at_lower, at_upper], [2.0, -1.0, 1.0], 0.0)
+        return Step(v, tuple(J @ v - rate for _, rate, J in rows), at_limit)
 
     # -- compiled ----------------------------------------------------------------------------------------------
 
@@ -179,7 +181,8 @@ class DifferentialIK:
     @property
     def _names(self) -> tuple[str, ...]:
         """Of what the formula gives."""
-        return ("J", "e", "damping", "lower", "upper") if self.problem.by_levels else ("H", "g", "C", "lower", "upper")
+        of_rows = ("J", "e", "damping", "D") if self.problem.by_levels else ("H", "g", "C")
+        return (*of_rows, "lower", "upper")
 
     @property
     def _is_hard(self) -> bool:
@@ -188,19 +191,18 @@ class DifferentialIK:
 
     def _solver(self, places: dict[str, Place]) -> Stage:
         """From what the formula gives to v."""
-        p, n, held = self.problem, self.robot.nv, self.problem.held
-        info = Buffer("info", _INFO)
+        p, n, held, info = self.problem, self.robot.nv, self.problem.held, Buffer("info", _INFO)
+        given = tuple(places[name] for name in self._names)
         if p.by_levels:
-            count = n * len(p.level_sizes)
-            inputs = (places["J"], places["e"], places["damping"], Buffer("D", 0), places["lower"], places["upper"])
-            given, outputs = (*inputs, Numbers((0.0,) * count)), (Result(0), Buffer("active", count), info)
-            shared = held if self._is_hard else 0
-            return levels.stage(n, p.level_sizes, (), given, outputs, hard=self._is_hard, shared=shared)
-        counts = Numbers((0.0, float(held)))
-        given = (*(places[name] for name in self._names), Numbers((0.0,) * (n + held)), counts)
+            count = (n + p.places) * len(p.level_sizes)
+            inputs, outputs = (*given, Numbers((0.0,) * count)), (Result(0), Buffer("active", count), info)
+            shared, since = held if self._is_hard else 0, (-1,) * p.places
+            return levels.stage(n, p.level_sizes, since, inputs, outputs, hard=self._is_hard, shared=shared)
+        m = held + p.places
         method = SHARED_PROGRAM if held else PROGRAM
-        ended = (Result(0), Buffer("multipliers", n + held), Buffer("active", n + held), info)
-        return method.stage(n, held, given, ended, own=True)
+        inputs = (*given, Numbers((0.0,) * (n + m)), Numbers((0.0, float(held))))
+        ended = (Result(0), Buffer("multipliers", n + m), Buffer("active", n + m), info)
+        return method.stage(n, m, inputs, ended, own=True)
 
     @cached_property
     def _chain(self) -> Chain:
@@ -266,17 +268,19 @@ class DifferentialIK:
                 index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
                 raise NotFiniteError(f"{name} has {array[index]} at {list(index)}; expected finite numbers")
         results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
+        n, held = self.robot.nv, self.problem.held
         if self.problem.by_levels:
-            J, e, damping, lower, upper = results
-            if not self._is_hard or not np.isfinite(J).all():
-                levels.refuse(status, [J, e, damping, J[:0], lower, upper])
-            C, rates = J[: self.problem.held], e[: self.problem.held]
+            J, e, _, D, lower, upper = results
+            if not self._is_hard or status != active_set.INFEASIBLE or not np.isfinite(J).all():
+                levels.refuse(status, results)
+            C, rates = np.concatenate([J[:held], D]), e[:held]
         else:
             _, _, C, lower, upper = results
             if status != active_set.INFEASIBLE or not np.isfinite(C).all():
                 qp.refuse(status, results, np.ones(len(lower)))
-            rates, lower, upper = lower[self.robot.nv :], lower[: self.robot.nv], upper[: self.robot.nv]
-        conflict = qp.conflict(C, rates, len(C), lower, upper)
+            rates = lower[n : n + held]
+            lower, upper = (np.delete(bound, slice(n, n + held)) for bound in (lower, upper))
+        conflict = qp.conflict(C, rates, held, lower, upper)
         if not conflict:
             raise QuadraticProgramError(f"no velocity was found; the solver ended with status {status}")
         error = InfeasibleError(f"no velocity keeps all contacts within limits: {self._named(conflict)}")
@@ -291,6 +295,8 @@ class DifferentialIK:
         for contact in self.contacts:
             joints |= dict.fromkeys(range(end, end + contact.size), f"contact of {contact.frame!r}")
             end += contact.size
+        places = [] if self.limits is None else self.limits.places(self.robot)
+        joints |= {end + k: f"limits of {joint.name!r}" for k, (joint, _) in enumerate(places)}
         return ", ".join(dict.fromkeys(joints[row] for row in rows)) + " contradict each other"
 
 

@@ -77,6 +77,11 @@ class Problem:
         nothing of directions that it does not need."""
         return self.damping == 0.0 and self.limits is not None
 
+    @cached_property
+    def places(self) -> int:
+        """How many position limits are rows, of several entries of v."""
+        return 0 if self.limits is None else len(self.limits.places(self.robot))
+
     @property
     def held(self) -> int:
         """Equations of all contacts."""
@@ -117,10 +122,12 @@ class Problem:
             H[i, i] = H[i, i] + damping
         C, held = self._held(robot, q)
         lower, upper = self._bounds(robot, given)
-        return H, g, C, np.concatenate([lower, held]), np.concatenate([upper, held])
+        D, low, high = self._placed(robot, q)
+        bounds = np.concatenate([lower, held, low]), np.concatenate([upper, held, high])
+        return H, g, np.concatenate([C, D]), *bounds
 
     def levels(self, robot: Robot, *values: Any) -> tuple[Array, ...]:
-        """J, e, λ² of every level, lower and upper of a step in strict order, contacts first and not damped."""
+        """J, e, λ² of every level, D, lower and upper of a step in strict order, contacts first and not damped."""
         given = dict(zip(self.arguments, values, strict=True))
         rows = self.rows(robot, given)
         C, held = self._held(robot, given["q"])
@@ -139,7 +146,9 @@ class Problem:
             J.append(np.eye(robot.nv))
             e.append(np.zeros(robot.nv))
             damping.append(0.0)
-        return np.concatenate(J), np.concatenate(e), ops.array(damping), lower, upper
+        D, low, high = self._placed(robot, given["q"])
+        bounds = np.concatenate([lower, low]), np.concatenate([upper, high])
+        return np.concatenate(J), np.concatenate(e), ops.array(damping), D, *bounds
 
     def _damping(self, robot: Robot, rows: list[tuple[Array, Array, Array]]) -> Any:
         """λ² + levenberg Σ ‖w error‖²."""
@@ -154,6 +163,12 @@ class Problem:
         if self.limits is None:
             return np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
         return self.limits.bounds(robot, given["q"], given.get("v"), self.dt)
+
+    def _placed(self, robot: Robot, q: Array) -> tuple[Array, Array, Array]:
+        """D and bounds of D v."""
+        if not self.places or self.limits is None:
+            return ops.zeros((0, robot.nv), q), np.zeros(0), np.zeros(0)
+        return self.limits.rows(robot, q, self.dt)
 
     def _held(self, robot: Robot, q: Array) -> tuple[Array, Array]:
         """J and the rate of all contacts."""

@@ -73,9 +73,9 @@ def test_a_free_joint_beyond_its_limits_comes_back_as_fast_as_velocity_limits_al
 
 def test_what_cannot_be_kept_is_refused():
     robot = robot_of("free", lower=(-0.1, -0.1, -0.1, *[-np.inf] * 4), upper=np.inf)
-    with pytest.raises(kt.ArgumentError, match="joint 'joint' has position limits.*base_velocity='mixed'"):
+    with pytest.raises(kt.ArgumentError, match=r"joint 'joint' has position limits.*base_velocity='mixed'"):
         DifferentialIK(robot, Position("arm"), Limits(acceleration=1.0))
-    with pytest.raises(kt.ArgumentError, match="joint 'joint' has position limits.*base_velocity='mixed'"):
+    with pytest.raises(kt.ArgumentError, match=r"joint 'joint' has position limits.*base_velocity='mixed'"):
         WholeBody(robot, PostureTask(), (), MotionLimits())
     with pytest.raises(kt.ModelError, match="quaternion"):
         robot_of("spherical", lower=-0.1, upper=0.1)

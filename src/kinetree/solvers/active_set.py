@@ -48,6 +48,8 @@ DOUBTFUL = RANK_TOLERANCE
 PROXIMAL = 1e-7
 """ε of proximal steps, relative to the largest diagonal entry of H."""
 MOST_PROXIMAL = 50
+FLAT = 1e-9
+"""The gradient in directions without an end, relative to that at x = 0, which counts as rounding."""
 TOLERANCE = 1e-9
 """Of bounds, relative to 1 + |bound|, before the last correction."""
 CONSISTENT = 1e-8
@@ -443,14 +445,25 @@ def report(
 
 
 def settled(x: Vector, Z: Matrix, n: int) -> bool:
-    """Whether the last proximal step changed next to nothing; x is then where the next one starts."""
+    """Whether the last proximal step changed next to nothing."""
     change = 0.0
     size = 1.0
     for i in range(n):
         change += abs(x[i] - Z[BEFORE, i])
         size += abs(x[i])
-        Z[BEFORE, i] = x[i]
     return change <= 1e-8 * size
+
+
+def still(x: Vector, g: Vector, shift: float, first: int, last: int, Z: Matrix, n: int) -> bool:
+    """Whether the gradient left after a proximal step, ε times its change, is next to nothing beside g: steps then go
+    on in a direction in which the program is flat but for rounding."""
+    change = 0.0
+    size = 0.0
+    for i in range(n):
+        size += abs(g[i])
+    for i in range(first, last):
+        change += abs(x[i] - Z[BEFORE, i])
+    return shift * change <= FLAT * size
 
 
 def minimise(
@@ -525,8 +538,11 @@ def search_factored(
     while shift > 0.0 and status == SOLVED and not settled(x, Z, n):
         steps += 1
         if steps > MOST_PROXIMAL:
-            status = UNBOUNDED
+            if not still(x, g, shift, first, last, Z, n):
+                status = UNBOUNDED
             break
+        for i in range(n):
+            Z[BEFORE, i] = x[i]
         begin(g, shift, first, last, U, Z, n)
         restart(int(info[COUNT]), Q, K, S, Z, active, lower, upper, n)
         status = improve(x, C, lower, upper, active, info, U, Q, K, S, Z, most, n, m)

@@ -220,31 +220,46 @@ def test_text_and_attributes_in_ignored_elements_are_not_listed():
 
 
 @pytest.mark.parametrize(
-    ("multiplier", "limit", "sentence"),
+    ("multiplier", "offset", "limit", "sentence", "narrowed"),
     [
-        (-2, 'lower="-4" upper="1.9" velocity="8"', "its limits -4 to 1.9 are stricter than -4 to 2, where its leader"),
         (
-            -2,
-            'lower="-3" upper="2" velocity="8"',
-            "its limits -3 to 2 are stricter than -4 to 2, where its leader 'hinge'",
+            -2, 0, 'lower="-4" upper="1.9" velocity="8"',
+            "its limits -4 to 1.9 are stricter than -4 to 2, where its leader", (-0.95, 2.0, 4.0),
         ),
         (
-            -2,
-            'lower="-4" upper="2" velocity="7"',
-            "its velocity limit 7 is stricter than 8, which its leader 'hinge' may",
+            -2, 0, 'lower="-3" upper="2" velocity="8"',
+            "its limits -3 to 2 are stricter than -4 to 2, where its leader 'hinge'", (-1.0, 1.5, 4.0),
         ),
-        (-2, 'lower="-4" upper="2" velocity="8"', None),
-        (1, 'lower="-9" upper="9"', None),
-        (0, 'lower="-0.1" upper="0.1" velocity="1"', None),
+        (
+            -2, 0.5, 'lower="-3" upper="1" velocity="8"',
+            "its limits -3 to 1 are stricter than -3.5 to 2.5, where its leader 'hinge'", (-0.25, 1.75, 4.0),
+        ),
+        (
+            -2, 0, 'lower="-4" upper="2" velocity="7"',
+            "its velocity limit 7 is stricter than 8, which its leader 'hinge' may", (-1.0, 2.0, 3.5),
+        ),
+        (
+            -1, 0, 'lower="1" upper="2"',
+            "they would leave its leader no room, and are not counted", (-1.0, 2.0, 4.0),
+        ),
+        (-2, 0, 'lower="-4" upper="2" velocity="8"', None, (-1.0, 2.0, 4.0)),
+        (1, 0, 'lower="-9" upper="9"', None, (-1.0, 2.0, 4.0)),
+        (0, 0, 'lower="-0.1" upper="0.1" velocity="1"', None, (-1.0, 2.0, 4.0)),
     ],
-)
-def test_limits_of_a_follower_that_its_leader_does_not_keep(multiplier, limit, sentence):
-    follower = f'type="revolute"><limit {limit}/><mimic joint="hinge" multiplier="{multiplier}"/>'
-    robot = kt.load(ARM.replace('type="fixed">', follower))
+)  # fmt: skip
+def test_limits_of_a_follower_narrow_those_of_its_leader(multiplier, offset, limit, sentence, narrowed):
+    mimic = f'<mimic joint="hinge" multiplier="{multiplier}" offset="{offset}"/>'
+    robot = kt.load(ARM.replace('type="fixed">', f'type="revolute"><limit {limit}/>{mimic}'))
     found = [str(finding) for finding in robot.check() if "stricter" in str(finding)]
     assert len(found) == (sentence is not None)
     assert all(sentence in line for line in found)
-    assert robot.limits.lower == [-1.0] and robot.limits.upper == [2.0] and robot.limits.velocity == [4.0]
+    limits = robot.limits
+    np.testing.assert_allclose([*limits.lower, *limits.upper, *limits.velocity], narrowed)
+    if sentence is not None and "no room" in sentence:
+        return
+    for bound in (limits.lower, limits.upper):  # where the leader may go, so may the follower
+        low, high = sorted(float(text.split('"')[0]) for text in limit.split('er="')[1:3])
+        assert multiplier == 0 or low - 1e-12 <= multiplier * bound[0] + offset <= high + 1e-12
 
 
 def test_nothing_to_load():

@@ -20,7 +20,15 @@ from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Res
 from kinetree.compiler.code import Layout
 from kinetree.compiler.jit import lazy_code, lock
 from kinetree.definition import Definition, bound_arguments
-from kinetree.errors import ArgumentError, ArgumentTypeError, InfeasibleError, NotFiniteError, short, unknown
+from kinetree.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    InfeasibleError,
+    NotFiniteError,
+    QuadraticProgramError,
+    short,
+    unknown,
+)
 from kinetree.identity import identity
 from kinetree.ik.limits import Limits
 from kinetree.ik.problem import Problem
@@ -29,15 +37,16 @@ from kinetree.lazy import lazy
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
-from kinetree.solvers import levels, qp
-from kinetree.solvers.stages import PROGRAM
+from kinetree.solvers import active_set, levels, qp
+from kinetree.solvers.stages import PROGRAM, SHARED_PROGRAM
 
 _INFO = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A velocity v, (nv,), the residual J v - rate of every task, and which limits hold it: -1 lower, 1 upper."""
+    """A velocity v, (nv,), the residual J v - rate of every task, and which limits hold it, (nv,): -1 lower, 1 upper, 2
+    where both are the same, as those of a joint whose velocity limit is zero."""
 
     v: Array
     residuals: tuple[Array, ...]
@@ -83,7 +92,7 @@ class DifferentialIK:
         if limits is not None:
             if not isinstance(limits, Limits):
                 raise ArgumentTypeError(f"limits is {short(limits)}; expected kt.ik.Limits(), or None")
-            limits.accelerations(robot)
+            limits.check(robot)
         if not listed:
             raise ArgumentError("tasks is empty; expected at least one task")
         numbers = {"dt": dt, "damping": damping, "levenberg": levenberg, "contact_gain": contact_gain}
@@ -148,8 +157,9 @@ class DifferentialIK:
         eager = self.robot.eager
         rows = self.problem.rows(eager, state)
         lower, upper = self.problem._bounds(eager, state)
-        at = [np.where(np.abs(v - bound) < 1e-9, side, 0.0) for bound, side in ((lower, -1.0), (upper, 1.0))]
-        return Step(v, tuple(J @ v - rate for _, rate, J in rows), at[0] + at[1])
+        at_lower, at_upper = (np.abs(v - bound) < 1e-9 for bound in (lower, upper))
+        at_limit = np.select([at_lower & at_upper, at_lower, at_upper], [2.0, -1.0, 1.0], 0.0)
+        return Step(v, tuple(J @ v - rate for _, rate, J in rows), at_limit)
 
     # -- compiled ----------------------------------------------------------------------------------------------
 
@@ -157,7 +167,7 @@ class DifferentialIK:
     def _formula(self) -> BoundLaw:
         """What the solver is given, as a law."""
         problem = self.problem
-        method = problem.levels if self.is_strict else problem.program
+        method = problem.levels if problem.by_levels else problem.program
 
         def formula(robot: Robot, *values: Any) -> Any:
             return method(robot, *values)
@@ -165,33 +175,46 @@ class DifferentialIK:
         formula.__signature__ = problem.signature  # type: ignore[attr-defined]
         formula.__name__ = formula.__qualname__ = "formula"
         shapes = {name: shape for name, shape in problem.arguments.items() if name not in ("q", "v")}
-        own = identity("differential IK", self.is_strict, problem)
+        own = identity("differential IK", problem.by_levels, problem)
         return BoundLaw(Definition(formula, shapes, identity=own), {"robot": self.robot}, {})
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Of what the formula gives."""
+        of_rows = ("J", "e", "damping", "D") if self.problem.by_levels else ("H", "g", "C")
+        return (*of_rows, "lower", "upper")
+
+    @property
+    def _is_hard(self) -> bool:
+        """Whether contacts are equations, which limits may contradict, and not the first of several priorities."""
+        return self.problem.held > 0 and not self.is_strict
+
+    def _solver(self, places: dict[str, Place]) -> Stage:
+        """From what the formula gives to v."""
+        p, n, held, info = self.problem, self.robot.nv, self.problem.held, Buffer("info", _INFO)
+        given = tuple(places[name] for name in self._names)
+        if p.by_levels:
+            count = (n + p.places) * len(p.level_sizes)
+            inputs, outputs = (*given, Numbers((0.0,) * count)), (Result(0), Buffer("active", count), info)
+            shared, since = held if self._is_hard else 0, (-1,) * p.places
+            return levels.stage(n, p.level_sizes, since, inputs, outputs, hard=self._is_hard, shared=shared)
+        m = held + p.places
+        method = SHARED_PROGRAM if held else PROGRAM
+        inputs = (*given, Numbers((0.0,) * (n + m)), Numbers((0.0, float(held))))
+        ended = (Result(0), Buffer("multipliers", n + m), Buffer("active", n + m), info)
+        return method.stage(n, m, inputs, ended, own=True)
 
     @lazy_code
     def _chain(self) -> Chain:
         """The formula, then the solver; gives v alone."""
-        p, n, held = self.problem, self.robot.nv, self.problem.held
-        traced = self._formula.traced
-        names = ("J", "e", "damping", "lower", "upper") if self.is_strict else ("H", "g", "C", "lower", "upper")
+        p, traced = self.problem, self._formula.traced
         sizes = [prod(shape) for shape in traced.shapes]
-        between = {name: Buffer(name, size) for name, size in zip(names, sizes, strict=True)}
+        between = {name: Buffer(name, size) for name, size in zip(self._names, sizes, strict=True)}
         arguments = tuple(Argument(k) for k in range(len(p.arguments)))
         code = traced.kernel.load("single")
         first = Stage(code, code.workspace, arguments, tuple(between.values()))
-        info: tuple[Place, ...] = (Result(0), Buffer("info", _INFO))
-        places: tuple[Place, ...]
-        if self.is_strict:
-            between["D"] = Buffer("D", 0)
-            count = n * len(p.level_sizes)
-            inputs = tuple(between[name] for name in ("J", "e", "damping", "D", "lower", "upper"))
-            places = (*inputs, Numbers((0.0,) * count))
-            second = levels.stage(n, p.level_sizes, (), places, (info[0], Buffer("active", count), info[1]))
-        else:
-            places = (*between.values(), Numbers((0.0,) * (n + held)), Numbers((0.0,)))
-            outputs = (info[0], Buffer("multipliers", n + held), Buffer("active", n + held), info[1])
-            second = PROGRAM.stage(n, held, places, outputs, own=True)
-        return Chain([first, second], Layout(tuple(map(prod, p.arguments.values())), (n, 1)))
+        second = self._solver(dict(between))
+        return Chain([first, second], Layout(tuple(map(prod, p.arguments.values())), (self.robot.nv, 1)))
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         if self._formula.eager or not native.available() or len(self.problem.arguments) > native.MOST_ARRAYS:
@@ -228,11 +251,15 @@ class DifferentialIK:
         return [array.reshape(shape) for array, shape in zip(chosen, shapes, strict=True)]
 
     def _by_textbook(self, state: list[Array]) -> Array:
-        results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
-        if self.is_strict:
-            J, e, damping, lower, upper = results
-            return levels.run(self.robot.nv, self.problem.level_sizes, (), [J, e, damping, J[:0], lower, upper])
-        return self._solved(results)
+        """v by a formula that is not compiled."""
+        parts = [np.ascontiguousarray(part, dtype=float).reshape(-1) for part in self._formula.call(*state)]
+        v, status = np.empty(self.robot.nv), np.empty(1)
+        places: dict[str, Place] = {name: Argument(k) for k, name in enumerate(self._names)}
+        layout = Layout(tuple(map(len, parts)), (self.robot.nv, 1))
+        Chain([self._solver(places)], layout).single(parts, [v, status])
+        if status[0] != active_set.SOLVED:
+            self._refuse(int(status[0]), state)
+        return v
 
     def _refuse(self, status: int, state: list[Array]) -> NoReturn:
         """Say why a step has no velocity: the formula refuses the state, or the solver refuses the formula."""
@@ -241,21 +268,24 @@ class DifferentialIK:
                 index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
                 raise NotFiniteError(f"{name} has {array[index]} at {list(index)}; expected finite numbers")
         results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
-        try:
-            if self.is_strict:
-                J, e, damping, lower, upper = results
-                levels.refuse(status, [J, e, damping, J[:0], lower, upper])
-            self._solved(results)
-        except InfeasibleError as error:
-            clear = InfeasibleError(f"no velocity keeps all contacts within limits: {self._named(error.rows)}")
-            clear.rows = error.rows
-            raise clear from error
-        raise ArgumentError(f"no velocity was found; the solver ended with status {status}")
-
-    def _solved(self, results: list[Array]) -> Array:
-        """v of the quadratic program that the formula gives."""
-        H, g, C, lower, upper = results
-        return qp.program(self.robot.nv, self.problem.held).run(H, g, C, lower, upper, np.zeros(len(lower)))[0]
+        n, held = self.robot.nv, self.problem.held
+        if self.problem.by_levels:
+            J, e, _, D, lower, upper = results
+            if not self._is_hard or status != active_set.INFEASIBLE or not np.isfinite(J).all():
+                levels.refuse(status, results)
+            C, rates = np.concatenate([J[:held], D]), e[:held]
+        else:
+            _, _, C, lower, upper = results
+            if status != active_set.INFEASIBLE or not np.isfinite(C).all():
+                qp.refuse(status, results, np.ones(len(lower)))
+            rates = lower[n : n + held]
+            lower, upper = (np.delete(bound, slice(n, n + held)) for bound in (lower, upper))
+        conflict = qp.conflict(C, rates, held, lower, upper)
+        if not conflict:
+            raise QuadraticProgramError(f"no velocity was found; the solver ended with status {status}")
+        error = InfeasibleError(f"no velocity keeps all contacts within limits: {self._named(conflict)}")
+        error.rows = conflict
+        raise error
 
     def _named(self, rows: tuple[int, ...]) -> str:
         joints: dict[int, str] = {}
@@ -265,6 +295,8 @@ class DifferentialIK:
         for contact in self.contacts:
             joints |= dict.fromkeys(range(end, end + contact.size), f"contact of {contact.frame!r}")
             end += contact.size
+        places = [] if self.limits is None else self.limits.places(self.robot)
+        joints |= {end + k: f"limits of {joint.name!r}" for k, (joint, _) in enumerate(places)}
         return ", ".join(dict.fromkeys(joints[row] for row in rows)) + " contradict each other"
 
 

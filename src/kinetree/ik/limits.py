@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.arguments import as_flag, as_number, as_numbers
 from kinetree.errors import ArgumentError
+from kinetree.model.joints import Free
 from kinetree.ops import Array, clip, maximum, minimum, sqrt, zeros
 from kinetree.robot import Robot
 
@@ -18,9 +19,10 @@ from kinetree.robot import Robot
 class Limits:
     """Bounds of v over a step of dt: that positions, velocities and accelerations stay within theirs.
 
-    position       whether joints of one coordinate stop at the robot's position limits; beyond one, they come back as
-                   fast as the others allow
-    velocity       whether the robot's velocity limits hold; `slower` scales them
+    position       whether joints stop at the robot's position limits; beyond one, they come back as fast as the others
+                   allow. Quaternions have no limits
+    velocity       whether the robot's velocity limits hold, none of which may be negative; `slower` scales them. A
+                   joint whose limit is zero does not move
     acceleration   the most [rad/s² or m/s²], a number or one for every velocity: v then changes by no more than that,
                    and joints brake in time for their position limits; the last v becomes an argument
     """
@@ -53,14 +55,13 @@ class Limits:
         T = dt if approach is None else approach
         model, most = robot.model, self.accelerations(robot)
         lower, upper = (zeros(robot.nv, q) + bound for bound in (-np.inf, np.inf))
-        for joint in model.owners:
-            if self.position and joint.nq == joint.nv == 1:
-                low, high = model.limits.lower[joint.iq], model.limits.upper[joint.iq]
-                a = None if most is None else most[joint.iv]
-                if np.isfinite(low):
-                    lower[joint.iv] = -_approach(q[joint.iq] - low, a, T)
-                if np.isfinite(high):
-                    upper[joint.iv] = _approach(high - q[joint.iq], a, T)
+        for iq, iv in (pair for joint in model.owners for pair in joint.rated if self.position):
+            low, high = model.limits.lower[iq], model.limits.upper[iq]
+            a = None if most is None else most[iv]
+            if np.isfinite(low):
+                lower[iv] = -_approach(q[iq] - low, a, T)
+            if np.isfinite(high):
+                upper[iv] = _approach(high - q[iq], a, T)
         if self.velocity:
             fastest = self.slower * model.limits.velocity
             for k in np.flatnonzero(np.isfinite(fastest)):
@@ -70,6 +71,51 @@ class Limits:
                 slow, fast = v[k] - most[k] * dt, v[k] + most[k] * dt
                 lower[k], upper[k] = (_clipped(bound[k], slow, fast) for bound in (lower, upper))
         return lower, upper
+
+    def places(self, robot: Robot) -> list[tuple[Free, int]]:
+        """Coordinates x, y, z of free joints with position limits whose rates are no entries of v, which is in body
+        axes: ẋ = R v."""
+        found: list[tuple[Free, int]] = []
+        for joint in robot.model.owners:
+            if self.position and isinstance(joint, Free) and joint.frame == "body":
+                ends = (robot.limits.lower, robot.limits.upper)
+                found += [(joint, k) for k in range(3) if any(np.isfinite(end[joint.iq + k]) for end in ends)]
+        return found
+
+    def rows(self, robot: Robot, q: Array, dt: float) -> tuple[Array, Array, Array]:
+        """For every one of `places` a row D and its bounds in lower ≤ D v ≤ upper: position limits at distance d allow
+        d / dt, and ask for no more than velocity limits allow in any direction."""
+        places = self.places(robot)
+        D = zeros((len(places), robot.nv), q)
+        lower, upper = (zeros(len(places), q) + bound for bound in (-np.inf, np.inf))
+        for row, (joint, k) in enumerate(places):
+            D[row, joint.linear_slice] = joint.transform(q).R.T[k]
+            back = np.inf
+            if self.velocity:
+                back = self.slower * float(robot.limits.velocity[joint.linear_slice].min()) / np.sqrt(3.0)
+            low, high = (bound[joint.iq + k] for bound in (robot.limits.lower, robot.limits.upper))
+            if np.isfinite(low):
+                lower[row] = (low - q[joint.iq + k]) * (1.0 / dt)
+            if np.isfinite(high):
+                upper[row] = (high - q[joint.iq + k]) * (1.0 / dt)
+            if np.isfinite(back):
+                lower[row], upper[row] = minimum(lower[row], back), maximum(upper[row], -back)
+        return D, lower, upper
+
+    def check(self, robot: Robot) -> None:
+        """Raise where these limits and those of the robot do not fit together."""
+        self.accelerations(robot)
+        for joint in robot.model.owners if self.velocity else ():
+            fastest = robot.limits.velocity[joint.v_slice]
+            if (fastest < 0.0).any():
+                raise ArgumentError(
+                    f"the velocity limit of joint {joint.name!r} is {fastest.min():g}; expected zero or more"
+                )
+        if self.acceleration is not None and self.places(robot):
+            raise ArgumentError(
+                f"joint {self.places(robot)[0][0].name!r} has position limits, and its velocity is in body axes, where "
+                "acceleration limits cannot keep them; expected acceleration=None, or base_velocity='mixed' in kt.load"
+            )
 
     def accelerations(self, robot: Robot) -> Array | None:
         """The most of every velocity, (nv,), if there are limits; raises where their number does not fit."""

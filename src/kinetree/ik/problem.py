@@ -18,6 +18,8 @@ from kinetree.ops import Array
 from kinetree.robot import Robot
 
 Shape = tuple[int, ...]
+SMALL_DAMPING = 1e-6
+"""λ relative to the largest weight below which JᵀJ + λ² 1 is not formed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +56,31 @@ class Problem:
 
     @lazy
     def level_sizes(self) -> tuple[int, ...]:
-        """Rows of every level: contacts, if there are any, then tasks by priority."""
+        """Rows of every level: contacts, if there are any, tasks by priority, and v itself if that is to be least."""
         sizes = [self.held] if self.contacts else []
         for priority in self.priorities:
             sizes.append(sum(task.size(self.robot) for task in self.tasks if task.priority == priority))
+        if self._is_least_norm:
+            sizes.append(self.robot.nv)
         return tuple(sizes)
+
+    @cached_property
+    def by_levels(self) -> bool:
+        """Whether a step is solved level by level: there are several priorities, or λ is too small for JᵀJ + λ² 1, in
+        which small singular values of J are lost."""
+        largest = max(float(task.weights(self.robot).max(initial=0.0)) for task in self.tasks)
+        return len(self.priorities) > 1 or self.damping < SMALL_DAMPING * largest
+
+    @cached_property
+    def _is_least_norm(self) -> bool:
+        """Whether a last level makes v as small as all others allow: without damping, a level that meets limits says
+        nothing of directions that it does not need."""
+        return self.damping == 0.0 and self.limits is not None
+
+    @cached_property
+    def places(self) -> int:
+        """How many position limits are rows, of several entries of v."""
+        return 0 if self.limits is None else len(self.limits.places(self.robot))
 
     @property
     def held(self) -> int:
@@ -100,10 +122,12 @@ class Problem:
             H[i, i] = H[i, i] + damping
         C, held = self._held(robot, q)
         lower, upper = self._bounds(robot, given)
-        return H, g, C, np.concatenate([lower, held]), np.concatenate([upper, held])
+        D, low, high = self._placed(robot, q)
+        bounds = np.concatenate([lower, held, low]), np.concatenate([upper, held, high])
+        return H, g, np.concatenate([C, D]), *bounds
 
     def levels(self, robot: Robot, *values: Any) -> tuple[Array, ...]:
-        """J, e, λ² of every level, lower and upper of a step in strict order, contacts first and not damped."""
+        """J, e, λ² of every level, D, lower and upper of a step in strict order, contacts first and not damped."""
         given = dict(zip(self.arguments, values, strict=True))
         rows = self.rows(robot, given)
         C, held = self._held(robot, given["q"])
@@ -118,7 +142,13 @@ class Problem:
         damping = [self._damping(robot, rows)] * len(self.priorities)
         if self.contacts:
             damping.insert(0, 0.0)
-        return np.concatenate(J), np.concatenate(e), ops.array(damping), lower, upper
+        if self._is_least_norm:
+            J.append(np.eye(robot.nv))
+            e.append(np.zeros(robot.nv))
+            damping.append(0.0)
+        D, low, high = self._placed(robot, given["q"])
+        bounds = np.concatenate([lower, low]), np.concatenate([upper, high])
+        return np.concatenate(J), np.concatenate(e), ops.array(damping), D, *bounds
 
     def _damping(self, robot: Robot, rows: list[tuple[Array, Array, Array]]) -> Any:
         """λ² + levenberg Σ ‖w error‖²."""
@@ -133,6 +163,12 @@ class Problem:
         if self.limits is None:
             return np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
         return self.limits.bounds(robot, given["q"], given.get("v"), self.dt)
+
+    def _placed(self, robot: Robot, q: Array) -> tuple[Array, Array, Array]:
+        """D and bounds of D v."""
+        if not self.places or self.limits is None:
+            return ops.zeros((0, robot.nv), q), np.zeros(0), np.zeros(0)
+        return self.limits.rows(robot, q, self.dt)
 
     def _held(self, robot: Robot, q: Array) -> tuple[Array, Array]:
         """J and the rate of all contacts."""

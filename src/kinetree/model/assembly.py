@@ -126,7 +126,6 @@ def _resolved_mimics(description: Draft) -> dict[str, Mimic]:
             raise description.error(element, message, line)
         if kind == "fixed":
             description.note(element, f"it mimics {mimic.joint!r}, which is fixed, so it is fixed too", line)
-        _note_stricter_limits(description, description.joints[name], mimic)
     return resolved
 
 
@@ -147,22 +146,40 @@ def _resolve_chain(description: Draft, name: str, direct: Mapping[str, Mimic], r
         resolved[follower] = Mimic(further.joint, ratio * further.multiplier, mimic.offset + ratio * further.offset)
 
 
-def _note_stricter_limits(description: Draft, joint: JointDescription, mimic: Mimic) -> None:
-    """A follower goes where its leader's limits let it; limits of its own that say less were not meant to be lost."""
-    leader, ratio, offset = description.joints[mimic.joint], mimic.multiplier, mimic.offset
-    if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
-        return
-    low, high = sorted(ratio * bound + offset for bound in leader.limits[:2])
-    lower, upper, velocity, _ = joint.limits
-    slack = LIMIT_TOLERANCE * max([1.0, *(abs(bound) for bound in (low, high, lower, upper) if np.isfinite(bound))])
-    element = f"joint {joint.name!r}"
-    if lower > low + slack or upper < high - slack:
-        message = f"its limits {lower:g} to {upper:g} are stricter than {low:g} to {high:g}"
-        description.note(element, f"{message}, where its leader {leader.name!r} may take it", joint.line)
-    speed = abs(ratio) * leader.limits[2]
-    if velocity < speed * (1.0 - LIMIT_TOLERANCE):
-        message = f"its velocity limit {velocity:g} is stricter than {speed:g}"
-        description.note(element, f"{message}, which its leader {leader.name!r} may give it", joint.line)
+def _narrowed_limits(description: Draft, mimics: Mapping[str, Mimic]) -> dict[str, tuple[float, float, float]]:
+    """Of every leader its lower, upper and velocity limits, within which all its followers keep theirs too:
+    q_f = ratio · q + offset. What is narrowed is recorded; so are limits of a follower that would leave its leader no
+    room, as where those of a mirrored finger were copied, and those are not counted."""
+    narrowed: dict[str, tuple[float, float, float]] = {}
+    for name, mimic in mimics.items():
+        leader, joint = description.joints[mimic.joint], description.joints[name]
+        ratio, offset = mimic.multiplier, mimic.offset
+        if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
+            continue
+        low, high, speed = narrowed.get(leader.name, leader.limits[:3])
+        lower, upper, velocity, _ = joint.limits
+        element = f"joint {name!r}"
+        there = sorted(ratio * bound + offset for bound in leader.limits[:2])
+        slack = LIMIT_TOLERANCE * max([1.0, *(abs(bound) for bound in (*there, lower, upper) if np.isfinite(bound))])
+        if lower > there[0] + slack or upper < there[1] - slack:
+            message = f"its limits {lower:g} to {upper:g} are stricter than {there[0]:g} to {there[1]:g}"
+            message += f", where its leader {leader.name!r} may take it"
+            ends = sorted((bound - offset) / ratio for bound in (lower, upper))
+            room = max(low, ends[0]), min(high, ends[1])
+            if room[0] < room[1] or leader.limits[0] == leader.limits[1] == room[0] == room[1]:
+                low, high = room
+                message += f"; the leader's are narrowed to {low:g} to {high:g}"
+            else:
+                message += "; they would leave its leader no room, and are not counted"
+            description.note(element, message, joint.line)
+        fastest = abs(ratio) * leader.limits[2]
+        if 0.0 <= velocity < fastest * (1.0 - LIMIT_TOLERANCE):
+            speed = min(speed, velocity / abs(ratio))
+            message = f"its velocity limit {velocity:g} is stricter than {fastest:g}"
+            message += f", which its leader {leader.name!r} may give it; the leader's is narrowed to {speed:g}"
+            description.note(element, message, joint.line)
+        narrowed[leader.name] = low, high, speed
+    return narrowed
 
 
 def _follows(description: Draft, joint: JointDescription) -> bool:
@@ -190,6 +207,7 @@ class _Tree:
     ) -> None:
         self.description = description
         self.mimics = mimics
+        self.narrowed = _narrowed_limits(description, mimics)
         self.base_velocity: BaseVelocity = base_velocity
         self.order: SpatialOrder = order
         self.joints: list[Joint] = [Fixed(name="world")]
@@ -321,6 +339,10 @@ class _Tree:
             if joint.owns_coordinates:
                 limits.lower[joint.q_slice], limits.upper[joint.q_slice] = lower, upper
                 limits.velocity[joint.v_slice], limits.effort[joint.v_slice] = velocity, effort
+            if joint.owns_coordinates and joint.name in self.narrowed:
+                lower, upper, velocity = self.narrowed[joint.name]
+                limits.lower[joint.q_slice], limits.upper[joint.q_slice] = lower, upper
+                limits.velocity[joint.v_slice] = velocity
             if joint.quaternion is not None:
                 limits.lower[joint.quaternion], limits.upper[joint.quaternion] = -np.inf, np.inf
         return limits

@@ -14,6 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from kinetree.compiler.loops import Matrix, Vector
+from kinetree.linalg import RANK_TOLERANCE
 from kinetree.solvers.dense import (
     along,
     dot,
@@ -25,8 +26,8 @@ from kinetree.solvers.dense import (
     take_away,
 )
 
-SOLVED, INFEASIBLE, NOT_CONVEX, ENDLESS, UNBOUNDED, NOT_FINITE = 0, 1, 2, 3, 4, 5
-"""How it ended."""
+SOLVED, INFEASIBLE, NOT_CONVEX, ENDLESS, UNBOUNDED, NOT_FINITE, REDUNDANT = 0, 1, 2, 3, 4, 5, 6
+"""How it ended; the last one if shared equations depend on each other, and are to be made `independent` first."""
 
 LOWER, FREE, UPPER, EQUAL, SKIPPED = -1.0, 0.0, 1.0, 2.0, 3.0
 """What a row is: at its lower bound, between, at its upper, an equation, an equation that follows from others."""
@@ -40,13 +41,19 @@ START, VECTOR, STEP, BEFORE = 0, 1, 2, 3
 step."""
 POINT_ROWS = 4
 
-DEPENDENT = 1e-20
+DEPENDENT = RANK_TOLERANCE * RANK_TOLERANCE
 """Squared sine of the angle to the others below which a row counts as dependent on them."""
+DOUBTFUL = RANK_TOLERANCE
+"""The same below which a row may depend on them, if H is far from a multiple of 1."""
 PROXIMAL = 1e-7
 """ε of proximal steps, relative to the largest diagonal entry of H."""
 MOST_PROXIMAL = 50
+FLAT = 1e-9
+"""The gradient in directions without an end, relative to that at x = 0, which counts as rounding."""
 TOLERANCE = 1e-9
 """Of bounds, relative to 1 + |bound|, before the last correction."""
+CONSISTENT = 1e-8
+"""How far an equation that depends on others may be from following from them, relative to |row| + |bound|."""
 ROUNDING = 1e-13
 """What may be left of active equations, relative to 1 + |bound|."""
 NEAR = 1e-5
@@ -68,6 +75,16 @@ def value(x: Vector, C: Matrix, row: int, n: int) -> float:
     if row < n:
         return x[row]
     return dot(C[row - n], x, n)
+
+
+def size_of(C: Matrix, row: int, n: int) -> float:
+    """Of a row: 1 of an entry of x and of a row of zeros, else the length of a row of C."""
+    size = 1.0
+    if row >= n:
+        size = sqrt(dot(C[row - n], C[row - n], n))
+    if size == 0.0:
+        size = 1.0
+    return size
 
 
 def extend(
@@ -217,7 +234,7 @@ def contradicted(
     for row in range(n + m):
         if active[row] == SKIPPED:
             left = lower[row] - value(x, C, row, n)
-            if abs(left) > 10.0 * TOLERANCE * (1.0 + abs(lower[row])):
+            if not abs(left) <= CONSISTENT * (size_of(C, row, n) + abs(lower[row])):
                 against(row, k, C, U, Q, K, S, Z, n)
                 return True
     return False
@@ -375,19 +392,21 @@ def improve(
     return ENDLESS
 
 
-def begin(g: Vector, shift: float, U: Matrix, Z: Matrix, n: int) -> None:
-    """y₀ = -U⁻ᵀ (g - ε x) for x of the last proximal step."""
+def begin(g: Vector, shift: float, first: int, last: int, U: Matrix, Z: Matrix, n: int) -> None:
+    """y₀ = -U⁻ᵀ (g - ε x) for x of the last proximal step, of the variables from `first` to before `last`."""
     for i in range(n):
+        Z[START, i] = -g[i]
+    for i in range(first, last):
         Z[START, i] = shift * Z[BEFORE, i] - g[i]
     solve_transposed(Z[START], U, 0, n)
 
 
 def equations(
     C: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector, multipliers: Vector,
-    lower: Vector, upper: Vector, n: int, m: int,
+    lower: Vector, upper: Vector, shared: int, n: int, m: int,
 ) -> int:  # fmt: skip
     """Make all equations active: how many there are, -1 if bounds contradict each other; `multipliers` then say
-    which."""
+    which. -2 if the first `shared` rows of C may depend on each other."""
     k = 0
     for row in range(n + m):
         if not lower[row] <= upper[row]:
@@ -396,6 +415,11 @@ def equations(
         if lower[row] == upper[row]:
             active[row] = EQUAL
             k = hold(row, C, U, Q, K, S, Z, active, lower, upper, k, n)
+            if row >= n and row < n + shared:
+                if active[row] == SKIPPED:
+                    return -2
+                if not K[k - 1, k - 1] * K[k - 1, k - 1] > DOUBTFUL * dot(Z[VECTOR], Z[VECTOR], n):
+                    return -2
     return k
 
 
@@ -421,14 +445,25 @@ def report(
 
 
 def settled(x: Vector, Z: Matrix, n: int) -> bool:
-    """Whether the last proximal step changed next to nothing; x is then where the next one starts."""
+    """Whether the last proximal step changed next to nothing."""
     change = 0.0
     size = 1.0
     for i in range(n):
         change += abs(x[i] - Z[BEFORE, i])
         size += abs(x[i])
-        Z[BEFORE, i] = x[i]
     return change <= 1e-8 * size
+
+
+def still(x: Vector, g: Vector, shift: float, first: int, last: int, Z: Matrix, n: int) -> bool:
+    """Whether the gradient left after a proximal step, ε times its change, is next to nothing beside g: steps then go
+    on in a direction in which the program is flat but for rounding."""
+    change = 0.0
+    size = 0.0
+    for i in range(n):
+        size += abs(g[i])
+    for i in range(first, last):
+        change += abs(x[i] - Z[BEFORE, i])
+    return shift * change <= FLAT * size
 
 
 def minimise(
@@ -439,19 +474,19 @@ def minimise(
     """Solve the program: x; its multipliers z with H x + g + (1, C)ᵀ z = 0, positive at upper bounds; what is active.
     Where there is no solution, z are the factors with which active rows contradict each other. limit[0] is how many
     times the active set may change; 0 leaves that to the size of the program."""
-    most = int(limit[0])
-    if most <= 0:
-        most = 20 * (n + m) + 100
-    info[TURNS] = 0.0
-    info[COUNT] = 0.0
+    search(H, g, C, lower, upper, guess, int(limit[0]), x, multipliers, active, info, U, Q, K, S, Z, 0, n, m)
+
+
+def search(
+    H: Matrix, g: Vector, C: Matrix, lower: Vector, upper: Vector, guess: Vector, limit: int, x: Vector,
+    multipliers: Vector, active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix,
+    shared: int, n: int, m: int,
+) -> None:  # fmt: skip
+    """The same, which ends as REDUNDANT if the first `shared` rows of C depend on each other."""
+    clear(x, multipliers, active, info, Z, n, m)
     size = 0.0
     for i in range(n):
         size += abs(H[i, i])
-        Z[BEFORE, i] = 0.0
-        x[i] = 0.0
-    for i in range(n + m):
-        multipliers[i] = 0.0
-        active[i] = FREE
     if size == 0.0:
         size = 1.0
     shift = 0.0
@@ -460,10 +495,37 @@ def minimise(
         if not factor(U, H, shift, 0.0, n):
             info[STATUS] = float(NOT_CONVEX)
             return
-    begin(g, shift, U, Z, n)
-    k = equations(C, U, Q, K, S, Z, active, multipliers, lower, upper, n, m)
+    search_factored(
+        g, C, lower, upper, guess, limit, x, multipliers, active, info, U, Q, K, S, Z, shift, 0, n, shared, n, m
+    )
+
+
+def clear(x: Vector, multipliers: Vector, active: Vector, info: Vector, Z: Matrix, n: int, m: int) -> None:
+    """Results before anything is known."""
+    info[TURNS] = 0.0
+    info[COUNT] = 0.0
+    for i in range(n):
+        Z[BEFORE, i] = 0.0
+        x[i] = 0.0
+    for i in range(n + m):
+        multipliers[i] = 0.0
+        active[i] = FREE
+
+
+def search_factored(
+    g: Vector, C: Matrix, lower: Vector, upper: Vector, guess: Vector, limit: int, x: Vector, multipliers: Vector,
+    active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, shift: float, first: int,
+    last: int, shared: int, n: int, m: int,
+) -> None:  # fmt: skip
+    """The same for a cleared result and H = Uᵀ U, the diagonal of U being reciprocals; if `shift` is not zero, that is
+    H with ε added for the variables from `first` to before `last`, which proximal steps take out again."""
+    most = limit
+    if most <= 0:
+        most = 20 * (n + m) + 100
+    begin(g, shift, first, last, U, Z, n)
+    k = equations(C, U, Q, K, S, Z, active, multipliers, lower, upper, shared, n, m)
     if k < 0:
-        info[STATUS] = float(INFEASIBLE)
+        info[STATUS] = float(INFEASIBLE) if k == -1 else float(REDUNDANT)
         return
     for row in range(n + m):
         near = (guess[row] == LOWER and lower[row] > -FINITE) or (guess[row] == UPPER and upper[row] < FINITE)
@@ -476,9 +538,12 @@ def minimise(
     while shift > 0.0 and status == SOLVED and not settled(x, Z, n):
         steps += 1
         if steps > MOST_PROXIMAL:
-            status = UNBOUNDED
+            if not still(x, g, shift, first, last, Z, n):
+                status = UNBOUNDED
             break
-        begin(g, shift, U, Z, n)
+        for i in range(n):
+            Z[BEFORE, i] = x[i]
+        begin(g, shift, first, last, U, Z, n)
         restart(int(info[COUNT]), Q, K, S, Z, active, lower, upper, n)
         status = improve(x, C, lower, upper, active, info, U, Q, K, S, Z, most, n, m)
     report(x, multipliers, active, info, S, status, n, m)

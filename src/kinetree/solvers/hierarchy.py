@@ -13,8 +13,20 @@ from __future__ import annotations
 from math import sqrt
 
 from kinetree.compiler.loops import Matrix, Vector
-from kinetree.solvers.active_set import ENDLESS, FINITE, INFEASIBLE, NOT_FINITE, SOLVED, STATUS, TURNS, minimise
-from kinetree.solvers.dense import dot, factor, solve_transposed, solve_upper, subtract
+from kinetree.solvers.active_set import (
+    ENDLESS,
+    FINITE,
+    INFEASIBLE,
+    NOT_FINITE,
+    PROXIMAL,
+    SOLVED,
+    STATUS,
+    TURNS,
+    clear,
+    search,
+    search_factored,
+)
+from kinetree.solvers.dense import dot, subtract
 from kinetree.solvers.level_bounds import (
     ACTIVE_ROW,
     GUESS_ROW,
@@ -32,116 +44,28 @@ from kinetree.solvers.level_bounds import (
     relax,
     restrict,
 )
+from kinetree.solvers.orthogonal import (
+    RANK,
+    independent,
+    is_damped,
+    least_squares,
+    normal,
+    root,
+    triangular,
+    unit,
+    upper_triangular,
+)
 
-RANK = 1e-10
-"""A row of which less than this part of the level's size is left depends on those before it."""
 REFLECTOR, SUM, STEP, ERROR, THERE = 0, 1, 2, 3, 4
 """Rows of `T`: vectors to work with, the step in the coordinates of Z, what is left of e, and where the step leads."""
-COUNT_AT, ROWS_AT, LIMIT_AT, HARD_AT, SIZES_AT = 0, 1, 2, 3, 4
+COUNT_AT, ROWS_AT, LIMIT_AT, HARD_AT, SHARED_AT, SIZES_AT = 0, 1, 2, 3, 4, 5
 """Entries of `levels`."""
 LEVEL, PARTLY = 3, 2
 """Entries of `info`: the last level that was looked at, how many went only part of their way."""
+LITTLE = 1e-14
+"""λ² relative to the size of B squared below which variables without a task need proximal steps."""
 UNMET = 1e-9
 """What may be left of a hard level, relative to 1 + Σ |e|."""
-
-
-def reflector(row: Vector, u: Vector, n: int) -> float:
-    """u and β with (1 - β u uᵀ) row along the first axis, where row then is; 0 if there is nothing to turn."""
-    size = sqrt(dot(row, row, n))
-    if size == 0.0:
-        return 0.0
-    for j in range(n):
-        u[j] = row[j]
-        row[j] = 0.0
-    if u[0] > 0.0:
-        size = -size
-    row[0] = size
-    u[0] = u[0] - size
-    return 2.0 / dot(u, u, n)
-
-
-def longest(B: Matrix, first: int, rows: int, k: int, n: int) -> int:
-    """Which of the rows from `first` on has the most left from column k on."""
-    best = first
-    most = -1.0
-    for i in range(first, rows):
-        size = dot(B[i, k:], B[i, k:], n - k)
-        if size > most:
-            best = i
-            most = size
-    return best
-
-
-def swap(B: Matrix, e: Vector, i: int, j: int, n: int) -> None:
-    """Exchange two rows."""
-    for k in range(n):
-        kept = B[i, k]
-        B[i, k] = B[j, k]
-        B[j, k] = kept
-    kept = e[i]
-    e[i] = e[j]
-    e[j] = kept
-
-
-def turn(Z: Matrix, first: int, count: int, u: Vector, beta: float, t: Vector, n: int) -> None:
-    """(1 - β u uᵀ) applied to rows of the basis."""
-    for j in range(n):
-        t[j] = 0.0
-    for i in range(count):
-        subtract(t, -u[i], Z[first + i], n)
-    for i in range(count):
-        subtract(Z[first + i], beta * u[i], t, n)
-
-
-def triangular(
-    B: Matrix, e: Vector, Z: Matrix, first: int, rows: int, free: int, least: float, u: Vector, t: Vector, n: int
-) -> int:
-    """Turn the basis from row `first` on so that B is lower triangular, its rows in a new order: its rank, with what is
-    longer than `least`."""
-    rank = 0
-    while rank < rows and rank < free:
-        i = longest(B, rank, rows, rank, free)
-        size = sqrt(dot(B[i, rank:], B[i, rank:], free - rank))
-        if not size > least:
-            return rank
-        if i != rank:
-            swap(B, e, i, rank, free)
-        beta = reflector(B[rank, rank:], u, free - rank)
-        for j in range(rank + 1, rows):
-            subtract(B[j, rank:], beta * dot(B[j, rank:], u, free - rank), u, free - rank)
-        turn(Z, first + rank, free - rank, u, beta, t, n)
-        rank += 1
-    return rank
-
-
-def least_squares(B: Matrix, e: Vector, y: Vector, G: Matrix, U: Matrix, rows: int, rank: int, damping: float) -> bool:
-    """y with the least ‖B y - e‖² + λ² ‖y‖², of `rank` entries; B is lower triangular."""
-    if damping == 0.0 and rank == rows:
-        for i in range(rank):
-            y[i] = (e[i] - dot(B[i], y, i)) / B[i, i]
-        return True
-    normal(B, e, y, G, rows, rank, rank, damping)
-    for i in range(rank):
-        y[i] = -y[i]
-    if not factor(U, G, 0.0, 0.0, rank):
-        return False
-    solve_transposed(y, U, 0, rank)
-    solve_upper(y, U, rank)
-    return True
-
-
-def normal(B: Matrix, e: Vector, g: Vector, G: Matrix, rows: int, rank: int, n: int, damping: float) -> None:
-    """G = Bᵀ B + λ² 1 and g = -Bᵀ e, of n variables of which B has the first `rank`."""
-    for i in range(n):
-        g[i] = 0.0
-        for j in range(n):
-            G[i, j] = 0.0
-        G[i, i] = damping
-    for k in range(rows):
-        subtract(g, e[k], B[k], rank)
-        for i in range(rank):
-            if B[k, i] != 0.0:
-                subtract(G[i], -B[k, i], B[k], rank)
 
 
 def met(B: Matrix, e: Vector, y: Vector, rows: int, rank: int) -> bool:
@@ -157,13 +81,69 @@ def met(B: Matrix, e: Vector, y: Vector, rows: int, rank: int) -> bool:
     return True
 
 
+def shared_first(
+    J: Matrix, e: Vector, Z: Matrix, B: Matrix, U: Matrix, T: Matrix, shared: int, rows: int, n: int
+) -> int:
+    """The first level again, whose first rows are only met as well as they allow each other: its rank."""
+    for i in range(rows):
+        T[ERROR, i] = e[i]
+        for j in range(n):
+            B[i, j] = J[i, j]
+    independent(B, T[ERROR], Z, U, shared, T[STEP], T[REFLECTOR], T[SUM], n)
+    unit(Z, n)
+    size = 0.0
+    for i in range(rows):
+        size += dot(B[i], B[i], n)
+    return triangular(B, T[ERROR], Z, 0, rows, n, RANK * sqrt(size), T[REFLECTOR], T[SUM], n)
+
+
+def within(
+    B: Matrix, T: Matrix, G: Matrix, C: Matrix, bounds: Matrix, info: Vector, U: Matrix, Q: Matrix, K: Matrix,
+    S: Matrix, Y: Matrix, damping: float, limit: int, rows: int, rank: int, free: int, k: int, m: int,
+) -> None:  # fmt: skip
+    """A level within bounds, in SUM: ‖B y - e‖² + λ² ‖y‖² + ‖s‖² of k variables, `free` of which are y."""
+    if is_damped(B, rank, damping):
+        normal(B, T[ERROR], T[STEP], G, rows, rank, k, damping)
+        for i in range(free, k):
+            G[i, i] = 1.0
+        search(
+            G, T[STEP], C, bounds[LOWER_ROW], bounds[UPPER_ROW], bounds[GUESS_ROW], limit, T[SUM],
+            bounds[MULTIPLIER_ROW], bounds[ACTIVE_ROW], info, U, Q, K, S, Y, 0, k, m,
+        )  # fmt: skip
+        return
+    upper_triangular(B, T[ERROR], rows, rank, T[REFLECTOR], T[SUM])
+    size = damping
+    for i in range(rank):
+        size += dot(B[i], B[i], rank)
+        T[STEP, i] = 0.0
+    for i in range(rank):
+        subtract(T[STEP], T[ERROR, i], B[i], rank)
+    root(B, T[ERROR], T[SUM], U, rank, damping, T[REFLECTOR])
+    shift = 0.0
+    if not damping > LITTLE * size:
+        shift = PROXIMAL * size
+    for i in range(rank, k):
+        T[STEP, i] = 0.0
+        for j in range(i):
+            U[j, i] = 0.0
+        U[i, i] = 1.0
+        if i < free:
+            U[i, i] = 1.0 / sqrt(damping + shift)
+    clear(T[SUM], bounds[MULTIPLIER_ROW], bounds[ACTIVE_ROW], info, Y, k, m)
+    search_factored(
+        T[STEP], C, bounds[LOWER_ROW], bounds[UPPER_ROW], bounds[GUESS_ROW], limit, T[SUM], bounds[MULTIPLIER_ROW],
+        bounds[ACTIVE_ROW], info, U, Q, K, S, Y, shift, rank, free, 0, k, m,
+    )  # fmt: skip
+
+
 def descend(
     levels: Vector, J: Matrix, e: Vector, damping: Vector, D: Matrix, since: Vector, lower: Vector, upper: Vector,
     guess: Vector, x: Vector, active: Vector, info: Vector, Z: Matrix, B: Matrix, G: Matrix, C: Matrix, T: Matrix,
     bounds: Matrix, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Y: Matrix, n: int, m: int,
 ) -> None:  # fmt: skip
     """x for `levels`: how many there are, the number of rows of D, how many times the active set of a level may change,
-    whether the first level is hard, and how many rows of J and e belong to each level.
+    whether the first level is hard, how many of its first rows may contradict each other and are then met in the sense
+    of least squares, and how many rows of J and e belong to each level.
 
     λ² is damping[level]; bounds are those of (x, D x), rows of D counting from level `since` on. A hard level is met
     exactly, or there is no solution; it comes before all bounds, which the next one has to keep. `guess` and `active`
@@ -171,11 +151,9 @@ def descend(
     has the factors with which rows contradict each other."""
     count = int(levels[COUNT_AT])
     extra = int(levels[ROWS_AT])
+    unit(Z, n)
     for i in range(n):
         x[i] = 0.0
-        for j in range(n):
-            Z[i, j] = 0.0
-        Z[i, i] = 1.0
     for j in range(n + extra):
         bounds[KEPT_LOWER, j] = lower[j]
         bounds[KEPT_UPPER, j] = upper[j]
@@ -199,10 +177,12 @@ def descend(
         hard = level == 0 and levels[HARD_AT] != 0.0
         info[LEVEL] = float(level)
         if hard:
+            if rank < rows and levels[SHARED_AT] > 0.0:
+                rank = shared_first(J, e, Z, B, U, T, int(levels[SHARED_AT]), rows, n)
             if not met(B, T[ERROR], T[STEP], rows, rank):
                 info[STATUS] = float(INFEASIBLE)
                 return
-        elif not least_squares(B, T[ERROR], T[STEP], G, U, rows, rank, damping[level]):
+        elif not least_squares(B, T[ERROR], T[STEP], G, U, rows, rank, damping[level], T[REFLECTOR], T[SUM]):
             info[STATUS] = float(NOT_FINITE)
             return
         for j in range(n):
@@ -217,12 +197,9 @@ def descend(
             held = free
             at = level * (n + extra)
             restrict(x, D, since, guess[at:], C, Z, bounds, level, soft, free, n, extra)
-            normal(B, T[ERROR], T[STEP], G, rows, rank, k, damping[level])
-            for i in range(free, k):
-                G[i, i] = 1.0
-            minimise(
-                G, T[STEP], C, bounds[LOWER_ROW], bounds[UPPER_ROW], bounds[GUESS_ROW], levels[LIMIT_AT:], T[SUM],
-                bounds[MULTIPLIER_ROW], bounds[ACTIVE_ROW], info, U, Q, K, S, Y, k, n + extra,
+            within(
+                B, T, G, C, bounds, info, U, Q, K, S, Y, damping[level], int(levels[LIMIT_AT]), rows, rank, free, k,
+                n + extra,
             )  # fmt: skip
             turns += info[TURNS]
             info[LEVEL] = float(level)

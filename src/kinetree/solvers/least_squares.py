@@ -6,8 +6,8 @@ minimise ½ ‖J x - e‖² + Σ (½ a x² - b x)   with   lower ≤ (x, C x) �
 from __future__ import annotations
 
 from kinetree.compiler.loops import Matrix, Vector
-from kinetree.solvers.active_set import minimise
 from kinetree.solvers.dense import subtract, subtract_rows
+from kinetree.solvers.shared_equations import minimise_shared
 
 
 def normal_equations(
@@ -29,9 +29,11 @@ def normal_equations(
 def fit(
     J: Matrix, e: Vector, squares: Vector, slopes: Vector, C: Matrix, lower: Vector, upper: Vector, guess: Vector,
     counts: Vector, x: Vector, multipliers: Vector, active: Vector, info: Vector, H: Matrix, g: Matrix, U: Matrix,
-    Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, n: int, m: int,
+    Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, B: Matrix, R: Matrix, n: int, m: int,
 ) -> None:  # fmt: skip
-    """Solve for `squares` a and `slopes` b; `counts` are the number of rows of J, and how many times the active set may
-    change."""
+    """Solve for `squares` a and `slopes` b; `counts` are the number of rows of J, how many times the active set may
+    change, and how many of the first rows of C are shared equations."""
     normal_equations(H, g[0], J, e, squares, slopes, int(counts[0]), n)
-    minimise(H, g[0], C, lower, upper, guess, counts[1:], x, multipliers, active, info, U, Q, K, S, Z, n, m)
+    minimise_shared(
+        H, g[0], C, lower, upper, guess, counts[1:], x, multipliers, active, info, U, Q, K, S, Z, B, R, n, m
+    )

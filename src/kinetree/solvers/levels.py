@@ -92,14 +92,16 @@ def stage(
     outputs: tuple[Place, ...],
     *,
     hard: bool = False,
+    shared: int = 0,
     limit: int = 0,
 ) -> Stage:
     """As a stage of a chain: inputs are J, e, λ², D, lower, upper and a guess of what is active, outputs x, what is
-    active and info. With `hard`, the first level is met exactly; `limit` is how often the active set of a level may
+    active and info. With `hard`, the first level is met exactly, but for its first `shared` rows, which are met in the
+    sense of least squares where they contradict each other; `limit` is how often the active set of a level may
     change."""
     rows = len(since)
     soft = max((since.count(level) for level in range(len(sizes))), default=0)
-    numbers = Numbers(tuple(map(float, (len(sizes), rows, limit, hard, *sizes))))
+    numbers = Numbers(tuple(map(float, (len(sizes), rows, limit, hard, shared, *sizes))))
     *before, lower, upper, guess = inputs
     placed = (numbers, *before, Numbers(tuple(map(float, since))), lower, upper, guess)
     return HIERARCHY.stage(n, max(*sizes, n + rows), placed, outputs, s=soft)

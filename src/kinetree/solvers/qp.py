@@ -29,6 +29,7 @@ from kinetree.errors import (
     QuadraticProgramError,
     UnboundedError,
 )
+from kinetree.linalg import RANK_TOLERANCE
 from kinetree.ops import Array
 from kinetree.solvers import active_set
 from kinetree.solvers.stages import PROGRAM
@@ -158,6 +159,23 @@ class Program:
 def program(n: int, m: int) -> Program:
     """The solver for these sizes, made once."""
     return Program(n, m)
+
+
+def conflict(C: Array, right: Array, shared: int, lower: Array, upper: Array) -> tuple[int, ...]:
+    """Rows of (x, C) that contradict each other, if some do: equations C x = right, of which the first `shared` are
+    met in the sense of least squares, or C with bounds behind those of x."""
+    n = C.shape[1]
+    J = C[:shared]
+    best = J @ np.linalg.lstsq(J, right[:shared], rcond=RANK_TOLERANCE)[0]
+    equations = np.concatenate([best, right[shared:]])
+    bounds = [np.concatenate([bound[:n], equations, bound[n:]]) for bound in (lower, upper)]
+    try:
+        program(n, len(C)).run(np.eye(n), np.zeros(n), C, bounds[0], bounds[1], np.zeros(len(bounds[0])))
+    except InfeasibleError as error:
+        return error.rows
+    except QuadraticProgramError:
+        pass
+    return ()
 
 
 def refuse(status: int, given: list[Array], multipliers: Array) -> NoReturn:

@@ -16,7 +16,7 @@ from kinetree.compiler.emit.elementary import BIND
 from kinetree.compiler.jit import host, once, optimized_object
 from kinetree.compiler.loops import call_text, loops_assembly
 from kinetree.compiler.stored import stored_object
-from kinetree.solvers import active_set, hierarchy, least_squares, level_bounds
+from kinetree.solvers import active_set, hierarchy, least_squares, level_bounds, shared_equations
 
 FEW = 12
 """Variables up to which code of its own pays for a solver that is called often: loops of a few turns are unrolled."""
@@ -67,6 +67,21 @@ PROGRAM = Method(
 )
 """A quadratic program of n variables and m rows."""
 
+_SHARED: dict[str, tuple[int | str, str]] = {
+    **_ACTIVE_SET,
+    "Z": (active_set.POINT_ROWS, "along"),
+    "B": ("m", "along"),
+    "R": (shared_equations.SHARED_ROWS, "wide"),
+}
+
+SHARED_PROGRAM = Method(
+    shared_equations.minimise_shared,
+    {"H": "n", "g": None, "C": "n", "lower": None, "upper": None, "guess": None, "counts": None},
+    ("x", "multipliers", "active", "info"),
+    _SHARED,
+)
+"""A quadratic program of n variables and m rows, of which the first are equations that may contradict each other."""
+
 FIT = Method(
     least_squares.fit,
     {
@@ -74,7 +89,7 @@ FIT = Method(
         "counts": None,
     },
     ("x", "multipliers", "active", "info"),
-    {"H": ("n", "along"), "g": (1, "along"), **_ACTIVE_SET, "Z": (active_set.POINT_ROWS, "along")},
+    {"H": ("n", "along"), "g": (1, "along"), **_SHARED},
 )  # fmt: skip
 """Least squares of n variables within bounds of them and of m rows."""
 

@@ -95,11 +95,13 @@ class Compiled:
             damping = Numbers((0.0, *[p.regularization**2] * len(p.priorities)))
             inputs = (places["J"], places["e"], damping, places["D"], places["lower"], places["upper"], guess)
             outputs: tuple[Place, ...] = (x, Result(3), info)
-            solver = levels.stage(n, p.level_sizes, p.since, inputs, outputs, hard=True, limit=self.limit)
+            solver = levels.stage(
+                n, p.level_sizes, p.since, inputs, outputs, hard=True, shared=p.dynamics.held, limit=self.limit
+            )
         else:
             m = len(p.equation_names) + len(p.row_names)
             rows = sum(task.size(p.dynamics) for task in p.stacked)
-            counts = Numbers((float(rows), float(self.limit)))
+            counts = Numbers((float(rows), float(self.limit), float(p.dynamics.held)))
             outputs = (x, Buffer("multipliers", n + m), Result(3), info)
             solver = FIT.stage(n, m, (*(places[name] for name in self._names[:-1]), guess, counts), outputs)
         code = self._reading.traced.kernel.load("single")

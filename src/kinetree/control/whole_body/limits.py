@@ -59,7 +59,11 @@ class TorqueLimits(WholeBodyLimit):
                 raise ArgumentError(f"most is {short(self.most)}; expected numbers of zero or more")
 
     def check(self, dynamics: Dynamics) -> None:
-        self.efforts(dynamics)
+        efforts = self.efforts(dynamics)
+        for joint in dynamics.robot.model.owners:
+            if (efforts[joint.v_slice] < 0.0).any():
+                least = efforts[joint.v_slice].min()
+                raise ArgumentError(f"the effort limit of joint {joint.name!r} is {least:g}; expected zero or more")
 
     def efforts(self, dynamics: Dynamics) -> Array:
         """The most torque of every entry, (nv,)."""
@@ -93,7 +97,14 @@ class MotionLimits(WholeBodyLimit):
             object.__setattr__(self, name, getattr(limits, name))
 
     def check(self, dynamics: Dynamics) -> None:
-        self._limits(dynamics).accelerations(dynamics.robot)
+        limits, robot = self._limits(dynamics), dynamics.robot
+        places = limits.places(robot)
+        if places:
+            raise ArgumentError(
+                f"joint {places[0][0].name!r} has position limits, and its velocity is in body axes, where motion "
+                "limits cannot keep them; expected position=False, or base_velocity='mixed' in kt.load"
+            )
+        limits.check(robot)
 
     def bounds(self, dynamics: Dynamics, state: State, dt: float) -> tuple[Any, Any]:
         """Of accelerations, (nv,) each: (bound of v at the end of dt - v) / dt."""

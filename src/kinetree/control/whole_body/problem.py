@@ -1,7 +1,8 @@
 """Tasks, contacts and limits of a robot as one formula: what the solver of a step of whole-body control is given.
 
-In the variables of `Dynamics`, equations are those of motion without motors, contacts that hold, and hard tasks. A
-contact that is off has the equation f = 0 in place of that of its motion, so that sizes never change.
+In the variables of `Dynamics`, equations are contacts that hold, those of motion without motors, and hard tasks. A
+contact that is off has the equation f = 0 in place of that of its motion, so that sizes never change. Contacts of one
+body contradict each other while it turns; those come first, and are met in the sense of least squares.
 """
 
 from __future__ import annotations
@@ -88,9 +89,10 @@ class Problem:
     def equation_names(self) -> list[str]:
         """What every equation is of."""
         d = self.dynamics
-        names = [f"equation of motion of {joint}" for joint in (_joint(d.robot, k) for k in d.idle)]
+        names: list[str] = []
         for contact in d.contacts:
             names += [f"contact {contact.name!r}"] * contact.size
+        names += [f"equation of motion of {joint}" for joint in (_joint(d.robot, k) for k in d.idle)]
         for task in self.tasks:
             names += [f"task {task.name!r}"] * (task.size(d) if task.hard else 0)
         return names
@@ -209,7 +211,7 @@ class Problem:
 
     def _equations(self, state: State, rows: Rows, switches: Array) -> tuple[Array, Array]:
         d = self.dynamics
-        A, b = [state.T[list(d.idle)]], [-state.h[list(d.idle)]]
+        A, b = [ops.zeros((0, d.n), state.q)], [ops.zeros(0, state.q)]
         for (J, wanted), contact, switch in zip(state.motions, d.contacts, switches, strict=False):
             is_on = ops.less(0.5, switch)
             held, right = ops.zeros((contact.size, d.n), state.q), ops.zeros(contact.size, state.q)
@@ -221,6 +223,8 @@ class Problem:
                 right[i] = ops.where(is_on, wanted[i], 0.0)
             A.append(held)
             b.append(right)
+        A.append(state.T[list(d.idle)])
+        b.append(-state.h[list(d.idle)])
         for task, (A_task, b_task), factor in zip(self.tasks, rows, switches[len(d.contacts) :], strict=True):
             if task.hard:
                 A.append(A_task * factor)

@@ -34,24 +34,21 @@ def why(problem: Problem, status: int, given: list[Array], results: list[Array],
 
 def conflict(problem: Problem, results: list[Array]) -> tuple[str, ...]:
     """Names of equations and hard bounds that contradict each other, if some do."""
-    n, equations = problem.dynamics.n, problem.equation_names
-    names = [*problem.variable_names, *equations, *problem.row_names]
+    n, count = problem.dynamics.n, len(problem.equation_names)
+    names = [*problem.variable_names, *problem.equation_names, *problem.row_names]
     if problem.is_strict:
         J, e, D, lower, upper, _ = results
-        hard = np.array(problem.since) < 0
-        C = np.concatenate([J[: len(equations)], D])
-        low, high = np.where(hard, lower[n:], -np.inf), np.where(hard, upper[n:], np.inf)
-        right = e[: len(equations)]
-        lower, upper = np.concatenate([lower[:n], right, low]), np.concatenate([upper[:n], right, high])
+        hard = np.concatenate([np.full(n, True), np.array(problem.since) < 0])
+        C, right = np.concatenate([J[:count], D]), e[:count]
+        lower, upper = np.where(hard, lower, -np.inf), np.where(hard, upper, np.inf)
     else:
         C, lower, upper = results[4:7]
-    try:
-        qp.program(n, len(C)).run(np.eye(n), np.zeros(n), C, lower, upper, np.zeros(n + len(C)))
-    except InfeasibleError as error:
-        return tuple(dict.fromkeys(names[row] for row in error.rows))
-    except QuadraticProgramError:
-        pass
-    return ()
+        right = lower[n : n + count]
+        lower, upper = (np.delete(bound, slice(n, n + count)) for bound in (lower, upper))
+    if not np.isfinite(C).all() or not np.isfinite(right).all():
+        return ()
+    rows = qp.conflict(C, right, problem.dynamics.held, lower, upper)
+    return tuple(dict.fromkeys(names[row] for row in rows))
 
 
 def _not_finite(problem: Problem, given: list[Array]) -> NotFiniteError | None:

@@ -56,6 +56,18 @@ class Free(Joint):
         own = q[self.q_slice]
         return own[:3], own[3:]
 
+    @property
+    def linear_slice(self) -> slice:
+        """Where v has its linear part."""
+        first = self.iv if self.order == "linear-first" else self.iv + 3
+        return slice(first, first + 3)
+
+    @property
+    def rated(self) -> tuple[tuple[int, int], ...]:
+        if self.frame == "body":
+            return ()
+        return tuple((self.iq + k, self.linear_slice.start + k) for k in range(3))
+
     def transform(self, q: Array) -> Transform:
         p, xyzw = self._pose(q)
         return Transform.unchecked(matrix_from_quaternion(xyzw).T, p)

@@ -63,6 +63,12 @@ class Joint(ABC):
         start = self.quaternion_start
         return None if start is None else slice(self.iq + start, self.iq + start + 4)
 
+    @property
+    def rated(self) -> tuple[tuple[int, int], ...]:
+        """Entries of q, each with the entry of v that is its rate: none where a velocity is in other axes, or is that
+        of a quaternion."""
+        return ()
+
     @abstractmethod
     def transform(self, q: Array) -> Transform:
         """^i X_J(q)."""

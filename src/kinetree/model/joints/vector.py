@@ -24,6 +24,10 @@ class VectorJoint(Joint, ABC):
     unlimited_range: ClassVar[tuple[float, ...]]
     """For each coordinate, half the range it is drawn from where it has no limits."""
 
+    @property
+    def rated(self) -> tuple[tuple[int, int], ...]:
+        return tuple((self.iq + k, self.iv + k) for k in range(self.nq))
+
     def neutral(self) -> Array:
         return np.zeros(self.nq)
 

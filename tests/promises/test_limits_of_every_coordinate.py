@@ -1,0 +1,120 @@
+"""Differential IK keeps the limits of every coordinate that has them, and says so where it cannot."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.control import MotionLimits, PostureTask, TorqueLimits, WholeBody
+from kinetree.ik import DifferentialIK, Limits, Pose, Position, Posture
+
+
+def robot_of(kind, base_velocity="body", spatial_order="linear-first", **joint):
+    """One joint that moves a tool half a metre away."""
+    builder = kt.ModelBuilder("one")
+    for link in ("base", "arm"):
+        builder.link(link, kt.solids.box((0.3, 0.2, 0.1), mass=1.0))
+    builder.joint("joint", kind, "base", "arm", **joint)
+    builder.frame("tool", "arm", xyz=(0.5, 0.0, 0.2))
+    return kt.Robot(builder.build(base_velocity=base_velocity, spatial_order=spatial_order))
+
+
+def farthest(robot, tasks, targets, steps=120, **options):
+    """How far q gets beyond its limits on the way, and where it ends."""
+    ik = DifferentialIK(robot, tasks, dt=0.01, **options)
+    q, worst = robot.neutral(), 0.0
+    for _ in range(steps):
+        q = robot.integrate(q, 0.01 * ik(q, *targets))
+        worst = max(worst, (robot.limits.lower - q).max(), (q - robot.limits.upper).max())
+    return worst, q
+
+
+CASES = {
+    "universal": dict(kind="universal", axis=(0, 0, 1), axis2=(0, 1, 0), lower=-0.2, upper=(0.2, 0.1)),
+    "planar": dict(kind="planar", axis=(0, 0, 1), lower=(-0.1, -0.2, -0.3), upper=(0.1, 0.2, 0.3)),
+    "helical": dict(kind="helical", axis=(0, 0, 1), pitch=0.1, lower=-0.2, upper=0.2),
+}
+
+
+@pytest.mark.parametrize("damping", [1e-3, 0.0])
+@pytest.mark.parametrize("case", CASES)
+def test_every_coordinate_stops_at_its_position_limits(case, damping):
+    robot = robot_of(**CASES[case])
+    target = robot.frame("tool").pose(robot.neutral())[:3, 3] + [1.0, 2.0, -3.0]
+    worst, q = farthest(robot.eager, Position("tool"), [target], damping=damping)
+    assert worst < 1e-9
+    at = np.minimum(np.abs(q - robot.limits.lower), np.abs(robot.limits.upper - q))
+    assert np.count_nonzero(at < 1e-6) >= robot.nv - 1  # and it does get there
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["weighted", "strict"])
+@pytest.mark.parametrize("order", ["linear-first", "angular-first"])
+@pytest.mark.parametrize("frame", ["mixed", "body"])
+def test_a_free_joint_stays_where_its_limits_let_it(frame, order, strict):
+    robot = robot_of("free", frame, order, lower=(-0.1, -np.inf, -0.3, *[-np.inf] * 4), upper=(0.1, 0.2, *[np.inf] * 5))
+    target = robot.frame("tool").pose(robot.neutral()).copy()
+    target[:3, :3] = kt.rotations.matrix_from_rotation_vector([0.4, -0.3, 0.8])
+    target[:3, 3] += [1.0, 1.0, -1.0]
+    tasks = [Pose("tool"), Position("arm", priority=1)] if strict else [Pose("tool")]
+    targets = [target, np.array([1.0, 1.0, -1.0])][: len(tasks)]
+    worst, q = farthest(robot.eager, tasks, targets)
+    assert worst < (1e-9 if frame == "mixed" else 2e-3)  # on the arc of a turning body, limits hold to second order
+    np.testing.assert_allclose(q[:3], [0.1, 0.2, -0.3], atol=2e-3)
+
+
+def test_a_free_joint_beyond_its_limits_comes_back_as_fast_as_velocity_limits_allow():
+    robot = robot_of("free", lower=(-0.1, -0.1, -0.1, *[-np.inf] * 4), upper=(0.1, 0.1, 0.1, *[np.inf] * 4),
+                     velocity=(0.3, 0.3, 0.3, 9.0, 9.0, 9.0))  # fmt: skip
+    q = robot.neutral()
+    q[:3] = [0.5, -0.6, 0.7]
+    for damping in (1e-3, 0.0):
+        v = DifferentialIK(robot.eager, Position("arm"), damping=damping)(q, q[:3])
+        assert v[0] < -0.17 and v[1] > 0.17 and v[2] < -0.17 and np.abs(v[:3]).max() < 0.3 + 1e-9
+
+
+def test_what_cannot_be_kept_is_refused():
+    robot = robot_of("free", lower=(-0.1, -0.1, -0.1, *[-np.inf] * 4), upper=np.inf)
+    with pytest.raises(kt.ArgumentError, match=r"joint 'joint' has position limits.*base_velocity='mixed'"):
+        DifferentialIK(robot, Position("arm"), Limits(acceleration=1.0))
+    with pytest.raises(kt.ArgumentError, match=r"joint 'joint' has position limits.*base_velocity='mixed'"):
+        WholeBody(robot, PostureTask(), (), MotionLimits())
+    with pytest.raises(kt.ModelError, match="quaternion"):
+        robot_of("spherical", lower=-0.1, upper=0.1)
+
+
+@pytest.mark.parametrize("damping", [1e-3, 0.0])
+def test_a_joint_whose_velocity_limit_is_zero_stays_and_a_step_says_so(damping):
+    robot = robot_of("planar", axis=(0, 0, 1), velocity=(0.0, 1.0, 1.0)).eager
+    ik = DifferentialIK(robot, Position("arm"), damping=damping)
+    step = ik.step(robot.neutral(), np.array([1.0, 1.0, 0.0]))
+    np.testing.assert_allclose(step.v, [0.0, 1.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(step.at_limit, [2.0, 1.0, 0.0])
+    locked = robot_of("revolute", axis=(0, 0, 1), lower=0.3, upper=0.3).eager
+    step = DifferentialIK(locked, Posture(), dt=0.1).step(np.array([0.2]), np.array([0.0]))
+    np.testing.assert_allclose(step.v, 1.0)
+    assert step.at_limit == [2.0]
+
+
+def test_negative_limits_are_refused_with_the_name_of_the_joint():
+    slow = robot_of("planar", axis=(0, 0, 1), velocity=(1.0, -0.5, 1.0))
+    assert any("velocity limit -0.5 is negative" in str(finding) for finding in slow.check())
+    sentence = "the velocity limit of joint 'joint' is -0.5; expected zero or more"
+    with pytest.raises(kt.ArgumentError, match=sentence):
+        DifferentialIK(slow, Position("arm"))
+    with pytest.raises(kt.ArgumentError, match=sentence):
+        WholeBody(slow, PostureTask(), (), MotionLimits())
+    DifferentialIK(slow, Position("arm"), Limits(velocity=False))
+    weak = robot_of("revolute", axis=(0, 0, 1), effort=-3.0)
+    with pytest.raises(kt.ArgumentError, match="the effort limit of joint 'joint' is -3; expected zero or more"):
+        WholeBody(weak, PostureTask())
+    WholeBody(weak, PostureTask(), (), TorqueLimits(1.0))
+
+
+def test_whole_body_motion_limits_hold_for_every_coordinate():
+    robot = robot_of(**CASES["universal"], velocity=2.0, effort=100.0)
+    controller = WholeBody(robot.eager, PostureTask(stiffness=400.0), (), (MotionLimits(), TorqueLimits()), dt=0.01)
+    q, v = robot.neutral(), np.zeros(2)
+    for _ in range(200):
+        v = v + 0.01 * controller.step(q, v, {"posture": np.array([1.0, -1.0])}).a
+        q = q + 0.01 * v
+        assert (q < robot.limits.upper + 1e-6).all() and (q > robot.limits.lower - 1e-6).all()
+    assert np.abs(q - [0.2, -0.2]).max() < 1e-2

@@ -1,0 +1,217 @@
+"""Contacts that repeat or contradict each other are held as well as they can be, at rest and in motion."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from closed_loops import share_of_cone, share_of_limits
+from kinetree.control import (
+    CenterOfMassTask,
+    LineContact,
+    OrientationTask,
+    PointContact,
+    PoseTask,
+    PostureTask,
+    SurfaceContact,
+    WholeBody,
+)
+from kinetree.linalg import RANK_TOLERANCE
+from kinetree.simulation import MujocoWorld
+from whole_bodies import standing
+
+SPEEDS = (0.0, 1e-6, 1e-4, 1e-2, 1.0)
+
+
+def corners(frame, at=(0.0, 0.0, 0.0), length=0.16, width=0.08, **options):
+    """Four points of a sole."""
+    return [
+        PointContact(frame, friction=0.6, at=(at[0] + x, at[1] + y, at[2]), name=f"{frame} {x:g} {y:g}", **options)
+        for x in (0.5 * length, -0.5 * length)
+        for y in (0.5 * width, -0.5 * width)
+    ]
+
+
+def mixed(frame, at):
+    """A surface, a line and a point of one sole."""
+    kinds = {SurfaceContact: 0.0, LineContact: 0.05, PointContact: -0.07}
+    x, y, z = at
+    return [
+        kind(frame, at=(x + ahead, y, z), friction=0.6, name=f"{kind.__name__} of {frame}")
+        for kind, ahead in kinds.items()
+    ]
+
+
+def contacts_of(stander, case):
+    feet = [contact.frame for contact in stander.contacts]
+    at = stander.contacts[0].at or (0.0, 0.0, 0.0)
+    return {
+        "points of one sole": lambda: corners(feet[0], at),
+        "points of all soles": lambda: [point for foot in feet for point in corners(foot, at)],
+        "mixed kinds": lambda: [contact for foot in feet[:2] for contact in mixed(foot, at)],
+        "a surface on every foot": lambda: [SurfaceContact(foot, at=at, friction=2.0) for foot in feet],  # tilted
+        "every surface twice": lambda: [
+            SurfaceContact(foot, at=at, friction=0.6, name=f"{foot} {k}") for foot in feet for k in range(2)
+        ],
+    }[case]()
+
+
+def held(controller, q, v):
+    """J and J̇ v of all contacts, in world axes, from frames alone."""
+    robot, rows, drifts = controller.robot, [], []
+    for contact in controller.contacts:
+        frame = robot.frame(contact.frame)
+        R, J, gamma = frame.pose(q)[:3, :3], frame.jacobian(q), frame.bias_acceleration(q, v)
+        p = R @ np.array(contact.at or (0.0, 0.0, 0.0))
+        omega = J[3:] @ v
+        point = J[:3] + np.cross(J[3:].T, p).T
+        drift = gamma[:3] + np.cross(gamma[3:], p) + np.cross(omega, np.cross(omega, p))
+        directions = R.T @ J[3:], R.T @ gamma[3:]
+        chosen = [row - 3 for row in contact.rows if row > 2]
+        rows += [point if not chosen else R.T @ point, directions[0][chosen]]
+        drifts += [drift if not chosen else R.T @ drift, directions[1][chosen]]
+    return np.concatenate(rows), np.concatenate(drifts)
+
+
+def controller_of(robot, contacts, strict):
+    tasks = [CenterOfMassTask(weight=3.0), PostureTask(weight=0.3, priority=1 if strict else 0)]
+    return WholeBody(robot.eager, tasks, contacts, limits=())  # without compiling a formula for each
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["weighted", "strict"])
+@pytest.mark.parametrize(
+    "name, case",
+    [
+        ("humanoid", "points of one sole"),
+        ("humanoid", "mixed kinds"),
+        pytest.param("humanoid", "points of all soles", marks=pytest.mark.long),
+        ("quadruped", "a surface on every foot"),
+        pytest.param("humanoid", "every surface twice", marks=pytest.mark.long),
+        pytest.param("quadruped", "mixed kinds", marks=pytest.mark.long),
+        pytest.param("g1", "points of one sole", marks=pytest.mark.long),
+        pytest.param("g1", "points of all soles", marks=pytest.mark.long),
+        pytest.param("g1", "mixed kinds", marks=pytest.mark.long),
+    ],
+)
+def test_contacts_of_one_foot_are_held_in_the_sense_of_least_squares_at_any_speed(name, case, strict):
+    stander = standing(name)
+    robot = stander.robot
+    controller = controller_of(robot, contacts_of(stander, case), strict)
+    rng = np.random.default_rng(1)
+    contradicted = 0
+    for speed in SPEEDS:
+        q = robot.integrate(stander.q, 0.02 * rng.normal(size=robot.nv))
+        v = speed * rng.normal(size=robot.nv)
+        goal = {"center_of_mass": robot.center_of_mass(q), "posture": q}
+        try:
+            step = controller.step(q, v, goal)
+        except kt.InfeasibleError as error:  # held, but no forces within cones do it
+            assert speed > 0.1 and "cone" in str(error)
+            continue
+        J, drift = held(controller, q, v)
+        left = J @ step.a + drift
+        assert np.linalg.matrix_rank(J, RANK_TOLERANCE * np.linalg.norm(J)) < len(J)
+        assert np.abs(J.T @ left).max() < 1e-9 * (1.0 + np.abs(step.a).max())  # no other a leaves less
+        contradicted += np.abs(left).max() > 1e-6
+        torques = robot.inverse_dynamics(q, v, step.a, wrenches=controller.wrenches(q, step.forces))
+        assert np.abs(torques - step.tau).max() < 1e-8 * (1.0 + np.abs(torques).max())
+    assert contradicted
+
+
+def test_points_of_a_sole_ask_for_what_its_surface_asks_for():
+    """Four corners, of which none can be still while the sole turns, hold its centre and its axes."""
+    stander = standing("humanoid")
+    robot, rng = stander.robot, np.random.default_rng(3)
+    surface = controller_of(robot, [SurfaceContact("left_sole"), SurfaceContact("right_sole")], False)
+    points = controller_of(robot, corners("left_sole") + corners("right_sole"), False)
+    for speed in (1e-3, 0.3):
+        v = speed * rng.normal(size=robot.nv)
+        goal = {"center_of_mass": robot.center_of_mass(stander.q), "posture": stander.q}
+        one, other = (controller.step(stander.q, v, goal).a for controller in (surface, points))
+        for foot in ("left_sole", "right_sole"):
+            frame = robot.frame(foot)
+            a, b = (frame.acceleration(stander.q, v, acceleration) for acceleration in (one, other))
+            np.testing.assert_allclose(a[:3], b[:3], atol=1e-7)
+            np.testing.assert_allclose(a[3:], b[3:], atol=2.0 * speed**2 * robot.nv)
+
+
+def test_contacts_that_are_off_and_what_cannot_be_done_are_still_told():
+    stander = standing("humanoid")
+    robot, v = stander.robot, 0.1 * np.random.default_rng(0).normal(size=stander.robot.nv)
+    contacts = corners("left_sole") + corners("right_sole")
+    goal = {"center_of_mass": robot.center_of_mass(stander.q), "posture": stander.q}
+    controller = controller_of(robot, contacts, False)
+    off = {contact.name: False for contact in contacts[:4]}
+    step = controller.step(stander.q, v, goal, contacts=off)
+    assert all(np.abs(step.force(name)).max() < 1e-9 for name in off)
+    assert np.abs(robot.frame("left_sole").acceleration(stander.q, v, step.a)).max() > 0.1
+    pushed = [PoseTask("left_sole", hard=True), PostureTask(), CenterOfMassTask()]
+    target = robot.frame("left_sole").pose(stander.q).copy()
+    target[2, 3] += 0.1
+    for strict in (0, 1):
+        tasks = [*pushed[:2], CenterOfMassTask(priority=strict)]
+        impossible = WholeBody(robot.eager, tasks, contacts, limits=())
+        with pytest.raises(kt.InfeasibleError) as caught:
+            impossible.step(stander.q, v, {**goal, "left_sole": target})
+        assert "task 'left_sole'" in caught.value.conflicting
+        assert any(name.startswith("contact 'left_sole") for name in caught.value.conflicting)
+
+
+def test_a_step_from_the_state_of_the_last_one_is_the_same():
+    stander = standing("humanoid")
+    robot = stander.robot
+    controller = controller_of(robot, corners("left_sole") + corners("right_sole"), False)
+    goal = {"center_of_mass": robot.center_of_mass(stander.q), "posture": stander.q}
+    v = 0.1 * np.random.default_rng(2).normal(size=robot.nv)
+    cold = controller.step(stander.q, v, goal)
+    warm = controller.step(stander.q, v, goal, state=cold.state)
+    np.testing.assert_allclose(warm.tau, cold.tau, atol=1e-7)
+    assert warm.iterations <= cold.iterations
+
+
+@pytest.mark.parametrize("damping", [1e-3, 0.0], ids=["damped", "undamped"])
+def test_differential_ik_holds_contacts_that_contradict_each_other_as_well_as_it_can(damping):
+    """Feet held twice, in places that differ a little, as drift leaves them."""
+    robot = kt.load("humanoid", base="floating")
+    q, rng = standing("humanoid").q, np.random.default_rng(0)
+    places = {foot: robot.frame(foot).pose(q) for foot in ("left_sole", "left_foot_link", "right_sole")}
+    places["left_foot_link"] = places["left_foot_link"].copy()
+    places["left_foot_link"][:3, 3] += 1e-3 * rng.normal(size=3)
+    contacts = [kt.Contact(foot, "surface", at=place) for foot, place in places.items()]
+    ik = kt.ik.DifferentialIK(robot.eager, kt.ik.CenterOfMass(), contacts=contacts, damping=damping)
+    v = ik(q, robot.center_of_mass(q) - [0.0, 0.0, 0.01])
+    J = np.concatenate([robot.frame(foot).jacobian(q) for foot in places])
+    rate = np.concatenate([np.r_[10.0 * (T[:3, 3] - robot.frame(foot).pose(q)[:3, 3]), 0, 0, 0]
+                           for foot, T in places.items()])  # fmt: skip
+    assert np.abs(J @ v - rate).max() > 1e-4
+    np.testing.assert_allclose(J.T @ (J @ v - rate), 0.0, atol=1e-10)
+    com = robot.center_of_mass_jacobian(q)
+    assert (com @ v)[2] < -0.05  # and what is left does the task
+
+
+def test_the_bundled_humanoid_stands_in_mujoco_on_eight_points_and_shifts_its_weight():
+    robot = kt.load("humanoid", base="floating")
+    q = standing("humanoid").q.copy()
+    q[2] -= robot.frame("left_sole").pose(q)[2, 3]
+    contacts = corners("left_sole", damping=20.0) + corners("right_sole", damping=20.0)
+    tasks = [
+        CenterOfMassTask(weight=10.0, stiffness=60.0),
+        OrientationTask("chest_link", weight=0.5, stiffness=60.0, name="trunk"),
+        PostureTask(weight=0.05, stiffness=40.0),
+    ]
+    controller = WholeBody(robot, tasks, contacts)
+    start = robot.center_of_mass(q)
+    start[0] = robot.frame("left_sole").pose(q)[0, 3]
+    rest = {"trunk": robot.frame("chest_link").pose(q)[:3, :3], "posture": q}
+    state = None
+
+    def law(now):
+        nonlocal state
+        goal = start + np.array([0.0, 0.02, -0.02]) * min(1.0, now.t / 0.8)
+        step = controller.step(now.q, now.v, rest | {"center_of_mass": goal}, state=state)
+        state = step.state
+        return step.tau
+
+    recording = MujocoWorld(robot, feel=["left_sole", "right_sole"]).run(law, q, duration=1.5)
+    assert np.linalg.norm(recording.center_of_mass[-1] - start - [0.0, 0.02, -0.02]) < 0.003
+    assert share_of_limits(recording) < 1.0
+    assert share_of_cone(recording.forces["left_sole"], 0.8) < 1.0

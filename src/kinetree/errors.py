@@ -7,16 +7,34 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
 from typing import TypeVar
 
 W = TypeVar("W", bound=str)
+LONGEST_NAME = 100
+MOST_NAMES = 2000
+"""How many names are compared, and how much of each, to find one that may have been meant."""
 
 
-class KinetreeError(Exception):
-    """Base of all errors of this library."""
+def printable(text: str) -> str:
+    """The text with what a terminal would obey instead of show written out: control characters, escape sequences, marks
+    that turn the direction of writing, line breaks. They are those that Python's own repr writes out."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )
+
+
+class _Sentence(BaseException):
+    """What shows its sentence, and nothing in it that a terminal would obey: names come from files of others."""
 
     def __str__(self) -> str:  # KeyError would print the repr of the sentence
-        return str(self.args[0]) if self.args else ""
+        return printable(str(self.args[0])) if self.args else ""
+
+
+class KinetreeError(_Sentence, Exception):
+    """Base of all errors of this library."""
 
 
 class ModelError(KinetreeError, ValueError):
@@ -71,34 +89,38 @@ class NotFiniteError(QuadraticProgramError):
     """A quadratic program with NaN, or with infinity where only bounds may be infinite."""
 
 
-class ModelWarning(UserWarning):
+class ModelWarning(_Sentence, UserWarning):
     """A model that loads, with something in it that its author probably did not mean."""
 
 
-class DivergenceWarning(UserWarning):
+class DivergenceWarning(_Sentence, UserWarning):
     """Some states of a simulation stopped where they were last well, because their numbers became infinite."""
 
 
-class CacheWarning(UserWarning):
+class CacheWarning(_Sentence, UserWarning):
     """Compiled code cannot be kept on disk, so that the next process will have to compile it again."""
 
 
 def short(value: object) -> str:
     """A value as it may stand in a sentence: its repr on one line, cut where it gets long."""
-    text = " ".join(repr(value).split())
+    try:
+        text = printable(" ".join(repr(value).split()))
+    except Exception:  # an integer of too many digits, lists that are nested too deep, whatever an object's own raises
+        return f"something of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}… ({type(value).__name__})"
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """``frame 'tool' does not exist; did you mean 'tool0'?``"""
     names = list(known)
-    near = difflib.get_close_matches(str(name)[:200], names, n=1, cutoff=0.5)
+    short_names = (other for other in names if len(other) <= LONGEST_NAME)
+    near = difflib.get_close_matches(str(name)[:LONGEST_NAME], islice(short_names, MOST_NAMES), n=1, cutoff=0.5)
     if near:
         hint = f"did you mean {near[0]!r}?"
     elif len(names) > 12:
-        hint = f"there are {len(names)}, the first {names[0]!r}"
+        hint = f"there are {len(names)}, the first {short(names[0])}"
     else:
-        hint = f"there are {', '.join(map(repr, names))}" if names else "there are none"
+        hint = f"there are {', '.join(map(short, names))}" if names else "there are none"
     return UnknownNameError(f"{kind} {short(name)} does not exist; {hint}")
 
 

@@ -2,7 +2,6 @@
 
     compiler    whatever traces, compiles, loads or links code, and whatever keeps what came of it
     xacro       the package xacro, which keeps its state in its module
-    mujoco      who hears MuJoCo's warnings
     llvmlite    llvmlite's own, which it takes for every call, and to give code up at any time and on any thread
 
 Who holds one of them takes only those below it. Nobody holds a lock of his own while he takes the first: properties
@@ -22,9 +21,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-compiler, xacro, mujoco = threading.RLock(), threading.RLock(), threading.RLock()
+compiler, xacro = threading.RLock(), threading.RLock()
 
-IN_ORDER: list[Any] = [compiler, xacro, mujoco]
+IN_ORDER: list[Any] = [compiler, xacro]
 """llvmlite's comes last, where it is imported."""
 
 

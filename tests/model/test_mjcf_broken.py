@@ -181,7 +181,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(8, len(VALID) - 1), st.integers(0, 8), st.sampled_from(PIECES)), max_size=4))
 def test_damaged_files_load_or_raise_a_model_error(damage):
     text = VALID

@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeAlias
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.main import INTERRUPTED, discard_stdout
+from kinetree.errors import printable
 from kinetree.files import why_not_written, write_text
 
 PIPE_WIDTH = 120
@@ -43,7 +45,11 @@ JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON,
 
 
 class _Console(Console):
-    """A console that leaves a broken pipe to the command."""
+    """A console that leaves a broken pipe to the command, and shows what a name would have a terminal do."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(_shown(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -60,6 +66,11 @@ def console_for_notes() -> Console:
     return _Console(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
 
 
+def _shown(text: str) -> str:
+    """Lines without anything in them that a terminal would obey."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def examples(*lines: str) -> str:
     """The end of a help text."""
     return "\n".join(["Examples:", *(f"  {line}" for line in lines)])
@@ -68,7 +79,8 @@ def examples(*lines: str) -> str:
 def print_json(content: object) -> None:
     """One document on stdout, lists of numbers in one line each."""
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
+    lines = NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+    sys.stdout.write("".join(json.dumps(c)[1:-1] if c != "\n" and not c.isprintable() else c for c in lines))
 
 
 def table_of(*columns: Column) -> Table:
@@ -172,7 +184,7 @@ def written(text: str, out: Path | None) -> None:
     """A document to stdout, or to a file with a word about it on stderr."""
     text = text if text.endswith("\n") else f"{text}\n"
     if out is None:
-        sys.stdout.write(text)
+        sys.stdout.write(_shown(text) if sys.stdout.isatty() else text)
     else:
         write_text(out, text)
         say("written", str(out), "bold green")

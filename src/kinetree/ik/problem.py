@@ -64,20 +64,20 @@ class Problem:
             sizes.append(self.robot.nv)
         return tuple(sizes)
 
-    @cached_property
+    @lazy
     def by_levels(self) -> bool:
         """Whether a step is solved level by level: there are several priorities, or λ is too small for JᵀJ + λ² 1, in
         which small singular values of J are lost."""
         largest = max(float(task.weights(self.robot).max(initial=0.0)) for task in self.tasks)
         return len(self.priorities) > 1 or self.damping < SMALL_DAMPING * largest
 
-    @cached_property
+    @lazy
     def _is_least_norm(self) -> bool:
         """Whether a last level makes v as small as all others allow: without damping, a level that meets limits says
         nothing of directions that it does not need."""
         return self.damping == 0.0 and self.limits is not None
 
-    @cached_property
+    @lazy
     def places(self) -> int:
         """How many position limits are rows, of several entries of v."""
         return 0 if self.limits is None else len(self.limits.places(self.robot))

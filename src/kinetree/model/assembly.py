@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import one_of, unknown
+from kinetree.errors import one_of, short, unknown
 from kinetree.model.description import (
     AXIS_JOINTS,
     JOINTS,
@@ -31,6 +31,8 @@ from kinetree.spatial.packing import SPATIAL_ORDERS
 
 FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
+MOST_HINTS = 20
+"""How many names that do not exist are told with one that may have been meant."""
 LIMIT_TOLERANCE = 1e-6
 """How far, relatively, a follower's limits may fall short of its leader's before that is worth a remark."""
 IDENTITY = Transform.identity()
@@ -107,11 +109,11 @@ def _root(description: Draft, children: Mapping[str, list[JointDescription]]) ->
 
 def _resolved_mimics(description: Draft) -> dict[str, Mimic]:
     """Each follower's leader, ratio and offset, chains of followers multiplied out."""
-    direct = {
-        joint.name: joint.mimic
-        for joint in description.joints.values()
-        if joint.mimic is not None and _follows(description, joint)
-    }
+    direct: dict[str, Mimic] = {}
+    lost: list[str] = []
+    for joint in description.joints.values():
+        if joint.mimic is not None and _follows(description, joint, lost):
+            direct[joint.name] = joint.mimic
     resolved: dict[str, Mimic] = {}
     for name in direct:
         if name not in resolved:
@@ -182,8 +184,9 @@ def _narrowed_limits(description: Draft, mimics: Mapping[str, Mimic]) -> dict[st
     return narrowed
 
 
-def _follows(description: Draft, joint: JointDescription) -> bool:
-    """Whether the joint really mimics another; what keeps it from doing so is recorded."""
+def _follows(description: Draft, joint: JointDescription, lost: list[str]) -> bool:
+    """Whether the joint really mimics another; what keeps it from doing so is recorded, and its name if that other does
+    not exist."""
     mimic, element = joint.mimic, f"joint {joint.name!r}"
     if mimic is None:
         return False
@@ -193,7 +196,10 @@ def _follows(description: Draft, joint: JointDescription) -> bool:
     if not np.isfinite([mimic.multiplier, mimic.offset]).all():
         raise description.error(element, "the mimic multiplier or offset is not finite", joint.line)
     if mimic.joint not in description.joints:
-        missing = unknown("joint", mimic.joint, description.joints)
+        lost.append(joint.name)
+        missing = f"joint {short(mimic.joint)} does not exist"
+        if len(lost) <= MOST_HINTS:  # to look for similar names takes as long as there are joints
+            missing = str(unknown("joint", mimic.joint, description.joints))
         description.warn(element, f"cannot mimic: {missing}; it keeps a coordinate of its own", joint.line)
         return False
     return True

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from kinetree.arguments import as_number, as_numbers
-from kinetree.errors import ArgumentTypeError, ModelError, short
+from kinetree.errors import ArgumentTypeError, ModelError, printable, short
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import (
     AxisJoint,
@@ -62,7 +62,7 @@ class Finding:
 
     def __str__(self) -> str:
         where = self.element + (f" (line {self.line})" if self.line is not None else "")
-        return f"{where}: {self.message}" if where else self.message
+        return printable(f"{where}: {self.message}" if where else self.message)
 
 
 @dataclass(frozen=True)

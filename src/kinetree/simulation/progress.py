@@ -7,6 +7,8 @@ import threading
 import time
 from types import TracebackType
 
+from kinetree.errors import printable
+
 PATIENCE = 2.0
 """Seconds before anything is shown."""
 OFTEN = 0.1
@@ -50,4 +52,4 @@ class Progress:
         share = min(1.0, self.done / self.total)
         filled = int(share * WIDTH)
         left = seconds * (1.0 - share) / share if share else 0.0
-        return f"{self.title} {'━' * filled}{'─' * (WIDTH - filled)} {100 * share:3.0f} %, {left:.0f} s left"
+        return f"{printable(self.title)} {'━' * filled}{'─' * (WIDTH - filled)} {100 * share:3.0f} %, {left:.0f} s left"

@@ -15,6 +15,7 @@ from hashlib import sha256
 from math import prod
 from pathlib import Path
 from typing import IO, Any
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -24,6 +25,10 @@ from kinetree.ops import Array
 from kinetree.simulation.trajectory import Occurrence, Trajectory
 
 VERSION = 1
+UNPACKED = 256 * 2**20
+NPZ_RATIO, PARQUET_RATIO = 20, 2000
+"""How many times its size a file may take in memory, if that is more than `UNPACKED`: NPZ is written as it is, and
+Parquet has few bytes for a column of equal numbers."""
 _KEY, _SUM = b"kinetree", b"kinetree.sha256"
 
 
@@ -85,20 +90,52 @@ def _head(trajectory: Trajectory) -> dict[str, Any]:
     }
 
 
+def _read_head(source: Path, text: str | bytes) -> dict[str, Any]:
+    """The text that stands beside the arrays, after checking that its values have the types they are used as."""
+    head = json.loads(text)
+    if not isinstance(head, dict) or head.get("version") != VERSION:
+        version = head.get("version") if isinstance(head, dict) else None
+        raise ArgumentError(f"{source} was written in format {short(version)}; expected {VERSION}")
+    shapes = [size for shape in head["shapes"].values() for size in shape]
+    words = [word for kind in ("names", "units") for listed in head[kind].values() for word in listed]
+    whole = [*shapes, *(index for event in head["events"] for index in event["index"])]
+    if not all(type(number) is int and number >= 0 for number in whole):
+        raise ValueError("a shape or an index is not of whole numbers")
+    if not all(isinstance(word, str) for word in (*words, *(event["name"] for event in head["events"]))):
+        raise ValueError("a name or a unit is not a word")
+    return head
+
+
 def _assembled(
     source: Path, head: dict[str, Any], t: Array, series: dict[str, Array], ends: tuple[Array, Array]
 ) -> Trajectory:
-    if head.get("version") != VERSION:
-        raise ArgumentError(f"{source} was written in format {head.get('version')}; expected {VERSION}")
     for name, shape in head["shapes"].items():
         if series[name].shape != tuple(shape) or series[name].dtype.kind not in "fiub":
             raise ValueError(f"{name} is not what it was when it was written")
-    _check(t, series, ends[0])
+    diverged, steps = ends
+    if diverged.dtype.kind != "b" or steps.dtype.kind not in "iu" or steps.shape != diverged.shape:
+        raise ArgumentError(
+            f"{source} is not a trajectory: which states diverged, or how many steps they made, is lost"
+        )
+    if t.ndim != 1 or t.dtype.kind not in "fiu":
+        raise ArgumentError(f"{source} is not a trajectory: t has shape {t.shape} of {t.dtype}; expected real numbers")
+    if not (np.isfinite(t).all() and (np.diff(t) >= 0).all()):
+        raise ArgumentError(f"{source} is not a trajectory: its times t are not finite, or do not ascend")
+    _check(t, series, diverged)
     events = tuple(
-        Occurrence(e["name"], tuple(e["index"]), e["t"], np.array(e["q"]), np.array(e["v"])) for e in head["events"]
+        Occurrence(e["name"], tuple(e["index"]), float(e["t"]), np.array(e["q"], float), np.array(e["v"], float))
+        for e in head["events"]
     )
     names, units = ({name: tuple(words) for name, words in head[kind].items()} for kind in ("names", "units"))
-    return Trajectory(t, series, *ends, names, units, events)
+    return Trajectory(t.astype(float, copy=False), series, diverged, steps, names, units, events)
+
+
+def _check_unpacked(path: Path, source: IO[bytes], unpacked: int, ratio: int) -> None:
+    """Raises where a file is packed so tight that it was made to fill the memory; leaves it at its start."""
+    size = source.seek(0, os.SEEK_END)
+    source.seek(0)
+    if unpacked > max(ratio * size, UNPACKED):
+        raise ArgumentError(f"{path} has {size >> 10} kB that unpack to {unpacked >> 20} MB; expected a trajectory")
 
 
 # -- NPZ ---------------------------------------------------------------------------------------------------------------
@@ -112,8 +149,11 @@ def _save_npz(trajectory: Trajectory, path: Path) -> None:
 
 
 def _load_npz(path: Path, source: IO[bytes]) -> Trajectory:
+    with ZipFile(source) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    _check_unpacked(path, source, unpacked, NPZ_RATIO)
     with np.load(source, allow_pickle=False) as file:
-        head = json.loads(str(file["head"]))
+        head = _read_head(path, str(file["head"]))
         series = {name: file[f"series.{name}"] for name in head["shapes"]}
         return _assembled(path, head, file["t"], series, (file["diverged"], file["steps"]))
 
@@ -169,6 +209,8 @@ def _save_parquet(trajectory: Trajectory, path: Path) -> None:
 def _load_parquet(path: Path, source: IO[bytes]) -> Trajectory:
     pyarrow, parquet = _parquet()
     try:
+        told = parquet.ParquetFile(source).metadata
+        _check_unpacked(path, source, 8 * told.num_rows * told.num_columns, PARQUET_RATIO)
         table = parquet.read_table(source, page_checksum_verification=True)
     except pyarrow.ArrowInvalid as error:
         raise ArgumentError(f"{path} is not a Parquet file: {error}") from error
@@ -177,7 +219,7 @@ def _load_parquet(path: Path, source: IO[bytes]) -> Trajectory:
         raise ArgumentError(f"{path} is not a trajectory: its metadata do not say so")
     if metadata.get(_SUM, b"") not in (b"", sha256(metadata[_KEY]).hexdigest().encode()):
         raise ValueError("its metadata have changed")
-    head = json.loads(metadata[_KEY])
+    head = _read_head(path, metadata[_KEY])
     diverged, steps = np.array(head["diverged"], dtype=bool), np.array(head["steps"], dtype=np.int64)
     if "batch" in head:
         diverged, steps = diverged.reshape(head["batch"]), steps.reshape(head["batch"])
@@ -185,6 +227,8 @@ def _load_parquet(path: Path, source: IO[bytes]) -> Trajectory:
     t = table["t"].to_numpy()
     t = t[: len(t) // states] if states else np.array(head["t"])
     series = {}
+    if sum(prod(shape[axes + 1 :]) for shape in head["shapes"].values()) > table.num_columns:
+        raise ValueError("columns are missing")
     for name, shape in head["shapes"].items():
         listed = _column_names(name, tuple(shape[axes + 1 :]), tuple(head["names"].get(name, ())) or None)
         columns = [table[column].to_numpy().reshape(states, len(t)) for column in listed]

@@ -9,6 +9,7 @@ joint is at the other end of its link: it moves a frame `link<i>_axis`, to which
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -28,6 +29,11 @@ from kinetree.spatial.rotation import matrix_from_rpy
 Convention: TypeAlias = Literal["standard", "modified"]
 CONVENTIONS: tuple[Convention, ...] = ("standard", "modified")
 JOINTS = ("revolute", "prismatic")
+MOST_BYTES = 2**20
+"""Of a TOML file: some thousand rows."""
+KEY = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+LONG_KEY = re.compile(rf"(?:^[ \t]*+\[{{0,2}}|[{{,])[ \t]*+{KEY}(?:[ \t]*+\.[ \t]*+{KEY}){{8}}", re.MULTILINE)
+"""A key of many parts, such as a.b.c: for n of them tomllib takes n² of time and memory, and tables have none."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,9 +102,13 @@ def dh_builder(
 
 def read_dh(text: bytes | str, source: str) -> ModelBuilder:
     """The same from TOML: name, convention, and a table [[link]] for every row with the names of `DHLink`."""
+    if len(text) > MOST_BYTES:
+        raise ModelError(f"{source} has {len(text) >> 10} kB; expected a table of at most {MOST_BYTES >> 10} kB")
     try:
-        table = tomllib.loads(text if isinstance(text, str) else text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        table = tomllib.loads(_without_long_keys(text if isinstance(text, str) else text.decode()))
+    except RecursionError:
+        raise ModelError(f"{source}: its values are nested too deep; expected a Denavit-Hartenberg table") from None
+    except ValueError as problem:  # of tomllib, of the encoding, or a number of more digits than Python reads
         raise ModelError(f"{source}: not well-formed TOML ({problem})") from None
     known = ("name", "convention", "link", "tool")
     for key in table:
@@ -108,12 +118,21 @@ def read_dh(text: bytes | str, source: str) -> ModelBuilder:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ModelError(f"{source}: link is {short(rows)}; expected tables [[link]]")
     try:
-        options: dict[str, Any] = {"name": str(table.get("name", "robot")), "tool": table.get("tool")}
-        return dh_builder(rows, table.get("convention", "standard"), source=source, **options)
+        name = table.get("name", "robot")
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"name is {short(name)}; expected a string")
+        return dh_builder(rows, table.get("convention", "standard"), name=name, source=source, tool=table.get("tool"))
     except ModelError:
         raise
     except KinetreeError as problem:
         raise ModelError(f"{source}: {problem}") from None
+
+
+def _without_long_keys(text: str) -> str:
+    """The text, unless it has keys that no table has."""
+    if found := LONG_KEY.search(text):
+        raise ValueError(f"line {text.count(chr(10), 0, found.start()) + 1} has a key of more than 8 parts")
+    return text
 
 
 def _row(k: int, link: object) -> DHLink:
@@ -143,8 +162,8 @@ def _add_row(builder: ModelBuilder, k: int, row: DHLink, before: str, convention
     placement = screw if is_standard else screw * twist
     with builder.located(element):
         dynamics = JointDynamics(
-            armature=gear**2 * as_number("motor_inertia", row.motor_inertia),
-            damping=gear**2 * as_number("motor_viscous", row.motor_viscous),
+            armature=gear * gear * as_number("motor_inertia", row.motor_inertia),
+            damping=gear * gear * as_number("motor_viscous", row.motor_viscous),
             friction=abs(gear) * as_number("motor_coulomb", row.motor_coulomb),
         )
         inertia = Inertia.from_com(row.mass, row.com, _tensor(row.inertia))

@@ -6,18 +6,16 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinetree import locks
 from kinetree.errors import ModelError, one_of
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.loaders.mjcf_guard import check_cost
+from kinetree.model.loaders.mjcf_guard import MOST_ELEMENTS, check_cost
+from kinetree.model.loaders.mujoco_compiler import Refused, compile_mjcf
 from kinetree.model.loaders.mujoco_leftovers import PASSIVE, is_disabled, note_leftovers
 from kinetree.model.loaders.mujoco_tree import TreeReader
 from kinetree.ops import Array
@@ -26,6 +24,7 @@ MjModel: TypeAlias = Any
 """mujoco.MjModel, whether MuJoCo is installed or not."""
 UNNAMED = "MuJoCo Model"
 """What MuJoCo calls a model without a name."""
+COMPILED = "compiled.mjb"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +43,18 @@ def is_mjmodel(value: object) -> bool:
 
 
 def read_mjcf(text: bytes | str, source: str, base: str = "fixed", path: Path | None = None) -> Mjcf:
-    """An MJCF document; one from a file is read again by MuJoCo, so that its includes and meshes are found."""
+    """An MJCF document, compiled by MuJoCo in a child process; a file is read again there, to find its includes."""
     mujoco = mujoco_package(source)
     check_cost(text, source, path.parent if path else Path())
-    said: list[str] = []
-    with _heard(mujoco, said):
-        try:
-            if path is None:
-                model = mujoco.MjModel.from_xml_string(text if isinstance(text, str) else text.decode())
-            else:
-                model = mujoco.MjModel.from_xml_path(str(path))
-        except Exception as problem:  # ValueError from its compiler, RuntimeError where memory ends, FatalError
-            raise _refused(str(problem), source) from None
+    try:
+        compiled = compile_mjcf(mujoco, text, source, path)
+    except Refused as problem:
+        raise _refused(str(problem), source) from None
+    model = mujoco.MjModel.from_binary_path(COMPILED, {COMPILED: compiled.model})
+    _check_count(model, source)
     mjcf = read_mjmodel(model, source, base, path.stem if path else "robot")
-    for warning in dict.fromkeys(said):
-        mjcf.builder.note("MuJoCo warns", warning)
+    for warning in dict.fromkeys(compiled.warnings):
+        mjcf.builder.note("MuJoCo warns", " ".join(warning.split()))
     return mjcf
 
 
@@ -88,16 +84,11 @@ def mujoco_package(source: str) -> Any:
     return mujoco
 
 
-@contextmanager
-def _heard(mujoco: Any, said: list[str]) -> Iterator[None]:
-    """Hears MuJoCo's warnings, which it would print, and write to a file in the working directory."""
-    with locks.mujoco:
-        before = mujoco.get_mju_user_warning()
-        mujoco.set_mju_user_warning(lambda warning: said.append(" ".join(warning.split())))
-        try:
-            yield
-        finally:
-            mujoco.set_mju_user_warning(before)
+def _check_count(model: MjModel, source: str) -> None:
+    """What is repeated, attached or made by a plugin counts as often as it is there in the end."""
+    count = sum(int(getattr(model, size)) for size in ("nbody", "njnt", "ngeom", "nsite", "ncam", "neq", "nu"))
+    if count > MOST_ELEMENTS:
+        raise ModelError(f"{source}: it has {count} bodies, joints, shapes and other parts; no robot has that many")
 
 
 def _refused(reason: str, source: str) -> ModelError:

@@ -5,8 +5,9 @@ Like that package, this evaluates expressions of the file: what a xacro file can
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -31,7 +32,7 @@ def expand(
     parse(text, source)  # refuses document types, and knows lines
     package = _package(source)
     remarks = StringIO()
-    with locks.xacro, _finding_packages(resources), redirect_stderr(remarks):
+    with locks.xacro, _finding_packages(resources), _heard(package, remarks):
         try:
             if path is not None:
                 document = package.process_file(str(path.absolute()), mappings=given)
@@ -89,6 +90,30 @@ def _finding_packages(resources: Resources) -> Iterator[None]:
         yield
     finally:
         substitution._eval_find = substitution._eval_dict["find"] = theirs
+
+
+class _System:
+    """The module sys as the package sees it, with a stderr of its own."""
+
+    def __init__(self, stderr: StringIO) -> None:
+        self.stderr = stderr
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys, name)
+
+
+@contextmanager
+def _heard(package: Any, remarks: StringIO) -> Iterator[None]:
+    """What the package prints on stderr goes to `remarks`. The process's own stderr stays as it is: other threads write
+    to it."""
+    modules = (package, import_module("xacro.color"))
+    for module in modules:
+        module.sys = _System(remarks)
+    try:
+        yield
+    finally:
+        for module in modules:
+            module.sys = sys
 
 
 def _error(package: Any, problem: Exception, source: str, path: Path | None) -> ModelError:

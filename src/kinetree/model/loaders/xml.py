@@ -15,6 +15,8 @@ MOST_BYTES = 32 * 2**20
 """The largest description of a robot known to us has 0.2 MB."""
 MOST_ELEMENTS = 300_000
 DEEPEST = 200
+DEEPEST_INDENT = 100
+"""Below it lines start where they started above: indents would make up most of a long chain's file."""
 LONGEST_TEXT = 200
 """Of the text in an element this much is kept: no model needs any of it, but whoever wrote it is told."""
 
@@ -105,18 +107,25 @@ def parse(text: bytes | str, source: str, foreign: Callable[[str], str | None] =
 
 def written(root: Element) -> str:
     """The document, two spaces deeper with every level."""
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + "".join(_lines(root, ""))
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + "".join(_lines(root))
 
 
-def _lines(element: Element, indent: str) -> Iterator[str]:
-    attributes = "".join(f' {name}="{_escaped(value)}"' for name, value in element.attributes.items())
-    if not element.children:
-        yield f"{indent}<{element.tag}{attributes}/>\n"
-        return
-    yield f"{indent}<{element.tag}{attributes}>\n"
-    for child in element.children:
-        yield from _lines(child, indent + "  ")
-    yield f"{indent}</{element.tag}>\n"
+def _lines(root: Element) -> Iterator[str]:
+    """Line by line, with a list of what is still to come: a chain of bodies may be deeper than Python's stack."""
+    waiting: list[tuple[Element | str, int]] = [(root, 0)]
+    while waiting:
+        element, depth = waiting.pop()
+        indent = "  " * min(depth, DEEPEST_INDENT)
+        if isinstance(element, str):
+            yield f"{indent}</{element}>\n"
+            continue
+        attributes = "".join(f' {name}="{_escaped(value)}"' for name, value in element.attributes.items())
+        if not element.children:
+            yield f"{indent}<{element.tag}{attributes}/>\n"
+            continue
+        yield f"{indent}<{element.tag}{attributes}>\n"
+        waiting.append((element.tag, depth))
+        waiting += [(child, depth + 1) for child in reversed(element.children)]
 
 
 def _escaped(value: str) -> str:

@@ -57,6 +57,9 @@ class _Writer:
         self.children: dict[str, list[JointDescription]] = {}
         for joint in description.joints.values():
             self.children.setdefault(joint.parent, []).append(joint)
+        self.sites: dict[str, list[tuple[str, Transform]]] = {}
+        for name, (link, X) in description.sites.items():
+            self.sites.setdefault(link, []).append((name, X))
         self._check_names()
         self.moving = self._moving_links()
         self.inertias = self._inertias()
@@ -122,9 +125,7 @@ class _Writer:
             values |= {"quat": quaternion(inertia.axes), "diaginertia": numbers(inertia.moments)}
             body.children.append(Element("inertial", values))
         body.children += self.geometry.geoms(link, self.description.links[link], link in self.moving)
-        for name, (on, X) in self.description.sites.items():
-            if on == link:
-                body.children.append(Element("site", {"name": name} | pose(X)))
+        body.children += [Element("site", {"name": name} | pose(X)) for name, X in self.sites.get(link, ())]
 
     # -- joints ------------------------------------------------------------------------------------------------
 

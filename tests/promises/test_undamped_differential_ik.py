@@ -1,4 +1,4 @@
-"""Without damping, differential IK is least squares of least norm: at singular states, within limits, at every level."""
+"""Undamped differential IK is minimum-norm least squares: at singular states, within limits, at every level."""
 
 from itertools import product
 
@@ -178,7 +178,7 @@ def by_projectors(pairs, n):
 
 
 def by_enumeration(pairs, lower, upper):
-    """The first in lexicographic order of residuals, then of least norm: all sets of bounds that may hold are tried, with
+    """The first in lexicographic order of residuals, then of minimum norm, over all sets of bounds that may hold, with
     the null-space solution of what is left."""
     n, found = len(lower), []
     for held in product((-1, 0, 1), repeat=n):

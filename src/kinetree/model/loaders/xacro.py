@@ -106,7 +106,7 @@ class _System:
 def _heard(package: Any, remarks: StringIO) -> Iterator[None]:
     """What the package prints on stderr goes to `remarks`. The process's own stderr stays as it is: other threads write
     to it."""
-    modules = (package, import_module("xacro.color"))
+    modules: tuple[Any, ...] = (package, import_module("xacro.color"))
     for module in modules:
         module.sys = _System(remarks)
     try:

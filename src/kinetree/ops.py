@@ -65,6 +65,8 @@ def _primitive(on_numbers: Callable[..., Any]) -> Callable[[F], F]:
             for x in operands:
                 operations = _registered.get(type(x))
                 if operations is not None:
+                    if any(isinstance(other, np.ndarray) for other in operands):  # of numbers
+                        return np.frompyfunc(apply, count, 1)(*operands)
                     return getattr(operations, name)(*operands)
             return on_numbers(*operands)
 

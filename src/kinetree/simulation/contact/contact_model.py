@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from kinetree.errors import ArgumentError, short
 from kinetree.law import compile
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -34,6 +35,10 @@ class ContactModel(ABC):
     def __post_init__(self) -> None:
         touching = as_listed("touching", self.touching, (str, Touch), "names of frames, or Touch")
         obstacles = as_listed("obstacles", self.obstacles, Obstacle, "Ground, Block or Terrain")
+        for name, given in (("touching", touching), ("obstacles", obstacles)):
+            for k, item in enumerate(given):
+                if item in given[:k]:
+                    raise ArgumentError(f"{name} has {short(item)} twice; expected every one once")
         object.__setattr__(self, "touching", touching)
         object.__setattr__(self, "obstacles", obstacles)
         object.__setattr__(self, "friction", as_least("friction", self.friction, 0.0))

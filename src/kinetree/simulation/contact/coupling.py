@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 
 from kinetree.algorithms.constraints import Felt
-from kinetree.ops import Array, zeros
+from kinetree.ops import Array, Scalar, zeros
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,11 @@ class Place:
 
     rows: slice
     columns: Array
+
+    @property
+    def last(self) -> Place:
+        """Its last row alone, the normal one."""
+        return Place(slice(self.rows.stop - 1, self.rows.stop), self.columns)
 
 
 class Coupling(ABC):
@@ -40,6 +45,10 @@ class Coupling(ABC):
     @abstractmethod
     def change(self, k: int, p: Array) -> None:
         """Give contact k another impulse."""
+
+    def change_normal(self, k: int, p_n: Scalar) -> None:
+        """Give contact k another normal impulse."""
+        self.change(k, np.array([*self.p[k][:-1], p_n]))
 
 
 @final

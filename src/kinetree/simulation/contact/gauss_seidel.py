@@ -25,7 +25,8 @@ from kinetree import ops
 from kinetree.algorithms.constraints import Felt
 from kinetree.linalg import inverse
 from kinetree.ops import Array, Scalar
-from kinetree.simulation.contact.coupling import Place, block, coupling
+from kinetree.simulation.contact.coupling import Coupling, Place, block, coupling
+from kinetree.simulation.contact.load_sharing import shared
 
 DAMPING = 1e-7
 """Of the inverse of a block of W, relative to its trace: a planar robot has directions in which it cannot move."""
@@ -37,10 +38,18 @@ class ContactProblem:
     """Contacts of a robot that feels impulses as `feel` says, with velocities b where there are none.
 
     friction   μ of contacts with three rows; None for those that have one, and only push
+    repeated   groups of contacts that may share their load in many ways
     """
 
-    def __init__(self, feel: Felt, places: Sequence[Place], b: Array, friction: Sequence[float | None]) -> None:
-        self.feel, self.places = feel, places
+    def __init__(
+        self,
+        feel: Felt,
+        places: Sequence[Place],
+        b: Array,
+        friction: Sequence[float | None],
+        repeated: Sequence[Sequence[int]] = (),
+    ) -> None:
+        self.feel, self.places, self.repeated = feel, places, repeated
         self.b = [b[at.rows] for at in places]
         self.contacts: list[_OneContact] = [
             _Push(block(feel, at)) if mu is None else _Cone(block(feel, at), mu)
@@ -48,12 +57,21 @@ class ContactProblem:
         ]
 
     def solve(self, start: Array, sweeps: int) -> Array:
-        """p after so many sweeps over all contacts."""
+        """p after so many sweeps over all contacts; after a third of them load is spread."""
         effect = coupling(self.feel, self.places, start)
-        for _ in range(sweeps):
+        for sweep in range(sweeps):
+            if sweep == sweeps // 3:
+                self._share(effect)
             for k, contact in enumerate(self.contacts):
                 effect.change(k, contact.solve(self.b[k] + effect.velocity(k), effect.p[k]))
         return np.concatenate(effect.p)
+
+    def _share(self, effect: Coupling) -> None:
+        for group in self.repeated:
+            normals = [self.places[k].last for k in group]
+            loads, opening = [effect.p[k][-1] for k in group], [self.b[k][-1] for k in group]
+            for k, p_n in zip(group, shared(self.feel, normals, loads, opening), strict=True):
+                effect.change_normal(k, p_n)
 
     def residual(self, p: Array) -> Scalar:
         """The largest velocity by which a contact breaks one of the conditions [m/s]: how far a step of projected

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -26,10 +26,25 @@ class Obstacle(ABC):
     friction: float | None
     restitution: float | None
     frame: str | None
+    only: tuple[str, ...] | None
+    has_edges: ClassVar[bool] = True
 
     @abstractmethod
     def nearest(self, point: Array) -> tuple[Scalar, Array]:
         """Signed distance of a point [m] and the outward normal, (3,)."""
+
+
+def check_obstacle(obstacle: Any) -> None:
+    """Friction, restitution, carrier and what may touch an obstacle."""
+    check_surface(obstacle)
+    if obstacle.frame is not None and not isinstance(obstacle.frame, str):
+        raise ArgumentTypeError(f"frame of an obstacle is {short(obstacle.frame)}; expected the name of a frame")
+    if obstacle.only is not None:
+        only = as_listed("only", obstacle.only, str, "names of frames")
+        for name in only:
+            if not isinstance(name, str):
+                raise ArgumentTypeError(f"only has {short(name)}; expected the name of a frame")
+        object.__setattr__(obstacle, "only", only)
 
 
 @final
@@ -42,18 +57,21 @@ class Ground(Obstacle):
     friction      μ with whatever touches it; that of the contact model if none is given
     restitution   e, likewise
     frame         a frame of the robot that carries it; the world if none is given
+    only          names of what can touch it; all of the contact model if none are given
     """
 
+    has_edges: ClassVar[bool] = False
     normal: Any = (0.0, 0.0, 1.0)
     height: float = 0.0
     friction: float | None = None
     restitution: float | None = None
     frame: str | None = None
+    only: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "normal", as_direction("normal", self.normal))
         object.__setattr__(self, "height", as_finite("height", self.height))
-        check_surface(self)
+        check_obstacle(self)
 
     def nearest(self, point: Array) -> tuple[Scalar, Array]:
         """nᵀ x - height, and n."""
@@ -72,6 +90,7 @@ class Block(Obstacle):
     friction      μ with whatever touches it; that of the contact model if none is given
     restitution   e, likewise
     frame         a frame of the robot that carries it; the world if none is given
+    only          names of what can touch it; all of the contact model if none are given
     """
 
     size: Any
@@ -80,13 +99,14 @@ class Block(Obstacle):
     friction: float | None = None
     restitution: float | None = None
     frame: str | None = None
+    only: Any = None
 
     def __post_init__(self) -> None:
         for name in ("size", "position", "rpy"):
             object.__setattr__(self, name, as_triple(name, getattr(self, name)))
         if not min(self.size) > 0.0:
             raise ArgumentError(f"size is {self.size}; expected three positive lengths")
-        check_surface(self)
+        check_obstacle(self)
 
     def nearest(self, point: Array) -> tuple[Scalar, Array]:
         """Outside, the distance to the nearest point of the surface; inside, the face that is nearest counts."""
@@ -113,13 +133,15 @@ class Block(Obstacle):
 class Terrain(Obstacle):
     """Several obstacles as one: of all its parts, a sphere feels only the one that is nearest.
 
-    Stairs or rubble of many blocks then cost one contact for each sphere, not one for each pair.
+    Stairs or rubble of many blocks then cost one contact for each sphere, not one for each pair. Only spheres and
+    points feel blocks of it; boxes, capsules and cylinders rest on edges too, which need a contact for each block.
     """
 
     parts: tuple[Ground | Block, ...]
     friction: float | None = None
     restitution: float | None = None
     frame: str | None = None
+    only: Any = None
 
     def __init__(
         self,
@@ -127,20 +149,28 @@ class Terrain(Obstacle):
         friction: float | None = None,
         restitution: float | None = None,
         frame: str | None = None,
+        only: Any = None,
     ) -> None:
-        for name, value in (("friction", friction), ("restitution", restitution), ("frame", frame)):
+        surface = {"friction": friction, "restitution": restitution, "frame": frame, "only": only}
+        for name, value in surface.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "parts", as_listed("parts", parts, (Ground, Block), "Ground or Block"))
         for part in self.parts:
             if not isinstance(part, (Ground, Block)):
                 raise ArgumentTypeError(f"parts has {short(part)}; expected Ground or Block")
-            if (part.friction, part.restitution, part.frame) != (None, None, None):
+            if any(x is not None for x in (part.friction, part.restitution, part.frame, part.only)):
                 raise ArgumentError(
-                    "a part of a terrain has friction, restitution or a frame of its own; expected them of the whole"
+                    "a part of a terrain has friction, restitution, a frame or names of its own; expected them of the "
+                    "whole"
                 )
         if not self.parts:
             raise ArgumentError("parts is empty; expected at least one Ground or Block")
-        check_surface(self)
+        check_obstacle(self)
+
+    @property
+    def has_edges(self) -> bool:  # type: ignore[override]
+        """Whether there is more than planes in it."""
+        return any(part.has_edges for part in self.parts)
 
     def nearest(self, point: Array) -> tuple[Scalar, Array]:
         """The least distance of all parts, and the normal that belongs to it."""

@@ -5,7 +5,8 @@ contacts, in M (v⁺ - v_f) = Jᵀ p, change that, and W = J M⁻¹ Jᵀ is what
 
     u⁺ = J v⁺ = W p + J v_f
 
-They are those of Coulomb's law (see `gauss_seidel`), in which the normal velocity counts from what is allowed:
+They are those of Coulomb's law (see `gauss_seidel`, and `load_sharing` where contacts repeat each other), in which the
+normal velocity counts from what is allowed:
 
     u_n⁺ ≥ -gap⁺ / dt                            nearer, but not through: a contact that closes ends the step closed
     u_n⁺ ≥ -e u_n⁻                               where it hits, with restitution e
@@ -21,7 +22,7 @@ and Z = L⁻ᵀ Gᵀ of M = Lᵀ D L, contacts act through Y - Z S⁻¹ Zᵀ D�
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from kinetree.ops import Array
 from kinetree.simulation.contact.coupling import Place
 from kinetree.simulation.contact.free_bodies import in_new_axes, straight_acceleration, straight_step
 from kinetree.simulation.contact.gauss_seidel import ContactProblem
+from kinetree.simulation.contact.load_sharing import repeated
 from kinetree.simulation.contact.meeting import Meetings, Pair
 from kinetree.simulation.contact.recorded import FORCES, GAPS, RESIDUAL, STOPS
 from kinetree.simulation.contact.stops import Stop, columns_of, stop_rows
@@ -78,7 +80,19 @@ class TimeStepping:
     def step(
         self, q: Array, v: Array, tau: Array, dt: Any, **before: Array
     ) -> tuple[Array, Array, Mapping[str, Array]]:
-        """q and v after one step of dt, and what there is to tell."""
+        """q and v after one step of dt, and what there is to tell: to the bit the same however pairs are listed."""
+        if not self.pairs:
+            return self._step(q, v, tau, dt, **before)
+        order = sorted(range(len(self.pairs)), key=lambda k: self.pairs[k].key)
+        back = np.argsort(order)
+        rule = replace(self, pairs=tuple(self.pairs[k] for k in order))
+        before[FORCES] = before[FORCES][order]
+        q_next, v_next, told = rule._step(q, v, tau, dt, **before)
+        return q_next, v_next, {**told, FORCES: told[FORCES][back], GAPS: told[GAPS][back]}
+
+    def _step(
+        self, q: Array, v: Array, tau: Array, dt: Any, **before: Array
+    ) -> tuple[Array, Array, Mapping[str, Array]]:
         model, per_dt = self.model, ops.divide(1.0, dt)
         meetings = Meetings(model, self.pairs, q)
         stop_gaps, stop_J = stop_rows(model, self.stops, q)
@@ -93,12 +107,13 @@ class TimeStepping:
         a_f, u = feel.W.T @ free, J @ v
         b = u + dt * a_f
         places = self._places(meetings)
-        normal = [Place(slice(at.rows.stop - 1, at.rows.stop), at.columns) for at in places]
+        normal = [at.last for at in places]
         for k, at in enumerate(normal):
             row, e = at.rows.start, self.pairs[k].restitution if k < len(self.pairs) else 0.0
             b[row] = b[row] - _allowed(e, gaps[k], u[row], a_f[row], dt, per_dt)
         one_way = [None] * len(self.stops)
-        problem = ContactProblem(feel, places, b, [*(pair.friction for pair in self.pairs), *one_way])
+        friction = [*(pair.friction for pair in self.pairs), *one_way]
+        problem = ContactProblem(feel, places, b, friction, repeated(model, self.pairs))
         start = [meetings.in_contact_axes(before[FORCES])] if self.pairs else []
         start += [before[STOPS]] if self.stops else []
         p = problem.solve(np.concatenate(start) * dt, self.sweeps)

@@ -1,16 +1,17 @@
-"""What of a robot can touch: small spheres fixed to its frames, of radius zero for points.
+"""What of a robot can touch: small spheres fixed to its frames, of radius zero for points, and boxes.
 
 The collision shapes of a link become spheres at the places where they would touch something flat: a sphere is one, a
-capsule two, a box its eight corners, a cylinder four points of each rim and of each rim the point that is lowest.
+capsule two, a box its eight corners, a cylinder four points of each rim and of each rim the point that is lowest. Such
+spheres meet planes, and only those of spheres meet boxes, which have edges; boxes meet boxes by themselves.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -51,6 +52,44 @@ class Touch:
         if self.axis is not None:
             object.__setattr__(self, "axis", as_direction("axis", self.axis))
         check_surface(self)
+
+
+@final
+@dataclass(frozen=True)
+class TouchingBox:
+    """A box fixed to a frame, the collision shape of a link.
+
+    frame     name of the link
+    size      full side lengths, (3,) [m]
+    at        its centre in the frame, (3,) [m]
+    axes      its axes in the frame, the columns of a matrix, (3, 3)
+    """
+
+    frame: str
+    size: tuple[float, ...]
+    at: tuple[float, ...]
+    axes: tuple[tuple[float, ...], ...]
+    friction: None = None
+    restitution: None = None
+
+    @property
+    def corners(self) -> list[Touch]:
+        """All eight."""
+        ends = product(*((-0.5 * side, 0.5 * side) for side in self.size))
+        return [Touch(self.frame, np.array(self.at) + np.array(self.axes) @ np.array(end)) for end in ends]
+
+
+@final
+@dataclass(frozen=True)
+class RoundedShape:
+    """A capsule or a cylinder: the spheres that touch something flat, which do not know of edges."""
+
+    frame: str
+    kind: str
+    spheres: tuple[Touch, ...]
+
+
+TouchingShape: TypeAlias = Touch | TouchingBox | RoundedShape
 
 
 def as_triple(name: str, value: object) -> tuple[float, ...]:
@@ -119,9 +158,9 @@ def as_share(name: str, value: object) -> float:
     return number
 
 
-def touches(model: Model, touching: Iterable[str | Touch]) -> tuple[Touch, ...]:
-    """Spheres of all that may touch: of a named link those of its collision shapes, or its origin if it has none."""
-    found: list[Touch] = []
+def touching_shapes(model: Model, touching: Iterable[str | Touch]) -> list[TouchingShape]:
+    """All that may touch: of a named link its collision shapes, or its origin if it has none."""
+    found: list[TouchingShape] = []
     for item in touching:
         if isinstance(item, Touch):
             model.frame(item.frame)
@@ -133,38 +172,58 @@ def touches(model: Model, touching: Iterable[str | Touch]) -> tuple[Touch, ...]:
     for touch in found:
         if model.frame(touch.frame).body == 0:
             raise ArgumentError(f"no joint moves {touch.frame!r}; expected a frame that can move")
-    return tuple(found)
+    return found
 
 
-def _of_frame(model: Model, name: str) -> list[Touch]:
+def touches(model: Model, touching: Iterable[str | Touch]) -> tuple[Touch, ...]:
+    """Spheres of all that may touch, as far as something flat is concerned."""
+    return tuple(sphere for shape in touching_shapes(model, touching) for sphere in spheres_of(shape))
+
+
+def spheres_of(shape: TouchingShape) -> Sequence[Touch]:
+    """Those that touch something flat."""
+    match shape:
+        case Touch():
+            return [shape]
+        case TouchingBox():
+            return shape.corners
+        case RoundedShape():
+            return shape.spheres
+
+
+def _of_frame(model: Model, name: str) -> list[TouchingShape]:
     frame = model.frame(name).name
     link = None if model.description is None else model.description.links.get(frame)
     shapes = () if link is None else link.collisions
-    return [touch for shape in shapes for touch in of_shape(frame, shape)] if shapes else [Touch(frame)]
+    return [of_shape(frame, shape) for shape in shapes] if shapes else [Touch(frame)]
 
 
-def of_shape(frame: str, geometry: Geometry) -> list[Touch]:
-    """The spheres of one collision shape of a link."""
-    X, radius = geometry.placement, 0.0
-    centres: Sequence[tuple[float, ...]]
-    rolling: list[Touch] = []
+def of_shape(frame: str, geometry: Geometry) -> TouchingShape:
+    """One collision shape of a link."""
+    X = geometry.placement
     match geometry.shape:
         case Sphere(radius=radius):
-            centres = [(0.0, 0.0, 0.0)]
+            return Touch(frame, X.p, radius)
         case Capsule(radius=radius, length=length):
-            centres = [(0.0, 0.0, -0.5 * length), (0.0, 0.0, 0.5 * length)]
+            ends = [X.p + end * X.R[2] for end in (-0.5 * length, 0.5 * length)]
+            return RoundedShape(frame, "Capsule", tuple(Touch(frame, end, radius) for end in ends))
         case Box(size=size):
-            centres = list(product(*((-0.5 * side, 0.5 * side) for side in size)))
-        case Cylinder(radius=rim, length=length):
-            turns = [2.0 * math.pi * k / RIM_POINTS for k in range(RIM_POINTS)]
-            ends = (-0.5 * length, 0.5 * length)
-            centres = [(rim * math.cos(turn), rim * math.sin(turn), end) for end in ends for turn in turns]
-            rolling = [Touch(frame, X.p + end * X.R[2], rim, axis=X.R[2]) for end in ends]
+            axes = tuple(map(tuple, X.R.T.tolist()))
+            return TouchingBox(frame, tuple(map(float, size)), tuple(X.p.tolist()), axes)
+        case Cylinder(radius=radius, length=length):
+            return RoundedShape(frame, "Cylinder", tuple(_rims(frame, geometry, radius, length)))
         case shape:
             kind = type(shape).__name__
             raise ArgumentError(
                 f"link {frame!r} collides as {kind}, which has no corners to touch with; expected a sphere, capsule, "
                 "box or cylinder, or a Touch for every point that can touch"
             )
-    touch = Touch(frame, radius=radius)
-    return [replace(touch, at=X.p + X.R.T @ np.array(centre)) for centre in centres] + rolling
+
+
+def _rims(frame: str, geometry: Geometry, radius: float, length: float) -> list[Touch]:
+    """Points of both rims, and the lowest of each."""
+    X, ends = geometry.placement, (-0.5 * length, 0.5 * length)
+    turns = [2.0 * math.pi * k / RIM_POINTS for k in range(RIM_POINTS)]
+    centres = [(radius * math.cos(turn), radius * math.sin(turn), end) for end in ends for turn in turns]
+    standing = [Touch(frame, X.p + X.R.T @ np.array(centre)) for centre in centres]
+    return standing + [Touch(frame, X.p + end * X.R[2], radius, axis=X.R[2]) for end in ends]

@@ -121,7 +121,8 @@ def test_a_follower_touches_and_its_leader_feels_it():
     tip = robot.frame("tip")
     moving = tip.jacobian(q)[:3] @ v
     wall = Ground(-moving, float(-moving @ tip.pose(q)[:3, 3]) / float(np.linalg.norm(moving)))
-    contact = RigidContact([Touch("tip")] * 4, wall, friction=50.0, sweeps=60)
+    tips = [Touch("tip", friction=50.0 + k) for k in range(4)]
+    contact = RigidContact(tips, wall, sweeps=60)
     path = robot.rollout(q, v, None, 1e-7, 1, contact=contact, record=("q", "v", *ALL))
     after, _ = robot.constrained(kt.Contact("tip")).impact(q, v)
     assert np.abs(after - v).max() > 1.0

@@ -38,8 +38,8 @@ LEVEL = 1e-12
 """Of an edge, the slope against a side of a face below which it counts as parallel to it."""
 FAR = 1e100
 """Further than anything is [m]."""
-DEEPEST = 1e-6
-"""Tilt below which all corners count as equally deep, so that rounding does not decide which comes first."""
+DEEPEST = 1e-3
+"""Tilt below which corners count as equally deep, so that the same comes first from step to step."""
 
 
 class Manifold(NamedTuple):
@@ -273,7 +273,7 @@ def _spread(candidates: Sequence[_Point], thin: float) -> list[_Point]:
     second = _best(candidates, [x * x + y * y for x, y in zip(du, dv, strict=True)], thin * thin)
     eu, ev = second.u - first.u, second.v - first.v
     left = [eu * y - ev * x for x, y in zip(du, dv, strict=True)]
-    least = DEEPEST * (eu * eu + ev * ev)
+    least = SLACK * (eu * eu + ev * ev)
     third = _best(candidates, left, least)
     fourth = _best(candidates, [-x for x in left], least)
     return [point._replace(there=ops.logical_and(point.there, wide)) for point in (first, second, third, fourth)]

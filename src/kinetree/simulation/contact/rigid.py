@@ -13,9 +13,12 @@ from kinetree.simulation.contact.contact_model import ContactModel
 from kinetree.simulation.contact.meeting import Pair
 from kinetree.simulation.contact.recorded import labels
 from kinetree.simulation.contact.stops import stops_of
-from kinetree.simulation.contact.time_stepping import TimeStepping
+from kinetree.simulation.contact.time_stepping import PUSHING_OUT, TimeStepping
 from kinetree.simulation.contact.touch import as_listed, as_share
 from kinetree.simulation.dynamics import Dynamics
+
+MOST_SOLVED = 5000
+"""Pairs times sweeps: some 600,000 operations, which take one to two minutes to compile."""
 
 
 @final
@@ -63,6 +66,12 @@ class RigidContact(ContactModel):
         held = robot.constrained(self.held).equations if self.held else None
         stops = stops_of(robot.model) if self.stops else ()
         found = self.pairs(robot)
+        most = MOST_SOLVED // (self.sweeps + PUSHING_OUT)
+        if len(found) > most:
+            raise ArgumentError(
+                f"contact has {len(found)} pairs and {self.sweeps} sweeps, and all of it is compiled; expected at most "
+                f"{most} pairs, such as with only= of obstacles for what can reach them"
+            )
         rule = TimeStepping(robot.model, found, stops, held, self.sweeps, self.correction)
         return Dynamics(
             robot.forward_dynamics,

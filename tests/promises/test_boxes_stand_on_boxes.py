@@ -215,6 +215,23 @@ def test_compliant_boxes_stand_on_boxes_too():
     close(path.q[-1, [2, 9]], np.array([0.1 - sunk[0], 0.3 - sunk.sum()]), 1e-5)
 
 
+def test_the_residual_tells_where_sweeps_are_not_enough():
+    """A thousand times its own mass is more than a box carries by twelve sweeps: it is said, in every step."""
+    names, worst = ["box0", "box1"], {}
+    for heavy in (1.0, 1000.0):
+        robot = stack((CUBE, CUBE), (1.0, heavy))
+        blocks = [Block(TABLE.size, TABLE.position, only="box0"), Block(CUBE, frame="box0", only="box1")]
+        q, v, forces = poses(robot, ((0.0, 0.0, 0.1), (0.0,) * 3), ((0.0, 0.0, 0.3), (0.0,) * 3)), np.zeros(12), None
+        step = RigidContact(names, blocks).dynamics(robot).step
+        forces, told = np.zeros((8, 3)), {}
+        for _ in range(20):
+            q, v, told = step(q, v, np.zeros(12), DT, contact_forces=forces)
+            forces = told["contact_forces"]
+        worst[heavy] = told["contact_residual"]
+    assert worst[1000.0] > 1e-3
+    assert worst[1.0] < 1e-4
+
+
 def test_boxes_that_are_obstacles_to_each_other_meet_once():
     robot, names = stack((CUBE,) * 3, (1.0,) * 3), ["box0", "box1", "box2"]
     contact = RigidContact(names, [Ground(), *(Block(CUBE, frame=name) for name in names)])

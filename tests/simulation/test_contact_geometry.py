@@ -167,6 +167,14 @@ def test_what_is_refused(make, message):
     assert str(error.value).startswith(message)
 
 
+def test_a_terrain_may_be_of_planes_alone():
+    """Numbers are chosen by traced conditions: a valley of two slopes."""
+    robot, valley = ball(), Terrain([Ground((1.0, 0.0, 1.0)), Ground((-1.0, 0.0, 1.0))])
+    contact = RigidContact("body", valley)
+    q = np.stack([placed(robot, (x, 0.0, 1.0)) for x in (-0.5, 0.3)])
+    close(contact.gaps(robot, q)[:, 0], (1.0 - np.array([0.5, 0.3])) / np.sqrt(2.0) - 0.1, 1e-12)
+
+
 def test_gaps_of_a_batch():
     robot = box()
     contact = RigidContact("body")

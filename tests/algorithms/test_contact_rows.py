@@ -88,3 +88,36 @@ def test_compiled_calls_and_the_traced_graph_give_the_same(kind):
     for k, (of_a, of_f) in enumerate(kt.jacobian(dynamics, wrt=("q", "v", "tau"))(robot, s.q, s.v, s.a)):
         close(slopes[k], of_a, 1e-8)
         close(slopes[3 + k], of_f, 1e-8)
+
+
+def test_equal_contacts_share_the_load_whatever_stands_before_them():
+    """One equation before the three of each point: what belongs together is told by the constraints, not by threes."""
+    robot = kt.load("quadruped", base="floating").eager
+    feet = [name for name in robot.frame_names if name.endswith("foot")]
+    s = state_of(robot, np.random.default_rng(4))
+    contacts = [kt.Contact(feet[1], "sliding"), kt.Contact(feet[2], "line"), kt.Contact(feet[0]), kt.Contact(feet[0])]
+    _, f = robot.constrained(contacts).forward_dynamics(s.q, s.v, s.a)
+    assert np.abs(f[6:9]).max() > 1.0
+    close(f[6:9], f[9:12], 1e-6)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(12))
+def test_random_trees(seed, kind):
+    rng = np.random.default_rng(seed)
+    base, velocity, order = (str(rng.choice(each)) for each in (
+        ("fixed", "floating"), ("body", "mixed"), ("linear-first", "angular-first")
+    ))  # fmt: skip
+    robot = kt.Robot(kt.random_model(seed, 5, base=base, base_velocity=velocity, spatial_order=order), textbook=True)
+    s, frame = state_of(robot, rng), [frame.name for frame in robot.model.frames if frame.body][-1]
+    options = {name: rng.normal(size=3) if name in ("normal", "axis") else value for name, value in KINDS[kind].items()}
+    system = robot.constrained(kt.Contact(frame, **options), frequency=3.0)
+    J = system.jacobian(s.q)
+    close(system.bias(s.q, s.v) + J @ s.a, rate_along(s, lambda q, v: system.jacobian(q) @ v), 1e-6)
+    if is_clear(system, s.q, full_rank=True):
+        away = system.pinned(robot.integrate(s.q, 0.3 * s.a))
+        both = lambda q, v, tau: np.concatenate(away.forward_dynamics(q, v, tau))  # noqa: E731
+        slopes = away.forward_dynamics_derivatives(s.q, s.v, s.a)
+        for k, quotient in enumerate(quotients(s, both, s.a)):
+            close(np.concatenate([slopes[k], slopes[3 + k]]), quotient, 1e-5)

@@ -95,10 +95,10 @@ def test_equal_contacts_share_the_load_whatever_stands_before_them():
     robot = kt.load("quadruped", base="floating").eager
     feet = [name for name in robot.frame_names if name.endswith("foot")]
     s = state_of(robot, np.random.default_rng(4))
-    contacts = [kt.Contact(feet[1], "sliding"), kt.Contact(feet[2], "line"), kt.Contact(feet[0]), kt.Contact(feet[0])]
+    contacts = [kt.Contact(feet[1], "sliding"), kt.Contact(feet[0]), kt.Contact(feet[0])]
     _, f = robot.constrained(contacts).forward_dynamics(s.q, s.v, s.a)
-    assert np.abs(f[6:9]).max() > 1.0
-    close(f[6:9], f[9:12], 1e-6)
+    assert np.abs(f[1:4]).max() > 1.0
+    close(f[1:4], f[4:7], 1e-9)
 
 
 @pytest.mark.long

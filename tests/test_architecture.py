@@ -65,7 +65,17 @@ ALLOWED = {
         "rotations",
         "spatial",
     },
-    "constrained": {"robot", "engine", "quantities", "binding", "model", "arguments", "wrench", "simulation"},
+    "constrained": {
+        "robot",
+        "algorithms",
+        "engine",
+        "quantities",
+        "binding",
+        "model",
+        "arguments",
+        "wrench",
+        "simulation",
+    },
     "equations": {"algorithms", "compiler", "model", "spatial"},
     "backends": {"equations", "compiler", "model"},
     "simulation": {
@@ -86,6 +96,7 @@ ALLOWED = {
     "identification": {"arguments", "robot"},
     "solvers": {"arguments", "binding", "compiler", "linalg"},
     "ik": {
+        "algorithms",
         "arguments",
         "binding",
         "bound_law",

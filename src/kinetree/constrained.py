@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms.contact_rows import place
 from kinetree.arguments import as_number
 from kinetree.binding import native
 from kinetree.engine import Request
@@ -18,7 +19,7 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Loop
 from kinetree.ops import Array
 from kinetree.quantities import OF_CONSTRAINTS
-from kinetree.robot import Robot
+from kinetree.robot import Robot, selection
 from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
@@ -56,17 +57,17 @@ def constrained(
 def _check(robot: Robot, constraint: Constraint) -> None:
     bodies = {robot.model.frame(name).body for name in constraint.frames}
     names = " and ".join(map(repr, constraint.frames))
-    if bodies == {0}:
+    if not bodies & {*robot.model.moving}:
         raise ArgumentError(f"no joint moves {names}; expected a frame that can move")
     if isinstance(constraint, Loop) and len(bodies) == 1:
         raise ArgumentError(f"{names} are fixed to the same body; expected frames that can move against each other")
 
 
 def motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
-    """The entries of v that belong to joints with a motor."""
-    if isinstance(actuated, str):
-        actuated = (actuated,)
-    names = robot.joint_names if actuated is None else tuple(actuated)
+    """The entries of v that belong to joints with a motor: the named ones, or those of the robot."""
+    if actuated is None:
+        return robot.model.actuated
+    names = (actuated,) if isinstance(actuated, str) else tuple(actuated)
     joints = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
     entries: set[int] = set()
     for name in names:
@@ -102,6 +103,11 @@ class Constrained:
         """For each constraint, which of the k equations are its own."""
         return self.equations.rows
 
+    @property
+    def selection_matrix(self) -> Array:
+        """S with M a + C v + G = Sᵀ τ + Jᵀ f, (motors, nv): that of the robot, or of the joints in `actuated`."""
+        return selection(self.robot.nv, self.equations.actuated)
+
     def __repr__(self) -> str:
         return f"<Constrained {self.robot.name!r}: {len(self.constraints)} constraints, {self.size} equations>"
 
@@ -111,7 +117,7 @@ class Constrained:
         for constraint in self.constraints:
             if isinstance(constraint, Contact):
                 pose = self.robot.frame(constraint.frame).pose(q)
-                constraint = replace(constraint, at=pose[:3, 3] if constraint.kind == "point" else pose)
+                constraint = replace(constraint, at=place(constraint, pose))
             held.append(constraint)
         return Constrained(self.robot, replace(self.equations, constraints=tuple(held)))
 

@@ -113,6 +113,19 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         return tuple(joint.name for joint in self.model.owners if joint is not self.model.floating_base)
 
     @property
+    def actuated_joints(self) -> tuple[str, ...]:
+        """The joints with a motor, in the order of v: all but free joints, a floating base among them."""
+        return tuple(joint.name for joint in self.model.owners if joint.has_motor)
+
+    @property
+    def selection_matrix(self) -> Array:
+        """S with M a + C v + G = Sᵀ τ, (motors, nv): a row of the identity for every entry of v that has a motor.
+
+        For τ of the motors alone, `S.T @ tau` has nv entries, zeros where there is no motor.
+        """
+        return selection(self.nv, self.model.actuated)
+
+    @property
     def body_names(self) -> tuple[str, ...]:
         """The bodies: what a joint moves, and what `keep_fixed` kept; in the order of `poses`."""
         return self.model.names[1:]
@@ -316,7 +329,8 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         damping         of the solve, relative to the inverse inertia that each constraint meets: what constraints
                         differ in by less counts as repeated; otherwise results do not show it
         frequency       with which errors of position and velocity decay [rad/s], with `damping_ratio`; zero for not
-        actuated        names of the joints with a motor, for inverse dynamics; all if not given, a floating base never
+        actuated        names of the joints with a motor, for inverse dynamics; by default `actuated_joints`, all but
+                        free ones
         """
         from kinetree.constrained import constrained  # noqa: PLC0415 - it knows robots
 
@@ -466,6 +480,11 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         }
         for request in self._requests(quantities, wrenches, options):
             self._engine.prepare(request, batch)
+
+
+def selection(nv: int, entries: Iterable[int]) -> Array:
+    """The rows of the identity that belong to some entries of v, (len(entries), nv)."""
+    return np.eye(nv)[list(entries)]
 
 
 def as_robot(robot: Any) -> Robot:

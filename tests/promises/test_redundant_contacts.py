@@ -156,6 +156,23 @@ def test_contacts_that_are_off_and_what_cannot_be_done_are_still_told():
         assert any(name.startswith("contact 'left_sole") for name in caught.value.conflicting)
 
 
+@pytest.mark.parametrize("strict", [False, True], ids=["weighted", "strict"])
+def test_contacts_that_ask_for_different_accelerations_share_what_they_ask_for(strict):
+    """Of one foot, that come to rest at different rates; and of the base, which has no joint above it."""
+    stander = standing("humanoid")
+    robot, rng = stander.robot, np.random.default_rng(4)
+    dampings = (20.0, 0.0, 5.0)
+    for frame in ("left_sole", robot.frame_names[0]):
+        contacts = [SurfaceContact(frame, friction=2.0, damping=d, name=f"{frame} {d:g}") for d in dampings]
+        controller = controller_of(robot, contacts, strict)
+        v = 0.02 * rng.normal(size=robot.nv)
+        step = controller.step(stander.q, v, {"center_of_mass": robot.center_of_mass(stander.q), "posture": stander.q})
+        velocity = robot.frame(frame).velocity(stander.q, v)
+        acceleration = robot.frame(frame).acceleration(stander.q, v, step.a)
+        assert np.abs(velocity).max() > 1e-2
+        np.testing.assert_allclose(acceleration, -np.mean(dampings) * velocity, atol=1e-9)
+
+
 def test_a_step_from_the_state_of_the_last_one_is_the_same():
     stander = standing("humanoid")
     robot = stander.robot
@@ -207,11 +224,12 @@ def test_the_bundled_humanoid_stands_in_mujoco_on_eight_points_and_shifts_its_we
     def law(now):
         nonlocal state
         goal = start + np.array([0.0, 0.02, -0.02]) * min(1.0, now.t / 0.8)
-        step = controller.step(now.q, now.v, rest | {"center_of_mass": goal}, state=state)
+        on = {contacts[int(now.t / 0.1) % 8].name: False}  # one point after the other is let go
+        step = controller.step(now.q, now.v, rest | {"center_of_mass": goal}, contacts=on, state=state)
         state = step.state
         return step.tau
 
-    recording = MujocoWorld(robot, feel=["left_sole", "right_sole"]).run(law, q, duration=1.5)
+    recording = MujocoWorld(robot, feel=["left_sole", "right_sole"]).run(law, q, duration=2.0)
     assert np.linalg.norm(recording.center_of_mass[-1] - start - [0.0, 0.02, -0.02]) < 0.003
     assert share_of_limits(recording) < 1.0
     assert share_of_cone(recording.forces["left_sole"], 0.8) < 1.0

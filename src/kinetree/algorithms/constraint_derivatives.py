@@ -50,6 +50,7 @@ def forward_dynamics_derivatives(
     free = tau - passive_forces(model, q, v) - bias_forces(model, q, v, external_forces(model, q, pushes))
     a, f = feel.answer(free, rows.stabilized_bias(v))
     dq, dv = inverse_dynamics_derivatives(model, q, v, a, [*pushes, *rows.pushes(f)])
+    dq = dq + _moving_moments(rows, f)
     by_q, by_v = _equation_slopes(rows, v, a)
     right = np.concatenate([-dq, -dv, np.eye(model.nv)], axis=1)
     below = np.concatenate([by_q, by_v, np.zeros((constraints.size, model.nv))], axis=1)
@@ -67,7 +68,7 @@ def _equation_slopes(rows: Rows, v: Array, a: Array) -> tuple[Array, Array]:
     moving = Outward(body.model, common, body.velocities(v), body.accelerations(v, a), lifted)
     rate_by_q, rate_by_v, by_q, by_v = (zeros((k, model.nv), q, v, a) for _ in range(4))
     for at, constraint in rows.each():
-        for frame, sign in rows.ends(constraint):
+        for frame, sign in rows.ends(constraint) if constraint not in rows.special else ():
             view = View.in_common_axes(common, frame)
             slopes = FrameSlopes.of(moving, frame, view, "linear-first", q, v, a, kind="classical")
             rate_by_q[at] += sign * slopes.v_by_q[: constraint.size]
@@ -75,12 +76,51 @@ def _equation_slopes(rows: Rows, v: Array, a: Array) -> tuple[Array, Array]:
             by_q[at] += sign * slopes.a_by_q[: constraint.size]
             by_v[at] += sign * slopes.a_by_v[: constraint.size]
     by_q, by_v, _ = body.chained(v, a, by_q, by_v, rate_by_v)
+    rate_by_q, rate_by_v, _ = body.chained(v, a, rate_by_q, rate_by_v, zeros((k, model.nv), q))
+    for at, constraint in rows.each():
+        if constraint in rows.special:
+            parts = _special_slopes(rows, constraint, body, moving, v, a)
+            by_q[at], by_v[at], rate_by_q[at], rate_by_v[at] = parts
     omega, zeta = rows.constraints.frequency, rows.constraints.damping_ratio
     if omega:
-        rate_by_q, rate_by_v, _ = body.chained(v, a, rate_by_q, rate_by_v, zeros((k, model.nv), q))
         by_q = by_q + (2.0 * zeta * omega) * rate_by_q + omega**2 * _error_slopes(rows)
         by_v = by_v + (2.0 * zeta * omega) * rate_by_v
     return by_q, by_v
+
+
+def _special_slopes(
+    rows: Rows, constraint: Constraint, body: BodyVelocities, moving: Outward, v: Array, a: Array
+) -> tuple[Array, Array, Array, Array]:
+    """∂/∂q and ∂/∂v of B (a, α) + Ḃ (v, ω), and of B (v, ω), for a contact with equations of its own, (k, nv) each."""
+    special, ((frame, _),), q = rows.special[constraint], rows.ends(constraint), rows.q
+    common = CommonFrame.of(body.model, q)
+    view = View.in_common_axes(common, frame)
+    slopes = FrameSlopes.of(moving, frame, view, "linear-first", q, v, a, kind="classical")
+    v_q, v_v, _ = body.chained(v, a, slopes.v_by_q, slopes.v_by_v, zeros((6, rows.model.nv), q))
+    a_q, a_v, _ = body.chained(v, a, slopes.a_by_q, slopes.a_by_v, slopes.v_by_v)
+    turns = _relative_turns(rows, constraint)
+    omega, alpha = moving.V[frame.body].angular, moving.A[frame.body].angular
+    drift_q, drift_v = special.drift_slopes(turns, omega, v_q[3:], v_v[3:])
+    by_q, by_v = (special.of(part[:3], part[3:]) for part in (a_q, a_v))
+    rate_by_q, rate_by_v = (special.of(part[:3], part[3:]) for part in (v_q, v_v))
+    return (
+        by_q + special.turned(turns, alpha) + drift_q,
+        by_v + drift_v,
+        rate_by_q + special.turned(turns, omega),
+        rate_by_v,
+    )
+
+
+def _moving_moments(rows: Rows, f: Array) -> Array | float:
+    """-J_ωᵀ ∂m/∂q, (nv, nv), for moments m of contacts that depend on how their frame is turned, as those of wheels."""
+    total: Array | float = 0.0
+    for at, constraint in rows.each():
+        if constraint in rows.special:
+            turns = _relative_turns(rows, constraint)
+            slopes = rows.special[constraint].moment_slopes(turns, f[at])
+            if slopes is not None:
+                total = total - turns.T @ slopes
+    return total
 
 
 def _error_slopes(rows: Rows) -> Array:
@@ -89,6 +129,9 @@ def _error_slopes(rows: Rows) -> Array:
     for at, constraint in rows.each():
         if isinstance(constraint, Contact) and constraint.target is None:
             slopes[at] = 0.0
+        elif isinstance(constraint, Contact) and constraint.target is not None and constraint in rows.special:
+            axes = rows.common.R @ constraint.target.R.T
+            slopes[at] = rows.special[constraint].error_slopes(slopes[at], _relative_turns(rows, constraint), axes)
         elif constraint.size == 6:
             slopes[at][3:] = log_rates(error[at][3:]).T @ _relative_turns(rows, constraint)
     return slopes

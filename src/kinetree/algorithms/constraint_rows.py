@@ -1,7 +1,8 @@
 """The equations of constraints at one configuration: r = 0 with ṙ = J v and r̈ = J a + J̇ v.
 
 Here rows are in the axes of the common frame, linear above angular, at the origin of the constrained frame; of a loop,
-those of frame a less those of frame b. Results for users are turned to world axes.
+those of frame a less those of frame b. Results for users are turned to world axes. What lines, planes, balls and wheels
+make of them is in `contact_rows`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.contact_rows import ContactRows, contact_rows
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
 from kinetree.algorithms.one_state import Push
 from kinetree.lazy import lazy
@@ -47,7 +49,7 @@ class Rows:
                 for i in support:
                     for k, s in enumerate(S[i], start=model.joints[i].iv):
                         if i not in shared:
-                            J[rows, k] += sign * s.moved(X.p).vector()[: constraint.size]
+                            J[rows, k] += sign * self.rows_of(constraint, s.moved(X.p))
             for i in shared:  # of what moves both frames, only their distance shows
                 for k, s in enumerate(S[i], start=model.joints[i].iv):
                     J[rows, k][:3] += cross(s.angular, ends[0][1].p - ends[1][1].p)
@@ -65,10 +67,13 @@ class Rows:
                 if frame.body:
                     local = (frame.X * A[frame.body]).classical(frame.X * V[frame.body])
                     aligned = local.rotated((frame.X * common.X[frame.body]).R.T)
-                    gamma[rows] += sign * aligned.vector()[: constraint.size]
+                    gamma[rows] += sign * self.rows_of(constraint, aligned)
                     held += sign
+                    if constraint in self.special:
+                        omega = (frame.X * V[frame.body]).rotated((frame.X * common.X[frame.body]).R.T).angular
+                        gamma[rows] += self.special[constraint].drift(omega)
             if held:
-                gamma[rows][:3] += held * common.gravity
+                gamma[rows][:3] += self.rows_of(constraint, Motion(held * common.gravity, np.zeros(3)))[:3]
         return gamma
 
     def error(self) -> Array:
@@ -81,6 +86,9 @@ class Rows:
                 frames += [] if constraint.target is None else [constraint.target]
             if len(frames) == 2:
                 a, b = frames
+                if constraint in self.special:
+                    error[rows] = self.special[constraint].error(R @ a.p, R @ b.p, R @ b.R.T)
+                    continue
                 error[rows][:3] = R @ (a.p - b.p)
                 if constraint.size == 6:
                     error[rows][3:] = R @ log_quaternion(quaternion_from_matrix(a.R.T @ b.R))
@@ -96,22 +104,49 @@ class Rows:
     def in_world_axes(self, rows: Array) -> Array:
         """Vectors or matrices with a row for every equation, turned, and in the user's order."""
         turned = rows.copy()
-        for at, constraint in self.each():
-            blocks = [self.common.R.T @ block for block in rows[at].reshape(-1, 3, *rows.shape[1:])]
+        for at in self.constraints.rows:
+            blocks = [rows[start : min(start + 3, at.stop)] for start in range(at.start, at.stop, 3)]
+            blocks = [self.common.R.T @ block if len(block) == 3 else block for block in blocks]
             if self.model.spatial_order == "angular-first":
                 blocks.reverse()
-            turned[at] = np.concatenate(blocks).reshape(constraint.size, *rows.shape[1:])
+            turned[at] = np.concatenate(blocks)
         return turned
 
     def pushes(self, f: Array) -> list[Push]:
         """The forces of all constraints as wrenches at their frames."""
         found: list[Push] = []
+        order = self.model.spatial_order
         for at, constraint in self.each():
+            if constraint in self.special:
+                (frame, _), to_world = self.ends(constraint)[0], self.common.R.T
+                linear, stays, carried = self.special[constraint].forces(f[at])
+                found.append((frame, "world-aligned", Force(linear, stays).rotated(to_world).vector(order)))
+                own = (frame.X * self.common.X[frame.body]).R @ carried
+                found.append((frame, "local", Force(np.zeros(3), own).vector(order)))
+                continue
             moment = f[at][3:] if constraint.size == 6 else np.zeros(3)
             for frame, sign in self.ends(constraint):
                 force = Force(f[at][:3] * sign, moment * sign).rotated(self.common.R.T)
-                found.append((frame, "world-aligned", force.vector(self.model.spatial_order)))
+                found.append((frame, "world-aligned", force.vector(order)))
         return found
+
+    @lazy
+    def special(self) -> dict[Constraint, ContactRows]:
+        """The equations of contacts other than points and surfaces, in the axes of the common frame."""
+        found: dict[Constraint, ContactRows] = {}
+        for constraint in self.constraints.constraints:
+            if isinstance(constraint, Contact):
+                ((frame, _),) = self.ends(constraint)
+                rows = contact_rows(constraint, (frame.X * self.common.X[frame.body]).R.T, self.common.R)
+                if rows is not None:
+                    found[constraint] = rows
+        return found
+
+    def rows_of(self, constraint: Constraint, m: Motion) -> Array:
+        """The equations of a constraint for a motion of its frame, at its origin in the axes of the common frame."""
+        if constraint in self.special:
+            return self.special[constraint].of(m.linear, m.angular)
+        return m.vector()[: constraint.size]
 
     def each(self) -> list[tuple[slice, Constraint]]:
         """Every constraint and which equations are its own."""

@@ -164,13 +164,13 @@ def nearest_torques(
     for k in constraints.actuated:
         wanted[k] = tau[k]
     w = unconstrained_inverse_dynamics(model, q, v, a, f_ext) - wanted
-    G = _Proximal(mirrored(J @ J.T), damping, 1.0)
+    G = _Proximal(mirrored(J @ J.T), damping, 1.0, constraints.blocks)
     f = G.solve(J @ w)
     idle = np.setdiff1d(np.arange(model.nv), constraints.actuated)
     if len(idle):
         J_U = J[:, idle]
         B = G.solve(J_U)
-        f = f - B @ _Proximal(mirrored(J_U.T @ B), damping, 1.0, blocks=False).solve(J_U.T @ f - w[idle])
+        f = f - B @ _Proximal(mirrored(J_U.T @ B), damping, 1.0).solve(J_U.T @ f - w[idle])
     return w - J.T @ f + wanted, rows.in_world_axes(f)
 
 
@@ -192,8 +192,8 @@ def held_inertia(model: Model) -> float:
 class Felt:
     """How a robot with mass matrix M answers to forces in directions, the rows of J: A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y."""
 
-    def __init__(self, M: Array, J: Array, damping: float) -> None:
-        self.J = J
+    def __init__(self, M: Array, J: Array, damping: float, blocks: tuple[slice, ...] | None = None) -> None:
+        self.J, self.blocks = J, in_threes(len(J)) if blocks is None else blocks
         self.L, self.d = ltdl(M)
         self.inverse_d = divide(1.0, self.d)
         self.Y = unit_upper_solve(self.L, J.T)
@@ -207,7 +207,7 @@ class Felt:
 
     @lazy
     def _proximal(self) -> _Proximal:
-        return _Proximal(self.A, self.damping, self.inverse_d.sum() / max(1, len(self.d)))
+        return _Proximal(self.A, self.damping, self.inverse_d.sum() / max(1, len(self.d)), self.blocks)
 
     def solve(self, c: Array) -> Array:
         """x with A x = c, where there is one."""
@@ -240,21 +240,25 @@ class Response(Felt):
         self.rho = held_inertia(rows.model)
         if M is None or self.rho:
             M = inertia(rows.model, rows.constraints, rows.q)
-        super().__init__(M, rows.J, rows.constraints.damping)
+        super().__init__(M, rows.J, rows.constraints.damping, rows.constraints.blocks)
 
     def answer(self, u: Array, gamma: Array) -> tuple[Array, Array]:
         """As for any directions, with ρ."""
         return super().answer(u - self.rho * (self.J.T @ gamma) if self.rho else u, gamma)
 
 
+def in_threes(size: int) -> tuple[slice, ...]:
+    """Rows of directions, three by three."""
+    return tuple(slice(start, min(start + 3, size)) for start in range(0, size, 3))
+
+
 class _Proximal:
     """Solves A x = c for a symmetric A that may be singular; what of c is not in its range is left out."""
 
-    def __init__(self, A: Array, damping: float, floor: Scalar, blocks: bool = True) -> None:
-        weights = zeros(len(A), A)
-        for k in range(len(A)):
-            block = A.diagonal()[k - k % 3 : k - k % 3 + 3]
-            weights[k] = block.sum() * (1.0 / 3.0) + FLOOR * floor if blocks else floor
+    def __init__(self, A: Array, damping: float, floor: Scalar, blocks: tuple[slice, ...] = ()) -> None:
+        weights = zeros(len(A), A) + floor
+        for block in blocks:  # of one kind: their mean, whatever the axes
+            weights[block] = A.diagonal()[block].sum() * (1.0 / (block.stop - block.start)) + FLOOR * floor
         self.damping = damping * weights
         self.L, self.d = ltdl(A + np.diag(self.damping))
 

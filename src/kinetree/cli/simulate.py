@@ -187,10 +187,10 @@ def _law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, push
         return None
     controller = None
     if goal is not None:
-        base = robot.model.floating_base
-        felt = robot.mass_matrix(goal).diagonal()[0 if base is None else base.nv :]
+        motors = list(robot.model.actuated)
+        felt = robot.mass_matrix(goal).diagonal()[motors]
         gains = frequency**2 * felt, 2.0 * frequency * felt
-        controller = kt.control.JointImpedance(robot, *gains, gravity=base is None)
+        controller = kt.control.JointImpedance(robot, *gains, gravity=len(motors) == robot.nv)
 
     @kt.compile
     def law(robot: kt.Robot, q: Any, v: Any, t: Any) -> Any:

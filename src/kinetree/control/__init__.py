@@ -9,7 +9,13 @@ from kinetree.control.hybrid import HybridMotionForce
 from kinetree.control.joint_impedance import JointImpedance
 from kinetree.control.operational_space import OperationalSpace
 from kinetree.control.support_consistent import SupportConsistent
-from kinetree.control.whole_body.contacts import GroundContact, LineContact, PointContact, SurfaceContact
+from kinetree.control.whole_body.contacts import (
+    GroundContact,
+    LineContact,
+    PointContact,
+    SlidingContact,
+    SurfaceContact,
+)
 from kinetree.control.whole_body.controller import WholeBody
 from kinetree.control.whole_body.effort_tasks import ForceTask, TorqueTask
 from kinetree.control.whole_body.limits import MotionLimits, TorqueLimits, WholeBodyLimit
@@ -45,6 +51,7 @@ __all__ = [
     "PoseTask",
     "PositionTask",
     "PostureTask",
+    "SlidingContact",
     "SupportConsistent",
     "SurfaceContact",
     "TorqueLimits",

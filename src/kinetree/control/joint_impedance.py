@@ -7,9 +7,10 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.control.gains import as_gain, times
+from kinetree.control.robots import without_motor
 from kinetree.control.step import Step
 from kinetree.errors import ArgumentError
-from kinetree.ops import Array
+from kinetree.ops import Array, zeros
 from kinetree.robot import Robot, as_robot
 
 
@@ -20,30 +21,29 @@ class JointImpedance(Step):
     stiffness   k_p [N m/rad or N/m], damping k_d [N m s/rad or N s/m]: numbers, one for each joint, or matrices
     gravity     whether gravity is compensated; if not, it is what moves the arm away from q* at rest
 
-    Where v_des is not given, it is zero. A floating base gets no effort, and needs gravity=False; gains are then of the
-    joints alone.
+    Where v_des is not given, it is zero. A floating base, as any free joint, has no motor: it gets no effort, and needs
+    gravity=False; gains are then of the joints that have one.
     """
 
     def __init__(self, robot: Robot, stiffness: Any, damping: Any, gravity: bool = True) -> None:
         robot = as_robot(robot)
-        base = robot.model.floating_base
-        if base is not None and gravity:
+        loose = without_motor(robot)
+        if loose is not None and gravity:
             raise ArgumentError(
-                f"gravity of {robot.name!r} is carried by contacts, which joints alone know nothing of; expected "
-                "gravity=False, or SupportConsistent"
+                f"{loose} of {robot.name!r} has no motor: its gravity is carried by contacts, which joints alone know "
+                "nothing of; expected gravity=False, or SupportConsistent"
             )
-        self.gravity, self.first = bool(gravity), 0 if base is None else base.nv
+        self.gravity = bool(gravity)
         gains = {"stiffness": stiffness, "damping": damping}
-        settings = {name: as_gain(name, value, robot.nv - self.first) for name, value in gains.items()}
+        settings = {name: as_gain(name, value, len(robot.model.actuated)) for name, value in gains.items()}
         arguments = {"q": ("q",), "v": ("v",), "q_des": ("q",), "v_des": ("v",)}
         arguments |= {name: gain.shape for name, gain in settings.items()}
         self._prepare(robot, arguments, {"v_des": np.zeros(robot.nv)}, settings, (self.gravity,))
 
     def formula(self, robot: Robot, q: Array, v: Array, q_des: Array, v_des: Array, *gains: Any) -> Array:
         """τ, (nv,)."""
-        joints = slice(self.first, None)
+        motors = list(robot.model.actuated)
         stiffness, damping = gains
-        tau = times(stiffness, robot.difference(q, q_des)[joints]) + times(damping, (v_des - v)[joints])
-        if self.gravity:
-            return tau + robot.gravity_forces(q)
-        return np.concatenate([np.zeros(self.first), tau])
+        tau = zeros(robot.nv, q)
+        tau[motors] = times(stiffness, robot.difference(q, q_des)[motors]) + times(damping, (v_des - v)[motors])
+        return tau + robot.gravity_forces(q) if self.gravity else tau

@@ -10,15 +10,23 @@ from kinetree.robot import Robot, as_robot
 
 
 def with_motors(robot: Any, controller: str) -> Robot:
-    """A robot all of whose joints can have motors."""
+    """A robot all of whose joints have motors."""
     robot = as_robot(robot)
-    base = robot.model.floating_base
-    if base is not None:
+    loose = without_motor(robot)
+    if loose is not None:
         raise ArgumentError(
-            f"{controller} needs a motor for every entry of v, and the floating base of {robot.name!r} has none; "
+            f"{controller} needs a motor for every entry of v, and {loose} of {robot.name!r} has none; "
             "what stands on contacts is for SupportConsistent"
         )
     return robot
+
+
+def without_motor(robot: Robot) -> str | None:
+    """The first joint without a motor in words, if there is one."""
+    for joint in robot.model.owners:
+        if not joint.has_motor:
+            return "the floating base" if joint is robot.model.floating_base else f"the free joint {joint.name!r}"
+    return None
 
 
 def as_regularization(value: Any) -> float:

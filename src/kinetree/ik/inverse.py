@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kinetree import ops
-from kinetree.arguments import as_count, as_floats, as_number
+from kinetree.arguments import as_count, as_floats, as_number, as_real
 from kinetree.bound_law import BoundLaw
 from kinetree.compiler.jit import lazy_code
 from kinetree.definition import Definition
@@ -218,6 +218,9 @@ def ik(
             target = np.asarray(target, dtype=float)
         except (TypeError, ValueError):
             raise ArgumentTypeError(f"target is {short(target)}; expected a pose (4, 4) or a position (3,)") from None
+    for name, value in (("target", target), ("q0", q0)):
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            as_real(name, value, "numbers")
     turns = target.shape[-2:] == (4, 4)
     if not turns and target.shape[-1:] != (3,):
         many = f"{len(frames)}, " if len(frames) > 1 else ""

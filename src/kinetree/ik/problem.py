@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
+from kinetree.algorithms.contact_rows import contact_rows
 from kinetree.ik.limits import Limits
 from kinetree.ik.tasks import Task
 from kinetree.ik.tasks.task import linear_and_angular, rotation_error
@@ -174,11 +175,16 @@ class Problem:
         """J and the rate of all contacts."""
         rows, rates = [ops.zeros((0, robot.nv), q)], [np.zeros(0)]
         for contact in self.contacts:
-            J = linear_and_angular(robot, contact.frame, q)
-            rows += J[: contact.size // 3]
+            J, at, T = linear_and_angular(robot, contact.frame, q), contact.target, robot.frame(contact.frame).pose(q)
+            special = contact_rows(contact, T[:3, :3])
             rates.append(np.zeros(contact.size))
-            if contact.target is not None:
-                at, T = contact.target, robot.frame(contact.frame).pose(q)
+            if special is not None:
+                rows.append(special.of(*J))
+                if at is not None:
+                    rates[-1] = special.error(T[:3, 3], at.p, at.R.T) * -self.contact_gain
+                continue
+            rows += J[: contact.size // 3]
+            if at is not None:
                 error = [at.p - T[:3, 3], rotation_error(at.R.T, T[:3, :3])][: contact.size // 3]
                 rates[-1] = np.concatenate(error) * self.contact_gain
         return np.concatenate(rows), np.concatenate(rates)

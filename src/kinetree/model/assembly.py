@@ -301,7 +301,7 @@ class _Tree:
             spatial_order=self.order,
             passive=options.passive,
             friction_width=options.friction_width,
-            findings=(*self.description.findings, *self._massless_bodies()),
+            findings=(*self.description.findings, *self._massless_bodies(), *self._free_joints(options.base)),
             description=self.description.description(),
             options=options,
         )
@@ -363,3 +363,12 @@ class _Tree:
             for i in range(1, len(self.parents))
             if carried[i] == 0.0 and self.joints[i].nv > 0
         ]
+
+    def _free_joints(self, base: str) -> list[Finding]:
+        """Free joints other than a floating base: files have them for objects, and for robots loaded as fixed."""
+        message = (
+            "it is free, and free joints have no motor: controllers give it no effort; if it is the base of an MJCF "
+            "robot, load it with base='floating'"
+        )
+        inner = self.joints[2:] if base == "floating" else self.joints
+        return [Finding(message, f"joint {joint.name!r}") for joint in inner if isinstance(joint, Free)]

@@ -2,38 +2,76 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
-from kinetree.arguments import as_constant
+from kinetree.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, one_of, short
 from kinetree.ops import Array
 from kinetree.spatial import Transform
 from kinetree.spatial.rotation import is_rotation_matrix
 
-ContactKind: TypeAlias = Literal["point", "surface"]
+ContactKind: TypeAlias = Literal["point", "surface", "line", "sliding", "rolling"]
 LoopKind: TypeAlias = Literal["point", "rigid"]
+
+SIZES: Final[dict[ContactKind, int]] = {"point": 3, "surface": 6, "line": 5, "sliding": 1, "rolling": 3}
+"""How many equations a contact of each kind is."""
+OPTIONS = {"normal": ("sliding", "rolling"), "axis": ("line", "rolling"), "radius": ("rolling",)}
+"""Which kinds have which."""
+UP = (0.0, 0.0, 1.0)
+AHEAD = (1.0, 0.0, 0.0)
 
 
 @final
 @dataclass(frozen=True)
 class Contact:
-    """A frame held to the world: its origin ('point', three equations), or its origin and axes ('surface', six).
+    """A frame held to the world, in one of these ways:
 
-    `at` says where, as a point (3,) or a pose (4, 4) of the world. Without it the frame is held wherever it is: its
-    acceleration and velocity are constrained, and it has no position error.
+    "point"     its origin stays where it is, three equations
+    "surface"   its origin and its axes do, six
+    "line"      its origin does, and an edge through it along `axis`, about which the frame may turn: five
+    "sliding"   its origin stays in a plane with `normal`, in which it slides without friction: one. Two of them, with
+                different normals, hold it to a straight line
+    "rolling"   its origin is the centre of a ball of `radius`, or with an `axis` that of a wheel, which rolls on a
+                plane with `normal`: the point that touches does not slip, three
+
+    at       where it is held: a pose of the world, (4, 4), of surfaces and lines, otherwise a point, (3,): of a plane,
+             any that lies in it. Without it the frame is held wherever it is: its acceleration and velocity are
+             constrained, and it has no position error
+    normal   of the plane, in world axes; (0, 0, 1) by default
+    axis     of an edge, (1, 0, 0) by default, or of a wheel, in the frame's axes
+    radius   of a ball or wheel [m]
     """
 
     frame: str
     kind: ContactKind = "point"
     at: Any = None
+    normal: Any = None
+    axis: Any = None
+    radius: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", one_of("kind", self.kind, ("point", "surface")))
+        object.__setattr__(self, "kind", one_of("kind", self.kind, tuple(SIZES)))
         if self.at is not None:
             object.__setattr__(self, "at", _place(self.at, self.kind))
+        for name, kinds in OPTIONS.items():
+            if getattr(self, name) is not None and self.kind not in kinds:
+                whose = " and ".join(map(repr, kinds))
+                raise ArgumentError(
+                    f"{name} is given for a contact of kind {self.kind!r}; expected it with {whose} only"
+                )
+        if self.kind in ("sliding", "rolling"):
+            object.__setattr__(self, "normal", _direction("normal", UP if self.normal is None else self.normal))
+        if self.kind == "line" or self.axis is not None:
+            object.__setattr__(self, "axis", _direction("axis", AHEAD if self.axis is None else self.axis))
+        if self.kind == "rolling":
+            radius = math.nan if self.radius is None else as_number("radius", self.radius)
+            if not 0.0 < radius < math.inf:
+                raise ArgumentError(f"radius is {self.radius}; expected that of the ball or wheel, a positive number")
+            object.__setattr__(self, "radius", radius)
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -42,7 +80,12 @@ class Contact:
     @property
     def size(self) -> int:
         """How many equations it is."""
-        return 3 if self.kind == "point" else 6
+        return SIZES[self.kind]
+
+    @property
+    def has_pose(self) -> bool:
+        """Whether `at` is a pose."""
+        return self.kind in ("surface", "line")
 
     @property
     def target(self) -> Transform | None:
@@ -97,6 +140,13 @@ class ConstraintSet:
         return sum(constraint.size for constraint in self.constraints)
 
     @property
+    def blocks(self) -> tuple[slice, ...]:
+        """Equations of a kind that belong together: up to three directions of a point, or up to three rotations."""
+        return tuple(
+            slice(start, min(start + 3, rows.stop)) for rows in self.rows for start in range(rows.start, rows.stop, 3)
+        )
+
+    @property
     def rows(self) -> tuple[slice, ...]:
         """Which equations belong to each constraint."""
         rows, end = [], 0
@@ -106,9 +156,18 @@ class ConstraintSet:
         return tuple(rows)
 
 
+def _direction(name: str, given: object) -> tuple[float, ...]:
+    """A unit vector as floats."""
+    vector: Array = as_constant(name, given, (3,))
+    length = float(np.linalg.norm(vector))
+    if not 0.0 < length < math.inf:
+        raise ArgumentError(f"{name} is {short(given)}; expected a direction")
+    return tuple((vector / length).tolist())
+
+
 def _place(at: object, kind: ContactKind) -> tuple[Any, ...]:
     """A point or a pose as tuples of floats, which can be compared and written without loss."""
-    if kind == "point":
+    if kind not in ("surface", "line"):
         point: Array = as_constant("at", at, (3,))
         return tuple(point.tolist())
     pose: Array = as_constant("at", at, (4, 4))

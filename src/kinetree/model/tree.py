@@ -139,6 +139,11 @@ class Model:
         return self.joints[1] if self.names[1:2] == (self.frames[0].name,) else None
 
     @lazy
+    def actuated(self) -> tuple[int, ...]:
+        """The entries of v that have a motor: all but those of free joints, a floating base among them."""
+        return tuple(k for joint in self.owners if joint.has_motor for k in range(joint.iv, joint.iv + joint.nv))
+
+    @lazy
     def armature(self) -> Array:
         """Rotor inertias as the coordinates feel them, a follower's through its leader, (nv,)."""
         total = np.zeros(self.nv)

@@ -53,8 +53,9 @@ def closed_loop(
     legend(error, 3)
     _heights(heights, recording, goal)
     contact_forces(t, recording.forces, [normal, used], friction=friction)
-    limits = robot.limits.effort[robot.model.floating_base.nv if robot.model.floating_base else 0 :]
-    torques(robot, t, recording.tau, effort, relative=bool(((limits > 0.0) & (limits < np.inf)).all()))
+    limits = robot.limits.effort[list(robot.model.actuated)]
+    relative = bool(((limits > 0.0) & (limits < np.inf)).all())
+    torques(robot, t, recording.tau, effort, joints=robot.actuated_joints, relative=relative)
     normal.set_xlabel("time [s]")
     for each in (error, heights, normal, used, effort):
         for push in pushes if isinstance(pushes, Iterable) else (pushes,):

@@ -86,7 +86,7 @@ class MujocoWorld:
         """Let the controller act every period: `controller(now)` gives τ, (nv,), or τ and a dict of what to record.
 
         `now` has t, q, v and forces. τ is held until the next call, and motors give no more than the robot's effort
-        limits; a floating base has no motor.
+        limits; a floating base, and any other free joint, has no motor.
         """
         robot, m = self.robot, self.model
         count = round(as_number("duration", duration) / self.period)
@@ -161,11 +161,12 @@ class MujocoWorld:
     def _asked(self, answer: Any) -> tuple[Array, dict[str, Any]]:
         tau, said = answer if isinstance(answer, tuple) else (answer, {})
         tau = as_constant("tau", tau, (self.robot.nv,))
-        base = self.robot.model.floating_base
         if not np.isfinite(tau).all():
             raise ArgumentError(f"the controller gives {short(tau.tolist())}; expected finite torques")
-        if base is not None and np.abs(tau[base.v_slice]).max() > 1e-9:
-            raise ArgumentError("the controller gives efforts of the floating base, which has no motor; expected zeros")
+        for joint in self.robot.model.owners:
+            if not joint.has_motor and np.abs(tau[joint.v_slice]).max() > 1e-9:
+                who = "the floating base" if joint is self.robot.model.floating_base else f"joint {joint.name!r}"
+                raise ArgumentError(f"the controller gives efforts of {who}, which has no motor; expected zeros")
         return tau, said
 
     def _apply(self, data: Any, push: Push, t: float) -> None:

@@ -2,6 +2,9 @@
 
 Forces f are those *on the robot*, at the contact, in its axes, of which z points from the ground to the robot. Dry
 friction ‖(f_x, f_y)‖ ≤ μ f_z is replaced by a pyramid within that cone, so that what is planned can be had.
+
+Without friction a contact holds nothing that friction would: a point its normal direction, a line also its rotation
+about y, a surface those about x and y. With adhesion A all is as if f_z + A were the normal force, so that it pulls.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from kinetree import ops
 from kinetree.arguments import as_constant, as_count, as_floats, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.lazy import lazy
@@ -21,6 +25,8 @@ from kinetree.robot import Robot
 from kinetree.spatial.packing import unpack
 from kinetree.spatial.rotation import is_rotation_matrix
 
+PRESSING = (2, 3, 4)
+"""Directions in which the ground presses: along its normal, and about both axes in it. The others take friction."""
 FOUR = 4
 """Edges of the pyramids of lines and surfaces."""
 
@@ -29,10 +35,12 @@ FOUR = 4
 class GroundContact(ABC):
     """A frame held by the ground while the contact is on: J a + J̇ v = -damping · J v.
 
-    friction   μ
+    friction   μ; with zero the frame slides in the ground freely, and there are only forces normal to it
     at         where the contact is in the frame: a point (3,) [m], or a pose (4, 4) if its axes are not the frame's
-    least      of the normal force f_z [N]
-    most       of the normal force [N]
+    least      minimum of the normal force f_z [N]; also with adhesion zero or more, or none if it is zero
+    most       maximum of the normal force [N]
+    adhesion   with which the contact pulls [N], as a magnet or a suction cup does: f_z + adhesion takes the place of
+               f_z in its cone. `math.inf` for a grip, whose forces are not bounded
     damping    with which a contact that still moves comes to rest [1/s]
     name       in references and results; the frame's if none is given
     """
@@ -44,6 +52,7 @@ class GroundContact(ABC):
     most: float = math.inf
     damping: float = 0.0
     name: str | None = None
+    adhesion: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.frame, str):
@@ -54,10 +63,10 @@ class GroundContact(ABC):
             object.__setattr__(self, name, number)
             if not number > 0.0 or math.isinf(number):
                 raise ArgumentError(f"{name} of contact {self.name!r} is {number:g}; expected a positive number")
-        for name in ("least", "most", "damping"):
+        for name in ("friction", "least", "most", "damping", "adhesion"):
             number = as_number(name, getattr(self, name))
             object.__setattr__(self, name, number)
-            if not number >= 0.0 or (name != "most" and math.isinf(number)):
+            if not number >= 0.0 or (name not in ("most", "adhesion") and math.isinf(number)):
                 raise ArgumentError(f"{name} of contact {self.name!r} is {number:g}; expected zero or more")
         if self.least > self.most:
             raise ArgumentError(
@@ -74,17 +83,42 @@ class GroundContact(ABC):
                 self, "at", tuple(map(tuple, array.tolist())) if array.ndim == 2 else tuple(array.tolist())
             )
 
-    _lengths: ClassVar[tuple[str, ...]] = ("friction",)
+    _lengths: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
+    def sticking(self) -> tuple[int, ...]:
+        """Which of three linear and three angular directions it holds and pushes in, with friction."""
+
+    @abstractmethod
+    def sticking_cone(self) -> Array:
+        """Rows ≥ 0 of its forces, with friction, (k, size)."""
+
+    @abstractmethod
+    def pressing_cone(self) -> Array:
+        """The same without: of its normal force, and moments about x and y as far as it has them."""
+
+    @property
     def rows(self) -> tuple[int, ...]:
         """Which of three linear and three angular directions it holds and pushes in."""
+        return tuple(row for row in self.sticking if self.friction or row in PRESSING)
 
     @lazy
-    @abstractmethod
     def cone(self) -> Array:
-        """Rows ≥ 0 of its forces, (k, size)."""
+        """Rows of its forces, (k, size), none of them below `cone_least`."""
+        if math.isinf(self.adhesion):
+            return np.zeros((0, self.size))
+        return self.sticking_cone() if self.friction else self.pressing_cone()
+
+    @lazy
+    def cone_least(self) -> Array:
+        """(k,) [N]."""
+        return -self.adhesion * self.cone[:, self.normal_row] if len(self.cone) else np.zeros(0)
+
+    @property
+    def normal_row(self) -> int:
+        """Which of its forces is normal to the ground."""
+        return self.rows.index(2)
 
     @property
     def size(self) -> int:
@@ -98,7 +132,7 @@ class GroundContact(ABC):
 
     def check(self, robot: Robot) -> None:
         """Raise where it does not fit the robot."""
-        if robot.model.frame(self.frame).body == 0:
+        if robot.model.frame(self.frame).body not in robot.model.moving:
             raise ArgumentError(f"no joint moves {self.frame!r}; expected a contact at a frame that can move")
 
     # -- formulas ----------------------------------------------------------------------------------------------
@@ -112,6 +146,11 @@ class GroundContact(ABC):
     def axes(self, R: Array) -> Array:
         """From the contact's axes to the world's, for the rotation of the frame."""
         return R @ self.place[0]
+
+    def friction_rows(self, slip: Array) -> Array | None:
+        """Equations of its forces that take the place of those of its motion, for its velocity J v: (size, size), zeros
+        where it is motion that is held; None if it is everywhere."""
+        return None
 
     def motion(self, robot: Robot, q: Array, v: Array) -> tuple[Array, Array]:
         """J, (size, nv), and the acceleration that is asked for less J̇ v, (size,), in the contact's axes."""
@@ -153,33 +192,96 @@ class PointContact(GroundContact):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        normal = as_constant("normal", self.normal, (3,))
-        size = float(np.linalg.norm(normal))
-        if not 0.0 < size < math.inf:
-            raise ArgumentError(f"normal of contact {self.name!r} is {short(self.normal)}; expected a direction")
-        object.__setattr__(self, "normal", tuple((normal / size).tolist()))
+        object.__setattr__(self, "normal", as_normal(self))
         object.__setattr__(self, "edges", as_count("edges", self.edges))
         if self.edges < FOUR:
             raise ArgumentError(f"edges of contact {self.name!r} is {short(self.edges)}; expected {FOUR} or more")
-        if np.ndim(self.at) == 2:
-            raise ArgumentError(f"at of contact {self.name!r} is a pose; expected a point: its axes are the ground's")
+
+    @property
+    def sticking(self) -> tuple[int, ...]:
+        return (0, 1, 2)
+
+    def axes(self, R: Array) -> Array:
+        return ground_axes(self.normal)
+
+    def pressing_cone(self) -> Array:
+        return np.ones((1, 1))
+
+    def sticking_cone(self) -> Array:
+        """μ cos(π/k) f_z ≥ f_x cos θ + f_y sin θ for k angles θ."""
+        theta = 2.0 * np.pi * np.arange(self.edges) / self.edges
+        slope = np.full(self.edges, self.friction * math.cos(math.pi / self.edges))
+        return np.stack([-np.cos(theta), -np.sin(theta), slope], axis=1).round(15)
+
+
+@final
+@dataclass(frozen=True)
+class SlidingContact(GroundContact):
+    """A point that slides on the ground, pressed to it: it is held along the normal alone, and kinetic friction acts
+    against its velocity u in the ground, (f_x, f_y) = -μ f_z u / √(u² + w²). Where it goes is for tasks to say, and how
+    hard it presses for a `ForceTask` of its normal part.
+
+    normal   of the ground, in world axes
+    width    w, the speed at which friction has come up to 71 % [m/s]
+    """
+
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    width: float = 0.01
+
+    _lengths: ClassVar[tuple[str, ...]] = ("width",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "normal", as_normal(self))
+        if self.adhesion:
+            raise ArgumentError(
+                f"adhesion of contact {self.name!r} is {self.adhesion:g}; expected none where it slides"
+            )
+
+    @property
+    def sticking(self) -> tuple[int, ...]:
+        return (0, 1, 2)
 
     @property
     def rows(self) -> tuple[int, ...]:
         return (0, 1, 2)
 
     def axes(self, R: Array) -> Array:
-        z = np.array(self.normal)
-        x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
-        x = x / np.linalg.norm(x)
-        return np.stack([x, np.cross(z, x), z], axis=1)
+        return ground_axes(self.normal)
 
-    @lazy
-    def cone(self) -> Array:
-        """μ cos(π/k) f_z ≥ f_x cos θ + f_y sin θ for k angles θ."""
-        theta = 2.0 * np.pi * np.arange(self.edges) / self.edges
-        slope = np.full(self.edges, self.friction * math.cos(math.pi / self.edges))
-        return np.stack([-np.cos(theta), -np.sin(theta), slope], axis=1).round(15)
+    def sticking_cone(self) -> Array:
+        return np.array([[0.0, 0.0, 1.0]])
+
+    def pressing_cone(self) -> Array:
+        return self.sticking_cone()
+
+    def friction_rows(self, slip: Array) -> Array:
+        """(f_x, f_y) + μ f_z u / √(u² + w²) = 0."""
+        x, y = slip[0], slip[1]
+        share = ops.divide(self.friction, ops.sqrt(x * x + y * y + self.width**2))
+        rows = ops.zeros((3, 3), slip)
+        rows[0, 0] = rows[1, 1] = 1.0
+        rows[0, 2], rows[1, 2] = share * x, share * y
+        return rows
+
+
+def as_normal(contact: Any) -> tuple[float, ...]:
+    """The normal of a contact whose axes are the ground's, of unit length."""
+    normal = as_constant("normal", contact.normal, (3,))
+    size = float(np.linalg.norm(normal))
+    if not 0.0 < size < math.inf:
+        raise ArgumentError(f"normal of contact {contact.name!r} is {short(contact.normal)}; expected a direction")
+    if np.ndim(contact.at) == 2:
+        raise ArgumentError(f"at of contact {contact.name!r} is a pose; expected a point: its axes are the ground's")
+    return tuple((normal / size).tolist())
+
+
+def ground_axes(normal: tuple[float, ...]) -> Array:
+    """Axes of the ground as columns, the last of which is its normal."""
+    z = np.array(normal)
+    x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)
 
 
 @final
@@ -194,14 +296,17 @@ class LineContact(GroundContact):
 
     length: float = 0.1
 
-    _lengths: ClassVar[tuple[str, ...]] = ("friction", "length")
+    _lengths: ClassVar[tuple[str, ...]] = ("length",)
 
     @property
-    def rows(self) -> tuple[int, ...]:
+    def sticking(self) -> tuple[int, ...]:
         return (0, 1, 2, 4, 5)
 
-    @lazy
-    def cone(self) -> Array:
+    def pressing_cone(self) -> Array:
+        """X f_z ≥ |m_y|."""
+        return np.array([[1.0, s * 2.0 / self.length] for s in (1.0, -1.0)])
+
+    def sticking_cone(self) -> Array:
         """μ f_z ≥ |f_x| and, at both ends x = ± X, μ (X f_z ∓ m_y) ≥ |X f_y ± m_z|."""
         mu, X = self.slope, 0.5 * self.length
         rows = [[s, 0.0, mu, 0.0, 0.0] for s in (1.0, -1.0)]
@@ -225,14 +330,18 @@ class SurfaceContact(GroundContact):
     length: float = 0.2
     width: float = 0.1
 
-    _lengths: ClassVar[tuple[str, ...]] = ("friction", "length", "width")
+    _lengths: ClassVar[tuple[str, ...]] = ("length", "width")
 
     @property
-    def rows(self) -> tuple[int, ...]:
+    def sticking(self) -> tuple[int, ...]:
         return (0, 1, 2, 3, 4, 5)
 
-    @lazy
-    def cone(self) -> Array:
+    def pressing_cone(self) -> Array:
+        """Y f_z ≥ |m_x| and X f_z ≥ |m_y|."""
+        about_x = [[1.0, s * 2.0 / self.width, 0.0] for s in (1.0, -1.0)]
+        return np.array(about_x + [[1.0, 0.0, s * 2.0 / self.length] for s in (1.0, -1.0)])
+
+    def sticking_cone(self) -> Array:
         mu, X, Y = self.slope, 0.5 * self.length, 0.5 * self.width
         signs = (1.0, -1.0)
         rows = [[s, 0.0, mu, 0.0, 0.0, 0.0] for s in signs] + [[0.0, s, mu, 0.0, 0.0, 0.0] for s in signs]

@@ -45,7 +45,7 @@ class WholeBody:
 
     limits             `TorqueLimits()`, of the robot, unless others are given
     dt                 over which motion limits look ahead [s]: the time from step to step, or more
-    actuated           names of joints with a motor; all but a floating base, unless they are given
+    actuated           names of joints with a motor; by default `robot.actuated_joints`, all but free ones
     regularization     λ
     iterations         the most changes of the active set a step may take; with priorities, each of them
     fallback           what a step without a solution gives: None for an error, "gravity-compensation" or "damping"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 
 from kinetree.arguments import as_flag
 from kinetree.control.whole_body.dynamics import Dynamics
 from kinetree.control.whole_body.task import Shape, WholeBodyTask
-from kinetree.errors import unknown
+from kinetree.errors import one_of, unknown
 from kinetree.ops import Array, zeros
 
 
@@ -19,10 +19,17 @@ from kinetree.ops import Array, zeros
 class ForceTask(WholeBodyTask):
     """The force of a contact on the robot as given, in the contact's axes; a robot that pushes with p wants f = -p.
 
+    part   "all" of it, or its "normal" part alone, (1,): what is left of a contact that slides
+
     Residuals are divided by the robot's mass. While the contact is off, its force is zero, and the task should be too.
     """
 
     contact: str
+    part: Literal["all", "normal"] = "all"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "part", one_of("part", self.part, ("all", "normal")))
 
     @property
     def default_name(self) -> str:
@@ -35,6 +42,9 @@ class ForceTask(WholeBodyTask):
         if not isinstance(self.contact, str) or self.contact not in dynamics.forces:
             raise unknown("contact", self.contact, dynamics.forces)
         at = dynamics.forces[self.contact]
+        if self.part == "normal":
+            (contact,) = (each for each in dynamics.contacts if each.name == self.contact)
+            return [at.start + contact.normal_row]
         return list(range(at.start, at.stop))
 
     def references(self, dynamics: Dynamics) -> dict[str, Shape]:

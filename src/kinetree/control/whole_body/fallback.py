@@ -51,8 +51,9 @@ class Safe:
         def holding(robot: Robot, q: Array, contacts: Array) -> Array:
             state, g, idle = d.at(robot, q, np.zeros(robot.nv)), robot.gravity_forces(q), list(d.idle)
             columns = [ops.zeros((0, robot.nv), q)]
-            for (J, _), switch in zip(state.motions, contacts, strict=True):
-                columns.append(J * ops.where(ops.less(0.5, switch), 1.0, 0.0))
+            for (J, _), contact, switch in zip(state.motions, d.contacts, contacts, strict=True):
+                rows = J if contact.friction_rows(J @ state.v) is None else J[[contact.normal_row]]
+                columns.append(rows * ops.where(ops.less(0.5, switch), 1.0, 0.0))
             J_c = np.concatenate(columns)
             if not idle or not len(J_c):
                 return g * 1.0

@@ -80,8 +80,8 @@ class MotionLimits(WholeBodyLimit):
     """Bounds of accelerations with which joints stay within their positions and velocities over `dt`.
 
     position, velocity, slower   as of `kt.ik.Limits`
-    acceleration                 the most that a joint accelerates and brakes [rad/s² or m/s²], a number, of all but a
-                                 floating base, or one for every velocity; joints then brake in time for their position
+    acceleration                 the most that a joint accelerates and brakes [rad/s² or m/s²], a number, of all but
+                                 free joints, or one for every velocity; joints then brake in time for their position
                                  limits
     """
 
@@ -116,11 +116,11 @@ class MotionLimits(WholeBodyLimit):
 
     def _limits(self, dynamics: Dynamics) -> Limits:
         limits = Limits(self.position, self.velocity, self.acceleration, self.slower)
-        base = dynamics.robot.model.floating_base
-        if base is None or not isinstance(self.acceleration, float):
+        model = dynamics.robot.model
+        if len(model.actuated) == model.nv or not isinstance(self.acceleration, float):
             return limits
-        most = np.full(dynamics.robot.nv, self.acceleration)
-        most[base.iv : base.iv + base.nv] = np.inf
+        most = np.full(model.nv, np.inf)
+        most[list(model.actuated)] = self.acceleration
         return replace(limits, acceleration=tuple(most))
 
 

@@ -215,8 +215,12 @@ class Problem:
         for (J, wanted), contact, switch in zip(state.motions, d.contacts, switches, strict=False):
             is_on = ops.less(0.5, switch)
             held, right = ops.zeros((contact.size, d.n), state.q), ops.zeros(contact.size, state.q)
-            at = d.forces[str(contact.name)].start
+            at, friction = d.forces[str(contact.name)].start, contact.friction_rows(J @ state.v)
             for i in range(contact.size):
+                if friction is not None and i != contact.normal_row:  # kinetic friction in place of what it holds
+                    for k in range(contact.size):
+                        held[i, at + k] = ops.where(is_on, friction[i, k], float(i == k))
+                    continue
                 for k in range(d.robot.nv):
                     held[i, k] = ops.where(is_on, J[i, k], 0.0)
                 held[i, at + i] = ops.where(is_on, 0.0, 1.0)
@@ -246,7 +250,9 @@ class Problem:
         low, high = self._motion_bounds(state)
         return (
             rows,
-            np.concatenate([lower, np.zeros(len(cones)), np.array([low[k] for k in soft])]),
+            np.concatenate(
+                [lower, *(contact.cone_least / d.scale for contact in d.contacts), np.array([low[k] for k in soft])]
+            ),
             np.concatenate([upper, np.full(len(cones), np.inf), np.array([high[k] for k in soft])]),
         )
 
@@ -258,7 +264,7 @@ class Problem:
             low, high = self._motion_bounds(state)
             lower[: d.robot.nv], upper[: d.robot.nv] = low, high
         for contact, switch in zip(d.contacts, switches, strict=False):
-            normal = d.forces[str(contact.name)].start + 2
+            normal = d.forces[str(contact.name)].start + contact.normal_row
             if contact.least > 0.0:
                 lower[normal] = ops.where(ops.less(0.5, switch), contact.least / d.scale, 0.0)
             upper[normal] = contact.most / d.scale

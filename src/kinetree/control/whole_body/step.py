@@ -31,7 +31,8 @@ class Step(NamedTuple):
     error: KinetreeError | None = None
 
     def force(self, contact: str) -> Array:
-        """The force of one contact on the robot, in its axes: 3, 5 or 6 numbers [N, N m]."""
+        """The force of one contact on the robot, in its axes: 3, 5 or 6 numbers [N, N m], or without friction
+        1, 2 or 3."""
         if not isinstance(contact, str) or contact not in self.places:
             raise unknown("contact", contact, self.places)
         return self.forces[self.places[contact]]

@@ -49,6 +49,7 @@ class Free(Joint):
 
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
+    has_motor: ClassVar[bool] = False
     quaternion_start: ClassVar[int | None] = 3
 
     def _pose(self, q: Array) -> tuple[Array, Array]:

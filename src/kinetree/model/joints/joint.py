@@ -36,6 +36,8 @@ class Joint(ABC):
     nv: ClassVar[int]
     is_series: ClassVar[bool] = False
     """Whether it is a series of joints with one coordinate each, in the order of its columns."""
+    has_motor: ClassVar[bool] = True
+    """Whether motors move its coordinates, unless a controller is told otherwise."""
     quaternion_start: ClassVar[int | None] = None
     """Which of its positions is the first of a unit quaternion, if it has one."""
 

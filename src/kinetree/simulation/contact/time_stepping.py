@@ -102,7 +102,7 @@ class TimeStepping:
         moved = np.zeros(model.nv)
         if self.held is not None:
             rows = Rows(model, self.held, q)
-            held = Felt(self._inertia(q, v, dt), rows.J, self.held.damping)
+            held = Felt(self._inertia(q, v, dt), rows.J, self.held.damping, self.held.blocks)
             free, moved = _taken_out(held, feel, free, v, per_dt, rows.error())
         a_f, u = feel.W.T @ free, J @ v
         b = u + dt * a_f

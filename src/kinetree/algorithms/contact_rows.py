@@ -1,0 +1,232 @@
+"""The equations of contacts that hold less than a point, or along with it a direction: lines, planes, balls and wheels.
+
+All is in one system of axes that stays, the caller's. Of a frame whose origin moves with (v, ω), a contact's equations
+are B (v, ω) = 0, and their rate is B (a, α) + Ḃ (v, ω); forces f on the robot are the wrench Bᵀ f at its origin.
+
+    sliding    nᵀ v                     with the normal n of a plane
+    line       v,  yᵀ ω and zᵀ ω        with y and z, fixed in the frame, across the edge; Ḃ (v, ω) = (ω × y)ᵀ ω = 0
+    rolling    v + ρ u × ω              the velocity of what touches, at -ρ u from the centre, where u = n for a ball
+
+Of a wheel with axle s, the lowest point of the rim is where u = w / |w| with w = n - (nᵀ s) s: it stays below while the
+wheel turns, so u̇ is not ω × u. Normal to the plane the equation is the rate of nᵀ p - ρ nᵀ u.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.lazy import lazy
+from kinetree.model.constraints import Contact
+from kinetree.ops import Array, array, cross, divide, skew, sqrt, zeros
+
+
+class ContactRows(ABC):
+    """The equations of one contact while its frame is in one place."""
+
+    @abstractmethod
+    def of(self, linear: Array, angular: Array) -> Array:
+        """B (v, ω), (k,), or of the columns of matrices, (k, m)."""
+
+    def drift(self, omega: Array) -> Array | float:
+        """Ḃ (v, ω), (k,)."""
+        return 0.0
+
+    @abstractmethod
+    def forces(self, f: Array) -> tuple[Array, Array, Array]:
+        """Force, moment in axes that stay, and moment that turns with the frame, in the caller's axes, (3,) each."""
+
+    @abstractmethod
+    def error(self, p: Array, target: Array, R: Array) -> Array:
+        """r, (k,), of the frame's origin p from that of the place where it is held, with axes R, (3, 3)."""
+
+    @abstractmethod
+    def error_slopes(self, J: Array, turns: Array, R: Array) -> Array:
+        """∂r/∂q, (k, nv), from J, (k, nv), and ω of unit velocities, (3, nv)."""
+
+    def turned(self, turns: Array, omega: Array) -> Array | float:
+        """∂B (0, ω) when the frame turns by each column, (k, nv)."""
+        return 0.0
+
+    def drift_slopes(self, turns: Array, omega: Array, by_q: Array, by_v: Array) -> tuple[Any, Any]:
+        """∂/∂q and ∂/∂v of the drift, (k, nv), from those of ω."""
+        return 0.0, 0.0
+
+    def moment_slopes(self, turns: Array, f: Array) -> Array | None:
+        """How the moment that stays changes when the frame turns, (3, nv); None if it does not."""
+        return None
+
+
+@final
+@dataclass(frozen=True)
+class SlidingRows(ContactRows):
+    """Of a point in a plane."""
+
+    n: Array
+
+    def of(self, linear: Array, angular: Array) -> Array:
+        return (self.n @ linear)[None] if linear.ndim == 2 else array([self.n @ linear])
+
+    def forces(self, f: Array) -> tuple[Array, Array, Array]:
+        return self.n * f[0], np.zeros(3), np.zeros(3)
+
+    def error(self, p: Array, target: Array, R: Array) -> Array:
+        return array([self.n @ (p - target)])
+
+    def error_slopes(self, J: Array, turns: Array, R: Array) -> Array:
+        return J
+
+
+@final
+@dataclass(frozen=True)
+class LineRows(ContactRows):
+    """Of an edge: the columns of `axes` are the edge x and what is across it, y and z, as the frame has them."""
+
+    axes: Array
+    own: Array
+    """The same in the frame's axes."""
+
+    def of(self, linear: Array, angular: Array) -> Array:
+        return np.concatenate([linear, self.axes[:, 1:].T @ angular])
+
+    def forces(self, f: Array) -> tuple[Array, Array, Array]:
+        return f[:3] * 1.0, np.zeros(3), self.axes[:, 1:] @ f[3:]
+
+    def error(self, p: Array, target: Array, R: Array) -> Array:
+        """Of the edge x from the one x* that is held: sin of the angle between them, as (x* · z, -x* · y)."""
+        x = R @ self.own[:, 0]
+        _, y, z = self.axes.T
+        return np.concatenate([p - target, array([x @ z, -(x @ y)])])
+
+    def error_slopes(self, J: Array, turns: Array, R: Array) -> Array:
+        x = R @ self.own[:, 0]
+        _, y, z = self.axes.T
+        return np.concatenate([J[:3], np.stack([cross(z, x) @ turns, -(cross(y, x) @ turns)])])
+
+    def turned(self, turns: Array, omega: Array) -> Array:
+        """(δ × y)ᵀ ω = (y × ω)ᵀ δ."""
+        _, y, z = self.axes.T
+        about = np.stack([cross(y, omega) @ turns, cross(z, omega) @ turns])
+        return np.concatenate([zeros((3, turns.shape[1]), turns), about])
+
+
+@final
+@dataclass(frozen=True)
+class RollingRows(ContactRows):
+    """Of a ball, or of a wheel with axle s."""
+
+    n: Array
+    radius: float
+    s: Array | None
+
+    @lazy
+    def w(self) -> Array:
+        """The normal, less its part along the axle."""
+        return self.n * 1.0 if self.s is None else self.n - self.s * (self.n @ self.s)
+
+    @lazy
+    def height(self) -> Any:
+        """nᵀ u = |w|."""
+        return 1.0 if self.s is None else sqrt(self.w @ self.w)
+
+    @lazy
+    def u(self) -> Array:
+        """From what touches to the centre."""
+        return self.w * divide(1.0, self.height)
+
+    def of(self, linear: Array, angular: Array) -> Array:
+        return linear + (self.radius * skew(self.u)) @ angular
+
+    def drift(self, omega: Array) -> Array | float:
+        return 0.0 if self.s is None else self.radius * cross(self._slope(cross(omega, self.s)), omega)
+
+    def forces(self, f: Array) -> tuple[Array, Array, Array]:
+        return f * 1.0, -self.radius * cross(self.u, f), np.zeros(3)
+
+    def error(self, p: Array, target: Array, R: Array) -> Array:
+        return self.n * (self.n @ (p - target) - self.radius * self.height)
+
+    def error_slopes(self, J: Array, turns: Array, R: Array) -> Array:
+        return np.outer(self.n, self.n) @ J
+
+    def turned(self, turns: Array, omega: Array) -> Array | float:
+        if self.s is None:
+            return 0.0
+        return self._each(lambda turn: cross(self._slope(cross(turn, self.s)), omega), turns) * self.radius
+
+    def drift_slopes(self, turns: Array, omega: Array, by_q: Array, by_v: Array) -> tuple[Any, Any]:
+        """Of ρ u̇ × ω."""
+        if self.s is None:
+            return 0.0, 0.0
+        s, rate = self.s, cross(omega, self.s)
+        u_rate = self._slope(rate)
+
+        def moved(turn: Array, change: Array) -> Array:
+            turned = cross(turn, s)
+            u_change = self._slope(cross(change, s) + cross(omega, turned)) + self._second(rate, turned)
+            return cross(u_change, omega) + cross(u_rate, change)
+
+        def faster(change: Array) -> Array:
+            return cross(self._slope(cross(change, s)), omega) + cross(u_rate, change)
+
+        return self._each(moved, turns, by_q) * self.radius, self._each(faster, by_v) * self.radius
+
+    def moment_slopes(self, turns: Array, f: Array) -> Array | None:
+        if self.s is None:
+            return None
+        return self._each(lambda turn: cross(self._slope(cross(turn, self.s)), f), turns) * -self.radius
+
+    def _slope(self, a: Array) -> Array:
+        """∂u along a change a of s: (w_a - u (uᵀ w_a)) / |w|."""
+        w_a = self._w_slope(a)
+        return (w_a - self.u * (self.u @ w_a)) * divide(1.0, self.height)
+
+    def _second(self, a: Array, b: Array) -> Array:
+        """∂²u along a and b."""
+        n, u, per_height = self.n, self.u, divide(1.0, self.height)
+        w_a, u_a, u_b = self._w_slope(a), self._slope(a), self._slope(b)
+        w_ab = -(b * (n @ a)) - a * (n @ b)
+        return (w_ab - u_b * (u @ w_a) - u * (u_b @ w_a + u @ w_ab) - u_a * (u @ self._w_slope(b))) * per_height
+
+    def _w_slope(self, a: Array) -> Array:
+        assert self.s is not None, "a ball has no axle"
+        return -(self.s * (self.n @ a)) - a * (self.n @ self.s)
+
+    @staticmethod
+    def _each(of: Any, *columns: Array) -> Array:
+        return np.stack([of(*each) for each in zip(*(matrix.T for matrix in columns), strict=True)], axis=1)
+
+
+def contact_rows(contact: Contact, R: Array, axes: Array | None = None) -> ContactRows | None:
+    """Those of a contact whose frame has the axes R, (3, 3), in the caller's; `axes` leads from the world's to these.
+
+    None for a point or a surface, whose equations are the velocities themselves.
+    """
+    to_axes = np.eye(3) if axes is None else axes
+    if contact.kind == "line":
+        own = _basis(np.array(contact.axis))
+        return LineRows(R @ own, own)
+    if contact.kind == "sliding":
+        return SlidingRows(to_axes @ np.array(contact.normal))
+    if contact.kind == "rolling":
+        axle = None if contact.axis is None else R @ np.array(contact.axis)
+        return RollingRows(to_axes @ np.array(contact.normal), float(contact.radius or 0.0), axle)
+    return None
+
+
+def place(contact: Contact, pose: Array) -> Array:
+    """Where a contact is held whose frame is at a pose of the world: as `at` says it."""
+    if contact.has_pose:
+        return pose
+    rows = contact_rows(contact, pose[:3, :3])
+    return pose[:3, 3] - rows.radius * rows.u if isinstance(rows, RollingRows) else pose[:3, 3]
+
+
+def _basis(x: Array) -> Array:
+    """Right-handed axes, the first of which is given, as columns."""
+    y = np.cross([0.0, 0.0, 1.0] if abs(x[2]) < 0.9 else [1.0, 0.0, 0.0], x)
+    y = y / np.linalg.norm(y)
+    return np.stack([x, y, np.cross(x, y)], axis=1)

@@ -27,6 +27,21 @@ def pytest_configure(config):
         config.add_cleanup(lambda: os.environ.pop("KINETREE_CACHE_DIR"))
 
 
+ON_ALL_ROBOTS = ("tests/model/test_real_robots.py", "tests/algorithms/test_rnea.py")
+"""Files whose tests meet every real robot in each run; those of the others meet one in `SHARE`."""
+SHARE = 4
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of tests on every real robot only a share runs by default, another one for each test, drawn from its name; the
+    others are long."""
+    for item in items:
+        of_real_robot = hasattr(item, "callspec") and item.callspec.params.get("path") in urdf_files()
+        if of_real_robot and not item.nodeid.startswith(ON_ALL_ROBOTS) and zlib.crc32(item.nodeid.encode()) % SHARE:
+            item.add_marker(pytest.mark.long)
+
+
 @dataclass
 class Case:
     """One robot, the same in Pinocchio, and a state; all random numbers follow from the name of the file."""

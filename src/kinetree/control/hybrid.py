@@ -6,8 +6,9 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.algorithms.directions import DIRECTIONS, directions
 from kinetree.arguments import as_constant
-from kinetree.control.frame_task import DIRECTIONS, FrameTask, directions
+from kinetree.control.frame_task import FrameTask
 from kinetree.control.gains import as_gain, critical, times
 from kinetree.control.posture import Posture, at_rest
 from kinetree.control.robots import as_regularization, with_motors

@@ -334,7 +334,7 @@ def _task_request(frame: str, name: str, task: tuple[str, ...], reference: Refer
     if name == "null_space_projector" and metric == "euclidean":
         name = "euclidean_projector"
     quantity = of_task(name, task)
-    if quantity is not OF_FRAME[name] or name == "euclidean_projector":
+    if quantity is not OF_FRAME.get(name):
         return Request(quantity, frame, (reference,))
     return Request(quantity, frame, (reference, "pose", *["kinetic"] * (name == "null_space_projector")))
 

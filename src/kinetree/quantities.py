@@ -436,7 +436,7 @@ def _of_frame_task(name: str, task: operational_space.Task) -> Quantity:
 @cache
 def of_task(name: str, task: tuple[str, ...]) -> Quantity:
     """The quantity of this name for some directions of a frame, on which its shape depends."""
-    return OF_FRAME[name] if task == DIRECTIONS else _of_frame_task(name, task)
+    return OF_FRAME[name] if task == DIRECTIONS and name in OF_FRAME else _of_frame_task(name, task)
 
 
 OF_FRAME = _table(
@@ -446,7 +446,9 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), _six_rows),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), _six_rows),
-    *(_of_frame_task(name, "pose") for name in OF_TASK),
+    *(
+        _of_frame_task(name, "pose") for name in OF_TASK if name != "euclidean_projector"
+    ),  # which has no name of its own
     Quantity("body_regressor", regressor.frame_body_regressor, ("q", "v", "a"), lambda model: (6, 10)),
     Quantity(
         "velocity_derivatives",

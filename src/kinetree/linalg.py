@@ -151,18 +151,19 @@ def pseudo_inverse(A: Array, damping: float | Any = 0.0, *, full_rank: bool = Fa
     return solve(gram + np.eye(len(A)) * (damping * damping), A, positive_definite=True).T
 
 
-def orthonormal_basis(A: Array) -> Array:
+def orthonormal_basis(A: Array, size: Scalar | None = None) -> Array:
     """Q, (n, min(n, k)), whose columns are orthonormal and span those of A, (n, k); as many are zero as the rank is
     less.
 
-    Columns are orthogonalised one after another, the longest first (Gram and Schmidt, twice for each).
+    Columns are orthogonalised one after another, the longest first (Gram and Schmidt, twice for each). Where A is what
+    is left of a larger matrix, `size` is the sum of the squares of that one's entries, so that rounding counts as zero.
     """
     A = _floating(A)
     n, k = A.shape
     steps = min(n, k)
     columns = [A[:, j] for j in range(k)]
     squares = [column @ column for column in columns]
-    least = (RANK_TOLERANCE * RANK_TOLERANCE) * sum(squares, start=0.0)
+    least = (RANK_TOLERANCE * RANK_TOLERANCE) * (sum(squares, start=0.0) if size is None else size)
     Q = ops.zeros((n, steps), A)
     for s in range(steps):
         for j in range(s + 1, k):
@@ -184,8 +185,8 @@ class CompleteOrthogonal:
     """A = Q T V of a tall A, (n, k) with n ≥ k: Q has orthonormal columns and V orthonormal rows, as many as A has rank
     and zeros beyond, and T is lower triangular. So A⁺ = Vᵀ T⁻¹ Qᵀ (Golub and Van Loan, section 5.5)."""
 
-    def __init__(self, A: Array) -> None:
-        self.Q = orthonormal_basis(A)
+    def __init__(self, A: Array, size: Scalar | None = None) -> None:
+        self.Q = orthonormal_basis(A, size)
         W = self.Q.T @ A
         k = len(W)
         self.V, self.T = ops.zeros((k, A.shape[1]), A), ops.zeros((k, k), A)

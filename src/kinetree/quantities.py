@@ -34,6 +34,7 @@ from kinetree.algorithms import (
     projected,
     regressor,
     rnea,
+    support_consistent,
 )
 from kinetree.algorithms.directions import DIRECTIONS, task_directions
 from kinetree.algorithms.task_inverse import FullRank
@@ -544,18 +545,20 @@ OF_CONSTRAINTS = _table(
     ),
     Quantity(
         "nearest_torques",
-        constraints.nearest_torques,
+        support_consistent.nearest_torques,
         ("q", "v", "a", "tau"),
         lambda model, k: ((model.nv,), (k,)),
         results=2,
         takes_wrenches=True,
+        divides_by_mass=True,
     ),
     Quantity(
         "inverse_dynamics",
-        constraints.inverse_dynamics,
+        support_consistent.inverse_dynamics,
         ("q", "v", "a"),
         lambda model, k: ((model.nv,), (k,)),
         results=2,
         takes_wrenches=True,
+        divides_by_mass=True,
     ),
 )

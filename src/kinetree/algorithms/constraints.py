@@ -35,7 +35,6 @@ from kinetree.algorithms.factorization import is_singular_everywhere
 from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.rnea import bias_forces
-from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics
 from kinetree.lazy import lazy
 from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
@@ -131,50 +130,6 @@ def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array) -> tu
 
 
 @of_one_state
-def inverse_dynamics(
-    model: Model, constraints: ConstraintSet, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES
-) -> tuple[Array, Array]:
-    """τ, (nv,), and forces f, (k,), in M a + b = τ + Jᵀ f, with the least ‖τ‖ of those that need no motor where there
-    is none.
-
-    With w = M a + b, and U the entries without a motor: minimise ‖w - Jᵀ f‖ with J_Uᵀ f = w_U. So
-    f = G⁻¹ (J w - J_U λ) with G = J Jᵀ, and λ such that J_Uᵀ f = w_U. What the constraints cannot carry is left in τ_U.
-    """
-    return nearest_torques(model, constraints, q, v, a, np.zeros(model.nv), f_ext)
-
-
-@of_one_state
-def nearest_torques(
-    model: Model,
-    constraints: ConstraintSet,
-    q: Array,
-    v: Array,
-    a: Array,
-    tau: Array,
-    f_ext: ExternalForces = NO_FORCES,
-) -> tuple[Array, Array]:
-    """The same with the least ‖τ - τ₀‖, for given torques τ₀, of which those without a motor do not count.
-
-    (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b) + (1 - (N_cᵀ Sᵀ)⁺ N_cᵀ Sᵀ) τ₀ of the lecture notes: with w = M a + b - Sᵀ τ₀ as above,
-    and then τ₀ added again.
-    """
-    rows = Rows(model, constraints, q)
-    J, damping = rows.J, constraints.damping
-    wanted = zeros(model.nv, tau)
-    for k in constraints.actuated:
-        wanted[k] = tau[k]
-    w = unconstrained_inverse_dynamics(model, q, v, a, f_ext) - wanted
-    G = _Proximal(mirrored(J @ J.T), damping, 1.0)
-    f = G.solve(J @ w)
-    idle = np.setdiff1d(np.arange(model.nv), constraints.actuated)
-    if len(idle):
-        J_U = J[:, idle]
-        B = G.solve(J_U)
-        f = f - B @ _Proximal(mirrored(J_U.T @ B), damping, 1.0, blocks=False).solve(J_U.T @ f - w[idle])
-    return w - J.T @ f + wanted, rows.in_world_axes(f)
-
-
-@of_one_state
 def inertia(model: Model, constraints: ConstraintSet, q: Array) -> Array:
     """What is divided by, (nv, nv): the mass matrix, with Jᵀ ρ J where it is singular everywhere."""
     M, rho = mass_matrix(model, q), held_inertia(model)
@@ -206,8 +161,8 @@ class Felt:
         return mirrored(self.Y.T @ self.W)
 
     @lazy
-    def _proximal(self) -> _Proximal:
-        return _Proximal(self.A, self.damping, self.inverse_d.sum() / max(1, len(self.d)))
+    def _proximal(self) -> Proximal:
+        return Proximal(self.A, self.damping, self.inverse_d.sum() / max(1, len(self.d)))
 
     def solve(self, c: Array) -> Array:
         """x with A x = c, where there is one."""
@@ -247,7 +202,7 @@ class Response(Felt):
         return super().answer(u - self.rho * (self.J.T @ gamma) if self.rho else u, gamma)
 
 
-class _Proximal:
+class Proximal:
     """Solves A x = c for a symmetric A that may be singular; what of c is not in its range is left out."""
 
     def __init__(self, A: Array, damping: float, floor: Scalar, blocks: bool = True) -> None:

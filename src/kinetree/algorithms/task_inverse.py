@@ -143,6 +143,7 @@ class FullRank:
         return result, self.d, logical_or(doubtful, less_equal(independence, INDEPENDENT))
 
 
-def generic_rank(jacobians: list[Array]) -> int:
-    """The largest rank of some Jacobians: wherever the robot is, it is not more."""
-    return max((int(np.linalg.matrix_rank(J, RANK_TOLERANCE * np.linalg.norm(J))) for J in jacobians), default=0)
+def generic_rank(jacobians: list[Array], columns: list[int] | None = None) -> int:
+    """The largest rank of some Jacobians, or of some of their columns: wherever the robot is, it is not more."""
+    chosen = [(J if columns is None else J[:, columns], RANK_TOLERANCE * np.linalg.norm(J)) for J in jacobians]
+    return max((int(np.linalg.matrix_rank(part, least)) for part, least in chosen if part.size), default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 from kinetree.algorithms import (
@@ -497,6 +497,19 @@ def of_pose(name: str, position: str, rotation: str) -> Quantity:
     )
 
 
+def _of_constraints(name: str, algorithm: Algorithm, shape: Callable[[Model, int], Any]) -> Quantity:
+    """A quantity of q alone that inverts J M⁻¹ Jᵀ of constraints."""
+    return Quantity(
+        name,
+        partial(algorithm, by=FullRank),
+        ("q",),
+        shape,
+        divides_by_mass=True,
+        at_any_rank=Quantity(f"{name} of any rank", algorithm, ("q",), shape, divides_by_mass=True),
+        lacks_rank=constraints.lacks_rank,
+    )
+
+
 OF_CONSTRAINTS = _table(
     Quantity("jacobian", constraints.jacobian, ("q",), lambda model, k: ((k, model.nv),)),
     Quantity("bias", constraints.bias, ("q", "v"), lambda model, k: ((k,),)),
@@ -529,9 +542,7 @@ OF_CONSTRAINTS = _table(
         results=2,
         divides_by_mass=True,
     ),
-    Quantity(
-        "projector", constraints.projector, ("q",), lambda model, k: ((model.nv, model.nv),), divides_by_mass=True
-    ),
+    _of_constraints("projector", constraints.projector, lambda model, k: ((model.nv, model.nv),)),
     Quantity(
         "projected",
         constraints.projected,
@@ -540,9 +551,7 @@ OF_CONSTRAINTS = _table(
         results=2,
         divides_by_mass=True,
     ),
-    Quantity(
-        "constraint_inertia", constraints.constraint_inertia, ("q",), lambda model, k: ((k, k),), divides_by_mass=True
-    ),
+    _of_constraints("constraint_inertia", constraints.constraint_inertia, lambda model, k: ((k, k),)),
     Quantity(
         "nearest_torques",
         support_consistent.nearest_torques,

@@ -32,7 +32,7 @@ from functools import lru_cache
 import numpy as np
 
 from kinetree.algorithms.constraint_rows import Rows
-from kinetree.algorithms.constraints import Proximal, inertia
+from kinetree.algorithms.constraints import Proximal, inertia, lacks_rank
 from kinetree.algorithms.factorization import some_configurations
 from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics
@@ -105,8 +105,7 @@ def is_unsupported(model: Model, constraints: ConstraintSet) -> bool:
 @lru_cache(maxsize=64)
 def is_regular(model: Model, constraints: ConstraintSet) -> bool:
     """Whether constraints carry what has no motor, and do not repeat each other, almost everywhere."""
-    jacobians = [Rows(model, constraints, q).J for q in some_configurations(model)]
-    return generic_rank(jacobians) == constraints.size and not is_unsupported(model, constraints)
+    return not lacks_rank(model, constraints) and not is_unsupported(model, constraints)
 
 
 def _balance(J: Array, idle: list[int], e: Array, damping: float) -> Array:

@@ -93,6 +93,11 @@ class AnyRank:
         rooted = self.L * self.root[:, None]
         return np.eye(len(self.d)) - self._doubled(Q) @ (Q.T @ rooted)
 
+    def directions(self) -> Array:
+        """Λ A, (k, k), which projects on the accelerations that the task can have."""
+        B = self._factors.V.T if self.is_tall else self._factors.Q
+        return mirrored(B @ B.T)
+
     def told(self, result: Array) -> tuple[Any, ...]:
         """The result with the pivots of M."""
         return result, self.d
@@ -131,6 +136,10 @@ class FullRank:
     def null_space(self) -> Array:
         """N, (nv, nv)."""
         return np.eye(len(self.d)) - unit_lower_solve(self.L, self.W @ self.force(self.J))
+
+    def directions(self) -> Array:
+        """All of them."""
+        return np.eye(len(self.J))
 
     def told(self, result: Array) -> tuple[Any, ...]:
         """The result with the pivots of M, and whether A is too near to singular."""

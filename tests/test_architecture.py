@@ -111,6 +111,7 @@ ALLOWED = {
         "identity",
         "ik",
         "linalg",
+        "model",
         "robot",
         "rotations",
         "solvers",

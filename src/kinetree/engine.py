@@ -350,30 +350,34 @@ class Engine:
         self._open(request, "batch" if batch else "single")
         if flags is not None and flags.any():
             self._check_quaternions(arguments)
-            if quantity.divides_by_mass:
-                self._refuse_singular(arguments, batch, flags != 0.0, request.subject)
-                self._leave_to_python(request)
-            _refuse(request, flags != 0.0)
+            doubtful = flags != 0.0
             if quantity.at_any_rank is not None:
-                self._compute_anew(request, arguments, batch, results, flags != 0.0)
+                doubtful = self._compute_anew(request, arguments, batch, results, doubtful)
+            if quantity.divides_by_mass:
+                self._refuse_singular(arguments, batch, doubtful, request.subject)
+                self._leave_to_python(request)
+            _refuse(request, doubtful)
         if not direct:
             targets[0][...] = results[0]
 
     def _compute_anew(
         self, request: Request, arguments: Arguments, batch: tuple[int, ...], results: Sequence[Array], flags: Array
-    ) -> None:
-        """The states that are flagged, by the form for any rank."""
+    ) -> Array:
+        """The states that are flagged, by the form for any rank; which of them are still to be looked at."""
         assert request.quantity.at_any_rank is not None
-        chosen = {
-            name: (np.ascontiguousarray(np.broadcast_to(array, batch + core)[flags].reshape(-1, *core)), core)
-            for name, (array, core) in arguments.items()
-        }
+        request = request._replace(quantity=request.quantity.at_any_rank)
+        chosen = [
+            (np.broadcast_to(array, batch + core)[flags].reshape(-1, *core), core) for array, core in arguments.values()
+        ]
         count = int(flags.sum())
-        shapes = request.quantity.shapes(self.model, request.subject)
-        again = [empty((count, *shape)) for shape in shapes]
-        self._by_machine(request._replace(quantity=request.quantity.at_any_rank), chosen, (count,), again, False)
+        again = [empty((count, *shape)) for shape in request.quantity.shapes(self.model, request.subject)]
+        doubts = [empty((count,))] if self._has_status(request.quantity) else []
+        self._kernel(request).run(chosen, (count,), [*again, *doubts])
         for result, anew in zip(results, again, strict=True):
             result[flags] = anew if batch else anew[0]
+        left = np.zeros(batch, dtype=bool)
+        left[flags] = doubts[0] != 0.0 if doubts else False
+        return left
 
     @staticmethod
     def _may_write_to(out: Array, arguments: Arguments, quantity: Quantity) -> bool:

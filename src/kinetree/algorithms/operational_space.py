@@ -30,7 +30,7 @@ from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
 from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
-from kinetree.linalg import ltdl, ltdl_solve, unit_upper_solve
+from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, divide, less, minimum, mirrored, where
 
@@ -38,7 +38,7 @@ Task = str | tuple[str, ...]
 """As `directions.task_directions` reads it."""
 Inverse = type[AnyRank] | type[FullRank]
 LEAST = 1e-3
-"""Relative to the regularization, what is added to A when its pivots are looked at."""
+"""Relative to the regularization, what is added to A when r is looked for. It decides no rank."""
 
 
 # -- of a frame ------------------------------------------------------------------------------------------------
@@ -175,9 +175,10 @@ def lacks_rank(model: Model, frame: str, task: Task) -> bool:
 class TaskInertia:
     """Λ of some rows of a task for M and J, bounded where the robot is singular.
 
-    A = Uᵀ E U has pivots e. With w the mean of A over the linear, and over the angular rows, r = min e/w says how near
-    to singular it is. Where r is above the regularization ε, Λ = A⁻¹ exactly; below, Λ = (A + ε (1 - r/ε)² W)⁻¹
-    (Nakamura and Hanafusa 1986): what the robot can do badly or not at all is asked for less and less.
+    With W, the mean of A over the linear and over the angular rows, r = 1/tr(A⁻¹ W) says how near to singular it is: it
+    lies between λ/k and λ of the least eigenvalue λ of A relative to W. Where r is above the regularization ε, Λ = A⁻¹
+    exactly; below, Λ = (A + ε (1 - r/ε)² W)⁻¹ (Nakamura and Hanafusa 1986): what the robot can do badly or not at all
+    is asked for less and less. Torques τ = Jᵀ Λ ẇ then stay bounded, τᵀ M⁻¹ τ ≤ 1.2 ẇᵀ W⁻¹ ẇ / ε.
     """
 
     def __init__(self, M: Array, J: Array, linear: int, regularization: float) -> None:
@@ -201,10 +202,13 @@ class TaskInertia:
 
 
 def _damping(A: Array, weights: Array, regularization: float) -> Scalar:
-    """ε (1 - r/ε)² where r is below ε, or 0. The pivots are those of a matrix that can be factored in any case."""
-    nearness: Any = 1.0
-    for pivot, weight in zip(ltdl(A + np.diag(weights * (LEAST * regularization)))[1], weights, strict=True):
-        nearness = minimum(nearness, pivot * divide(1.0 / regularization, weight))
+    """ε (1 - r/ε)² where r is below ε, or 0. r is that of a matrix that can be factored in any case."""
+    L, d = ltdl(A + np.diag(weights * (LEAST * regularization)))
+    columns = unit_lower_solve(L, np.eye(len(d)))  # A⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ
+    trace: Any = 0.0
+    for j, pivot in enumerate(d):
+        trace = trace + (weights * columns[:, j] * columns[:, j]).sum() * divide(1.0, pivot)
+    nearness = minimum(1.0, divide(1.0 / regularization, trace))
     return regularization * (1.0 - nearness) ** 2
 
 

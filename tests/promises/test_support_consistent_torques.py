@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from extended_precision import Decomposed, agree
 from kinetree.control import CentroidalMomentum, SupportConsistent
 from support_formula import printed, printed_in_40_digits
 
@@ -47,6 +48,28 @@ def test_every_stance_has_the_torques_of_the_printed_formula(dog, name):
         np.testing.assert_allclose(stance.projector(q), N, atol=1e-7)
         residual = N.T @ (dog.inverse_dynamics(q, v, a) - np.concatenate([np.zeros(6), got[6:]]))
         np.testing.assert_allclose(got[:6], residual[:6], atol=1e-7)
+
+
+@pytest.mark.parametrize("name", STANCES)
+def test_the_inertia_of_constraints_is_a_pseudo_inverse(dog, name):
+    """Beside 40 digits: symmetric, positive semidefinite, of minimum norm."""
+    stance, rng = dog.eager.constrained(STANCES[name]), np.random.default_rng(5)
+    q = dog.random(rng)
+    exact = Decomposed(stance.jacobian(q), dog.mass_matrix(q))
+    Lambda = stance.constraint_inertia(q)
+    np.testing.assert_array_equal(Lambda, Lambda.T)
+    assert exact.is_clear and exact.rank == np.linalg.matrix_rank(stance.jacobian(q), 1e-9)
+    assert agree(Lambda, exact.inertia(), 100 * exact.accuracy)
+    assert np.linalg.eigvalsh(Lambda)[0] > -1e-12 * np.linalg.eigvalsh(Lambda)[-1]
+
+
+def test_constraints_that_repeat_each_other_in_machine_code(dog):
+    for name in ("two points twice", "three points"):
+        stance, q = dog.constrained(STANCES[name]), dog.random(np.random.default_rng(6), 3)
+        textbook = dog.eager.constrained(STANCES[name])
+        for quantity in ("projector", "constraint_inertia"):
+            for state, got in zip(q, getattr(stance, quantity)(q), strict=True):
+                np.testing.assert_allclose(got, getattr(textbook, quantity)(state), atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["one point", "two points", "two points twice"])

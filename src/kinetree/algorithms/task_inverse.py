@@ -135,7 +135,7 @@ class FullRank:
 
     def null_space(self) -> Array:
         """N, (nv, nv)."""
-        return np.eye(len(self.d)) - unit_lower_solve(self.L, self.W @ self.force(self.J))
+        return np.eye(len(self.d)) - unit_lower_solve(self.L, self.W) @ self.force(self.J)
 
     def directions(self) -> Array:
         """All of them."""

@@ -80,7 +80,7 @@ def bias(
     kind: AccelerationKind = "classical" if reference == "world-aligned" else "spatial"
     drift = frame_bias_acceleration(model, frame, q, v, reference, kind).vector(model.spatial_order)
     b = bias_forces(model, q, v) - gravity_forces(model, q)
-    return felt.told(felt.force_of(b) - felt.force(drift[task_rows(task, model.spatial_order)]))
+    return felt.told(felt.force_of(b, drift[task_rows(task, model.spatial_order)]))
 
 
 @of_one_state

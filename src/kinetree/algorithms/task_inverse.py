@@ -79,9 +79,10 @@ class AnyRank:
         """Λ times an acceleration of the task."""
         return self._pseudo(self._pseudo_transposed(acceleration))
 
-    def force_of(self, tau: Array) -> Array:
-        """Λ J M⁻¹ τ = J̄ᵀ τ: the force that torques make at the task."""
-        return self._pseudo(self._halved(tau))
+    def force_of(self, tau: Array, drift: Array | None = None) -> Array:
+        """Λ (J M⁻¹ τ - drift): J̄ᵀ τ is the force that torques make at the task."""
+        halved = self._halved(tau)
+        return self._pseudo(halved if drift is None else halved - self._pseudo_transposed(drift))
 
     def consistent_inverse(self) -> Array:
         """J̄, (nv, k)."""
@@ -125,9 +126,10 @@ class FullRank:
         """Λ times an acceleration of the task."""
         return ltdl_solve(*self._factors, acceleration)
 
-    def force_of(self, tau: Array) -> Array:
-        """Λ J M⁻¹ τ."""
-        return self.force(self.W.T @ unit_upper_solve(self.L, tau))
+    def force_of(self, tau: Array, drift: Array | None = None) -> Array:
+        """Λ (J M⁻¹ τ - drift)."""
+        acceleration = self.W.T @ unit_upper_solve(self.L, tau)
+        return self.force(acceleration if drift is None else acceleration - drift)
 
     def consistent_inverse(self) -> Array:
         """J̄, (nv, k)."""

@@ -122,6 +122,7 @@ ALLOWED = {
         "identity",
         "ik",
         "linalg",
+        "model",
         "robot",
         "rotations",
         "solvers",

@@ -168,9 +168,10 @@ class Constrained:
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
         """τ, (…, nv), and forces f, (…, k), for accelerations that the constraints allow:
-        M a + C v + G = τ + Jᵀ f + Σ Jᵀ w with the least ‖τ‖.
+        M a + C v + G = τ + Jᵀ f + Σ Jᵀ w with the least ‖τ‖, (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + C v + G - Σ Jᵀ w).
 
-        τ is zero where there is no motor; what the constraints cannot carry is left there.
+        τ is zero where there is no motor, if torques lead to a at all. If not, τ leaves the least residual
+        N_cᵀ (M a + C v + G - Σ Jᵀ w - Sᵀ τ), of which the entries without a motor are put into τ.
         """
         return self._pair("inverse_dynamics", (q, v, a), wrenches)
 
@@ -206,8 +207,8 @@ class Constrained:
 
     @native
     def constraint_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt in the constraints. Where they repeat each other there is no
-        inverse, and Λ is one of the symmetric matrices with A Λ A = A of A = J M⁻¹ Jᵀ."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt in the constraints. Where they repeat each other it is the
+        pseudo-inverse, which is symmetric and positive semidefinite."""
         return self._call("constraint_inertia", (q,), out)
 
     # -- over time ---------------------------------------------------------------------------------------------

@@ -83,7 +83,8 @@ class Engine:
     ) -> Any:
         """The quantity for one state or every state of a batch, (*batch, *shape); for traced values, as a graph."""
         if tracing() and _any_traced(values, wrenches):
-            return self._traced(Request(quantity, subject, options), values, wrenches, out)
+            return self._traced(Request(quantity.at_any_rank or quantity, subject, options), values, wrenches, out)
+        quantity = self._serving(quantity, subject)
         arguments = self._arguments(quantity, values)
         request = Request(quantity, subject, options)
         if wrenches is not None or (quantity.takes_wrenches and self._prepared):
@@ -109,10 +110,20 @@ class Engine:
     def prepare(self, request: Request, batch: bool) -> None:
         """Compile ahead what calls with this request will need."""
         if not self.eager:
+            request = request._replace(quantity=self._serving(request.quantity, request.subject))
+            careful = request.quantity.at_any_rank
             with lock:
+                if careful is not None:
+                    self._kernel(request._replace(quantity=careful)).load("batch" if batch else "single")
                 self._kernel(request).load("batch" if batch else "single")
                 self._prepared = (*dict.fromkeys((*self._prepared, request)),)  # once, however often it is asked for
                 self._refresh(request)
+
+    def _serving(self, quantity: Quantity, subject: Subject) -> Quantity:
+        """The quantity itself, or its form for matrices of any rank where there is no other that serves."""
+        if quantity.at_any_rank is None or quantity.lacks_rank is None:
+            return quantity
+        return quantity.at_any_rank if self.eager or quantity.lacks_rank(self.model, subject) else quantity
 
     def _arguments(self, quantity: Quantity, values: Sequence[Any]) -> Arguments:
         arguments: Arguments = {}
@@ -160,6 +171,7 @@ class Engine:
         """The quantity as a built-in function bound to the instance; None where only Python can serve."""
         if self.eager or not native.available():
             return None
+        quantity = self._serving(quantity, subject)
         with lock:
             door = self._doors.get((quantity, subject))
             if door is None:
@@ -171,7 +183,7 @@ class Engine:
         options = [name for name in defaults_of(method) if name not in ("self", "wrenches", "out", *quantity.inputs)]
         wrenches = native.Mapping("wrenches", (6,), Wrench, "value", "reference", "world-aligned")
         return native.Interface(
-            name=quantity.name,
+            name=quantity.name.removesuffix(" of any rank"),
             text=text_of(method),
             arrays=tuple((name, (quantity.size(name, self.model),)) for name in quantity.inputs),
             options=tuple(options),
@@ -221,8 +233,9 @@ class Engine:
 
     def _has_status(self, quantity: Quantity) -> bool:
         """Whether a state may be refused: for a quaternion that is not of unit length, a singular mass matrix, or what
-        the quantity itself cannot serve."""
-        return quantity.divides_by_mass or quantity.singularity is not None or bool(self.model.quaternions)
+        the quantity itself cannot serve; or is to be computed anew."""
+        judges = quantity.divides_by_mass or quantity.singularity is not None or quantity.at_any_rank is not None
+        return judges or bool(self.model.quaternions)
 
     def function(self, request: Request) -> Callable[..., tuple[Any, ...]]:
         """The request as a function of plain arrays of one state: a tuple of its results and, where that may be,
@@ -243,9 +256,12 @@ class Engine:
                 extra = (*extra, forces)
             result = quantity.algorithm(model)(model, *subject, *state, *extra)
             status: Any = False
+            if quantity.at_any_rank is not None:
+                *result, status = result
+                result = tuple(result) if quantity.divides_by_mass else result[0]
             if quantity.divides_by_mass:
                 result, pivots = result
-                status = self._suspicious(pivots, request.subject)
+                status = ops.logical_or(status, self._suspicious(pivots, request.subject))
             elif quantity.singularity is not None:
                 result, status = result
             for name, array in zip(quantity.inputs, state, strict=True):
@@ -334,12 +350,34 @@ class Engine:
         self._open(request, "batch" if batch else "single")
         if flags is not None and flags.any():
             self._check_quaternions(arguments)
+            doubtful = flags != 0.0
+            if quantity.at_any_rank is not None:
+                doubtful = self._compute_anew(request, arguments, batch, results, doubtful)
             if quantity.divides_by_mass:
-                self._refuse_singular(arguments, batch, flags != 0.0, request.subject)
+                self._refuse_singular(arguments, batch, doubtful, request.subject)
                 self._leave_to_python(request)
-            _refuse(request, flags != 0.0)
+            _refuse(request, doubtful)
         if not direct:
             targets[0][...] = results[0]
+
+    def _compute_anew(
+        self, request: Request, arguments: Arguments, batch: tuple[int, ...], results: Sequence[Array], flags: Array
+    ) -> Array:
+        """The states that are flagged, by the form for any rank; which of them are still to be looked at."""
+        assert request.quantity.at_any_rank is not None
+        request = request._replace(quantity=request.quantity.at_any_rank)
+        chosen = [
+            (np.broadcast_to(array, batch + core)[flags].reshape(-1, *core), core) for array, core in arguments.values()
+        ]
+        count = int(flags.sum())
+        again = [empty((count, *shape)) for shape in request.quantity.shapes(self.model, request.subject)]
+        doubts = [empty((count,))] if self._has_status(request.quantity) else []
+        self._kernel(request).run(chosen, (count,), [*again, *doubts])
+        for result, anew in zip(results, again, strict=True):
+            result[flags] = anew if batch else anew[0]
+        left = np.zeros(batch, dtype=bool)
+        left[flags] = doubts[0] != 0.0 if doubts else False
+        return left
 
     @staticmethod
     def _may_write_to(out: Array, arguments: Arguments, quantity: Quantity) -> bool:
@@ -347,6 +385,7 @@ class Engine:
         if (
             quantity.divides_by_mass
             or quantity.singularity is not None
+            or quantity.at_any_rank is not None
             or not (out.flags.c_contiguous and out.flags.aligned)
         ):
             return False  # the first may yet fail, and then the array must stay as it is

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms.directions import task_directions
 from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES, AccelerationKind, Reference
 from kinetree.binding import native
 from kinetree.engine import Request
 from kinetree.errors import one_of, unknown
 from kinetree.ops import Array
-from kinetree.quantities import OF_FRAME, OF_POSE, Quantity, of_pose
+from kinetree.quantities import OF_FRAME, OF_POSE, OF_TASK, Quantity, of_pose, of_task
 from kinetree.spatial.parameterization import POSITIONS, ROTATIONS
 
 if TYPE_CHECKING:
     from kinetree.robot import Robot
+
+Task: TypeAlias = str | Iterable[str]
+"""Directions of a frame: "pose", "position", "orientation", or names among x, y, z, rx, ry, rz."""
+Metric: TypeAlias = Literal["kinetic", "euclidean"]
+METRICS: tuple[Metric, ...] = ("kinetic", "euclidean")
 
 
 @final
@@ -102,45 +108,90 @@ class Frame:
 
     @native
     def operational_space_inertia(
-        self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        reference: Reference = "world-aligned",
+        task: Task = "pose",
+        *,
+        out: Array | None = None,
     ) -> Array:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, 6, 6): the inertia felt at the frame. Where J has not full rank there is no inverse: Λ
-        is then one of the symmetric matrices with A Λ A = A for A = J M⁻¹ Jᵀ."""
-        reference = one_of("reference", reference, REFERENCES)
-        return self._call("operational_space_inertia", (q,), out, reference)
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt at the frame, in the k directions of a task.
+
+        `task` is "pose", all six, "position", "orientation", or names among x, y, z, rx, ry, rz, in the order of the
+        robot's 6-vectors. Where J has not full rank Λ is the pseudo-inverse, which is positive semidefinite.
+        """
+        return self._of_task("operational_space_inertia", task, (q,), reference, out)
 
     @native
     def operational_space_bias(
-        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        reference: Reference = "world-aligned",
+        task: Task = "pose",
+        *,
+        out: Array | None = None,
     ) -> Array:
-        """μ = Λ (J M⁻¹ C v - J̇ v), (…, 6) [N, N m], in Λ ẇ + μ + p = F of a force F at the frame with τ = Jᵀ F."""
-        reference = one_of("reference", reference, REFERENCES)
-        return self._call("operational_space_bias", (q, v), out, reference)
+        """μ = Λ (J M⁻¹ C v - J̇ v), (…, k) [N, N m], in Λ ẇ + μ + p = F of a force F at the frame with τ = Jᵀ F."""
+        return self._of_task("operational_space_bias", task, (q, v), reference, out)
 
     @native
     def operational_space_gravity(
-        self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        reference: Reference = "world-aligned",
+        task: Task = "pose",
+        *,
+        out: Array | None = None,
     ) -> Array:
-        """p = Λ J M⁻¹ G, (…, 6) [N, N m]."""
-        reference = one_of("reference", reference, REFERENCES)
-        return self._call("operational_space_gravity", (q,), out, reference)
+        """p = Λ J M⁻¹ G, (…, k) [N, N m]."""
+        return self._of_task("operational_space_gravity", task, (q,), reference, out)
 
     @native
     def consistent_inverse(
-        self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        reference: Reference = "world-aligned",
+        task: Task = "pose",
+        *,
+        out: Array | None = None,
     ) -> Array:
-        """J̄ = M⁻¹ Jᵀ Λ, (…, nv, 6): of all v with J v = w, J̄ w has the least kinetic energy; J̄ᵀ τ is the force that
-        torques make at the frame."""
-        reference = one_of("reference", reference, REFERENCES)
-        return self._call("consistent_inverse", (q,), out, reference)
+        """J̄ = M⁻¹ Jᵀ Λ, (…, nv, k), the dynamically consistent inverse: of all v with J v = w, J̄ w has the least
+        kinetic energy; J̄ᵀ τ is the force that torques make at the frame."""
+        return self._of_task("consistent_inverse", task, (q,), reference, out)
+
+    @native
+    def pseudo_inverse(
+        self,
+        q: ArrayLike,
+        reference: Reference = "world-aligned",
+        task: Task = "pose",
+        *,
+        out: Array | None = None,
+    ) -> Array:
+        """J⁺, (…, nv, k): of all v with the least ‖J v - w‖, J⁺ w has the least ‖v‖. It does not know about inertia:
+        `consistent_inverse` does."""
+        return self._of_task("pseudo_inverse", task, (q,), reference, out)
 
     @native
     def null_space_projector(
-        self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        reference: Reference = "world-aligned",
+        task: Task = "pose",
+        metric: Metric = "kinetic",
+        *,
+        out: Array | None = None,
     ) -> Array:
-        """N = 1 - J̄ J, (…, nv, nv): N v does not move the frame, and torques Nᵀ τ do not accelerate it."""
-        reference = one_of("reference", reference, REFERENCES)
-        return self._call("null_space_projector", (q,), out, reference)
+        """N, (…, nv, nv), with J N = 0 and N N = N: N v is the nearest velocity to v that does not move the frame.
+
+        "kinetic", by default: nearest in kinetic energy, N = 1 - J̄ J, and torques Nᵀ τ do not accelerate the frame.
+        "euclidean": nearest in joint velocities, N = 1 - J⁺ J, as differential inverse kinematics has it. Torques
+        N τ do accelerate the frame.
+        """
+        if one_of("metric", metric, METRICS) == "euclidean":
+            return self._of_task("euclidean_projector", task, (q,), reference, out)
+        return self._of_task("null_space_projector", task, (q,), reference, out, metric)
 
     @native
     def velocity_derivatives(
@@ -211,6 +262,8 @@ class Frame:
         kind: AccelerationKind = "classical",
         position: str = "cartesian",
         rotation: str = "quaternion",
+        task: Task = "pose",
+        metric: Metric = "kinetic",
         batch: bool = False,
     ) -> None:
         """Compile quantities of this frame before they are first asked for."""
@@ -223,12 +276,15 @@ class Frame:
         for name in quantities:
             if not isinstance(name, str) or name not in (*OF_FRAME, *OF_POSE):
                 raise unknown("quantity", name, (*OF_FRAME, *OF_POSE))
+        chosen = task_directions(task)
+        one_of("metric", metric, METRICS)
         for name in quantities:
-            request = (
-                Request(of_pose(name, *parameterization), self.name)
-                if name in OF_POSE
-                else Request(OF_FRAME[name], self.name, options.get(name, (reference,)))
-            )
+            if name in OF_POSE:
+                request = Request(of_pose(name, *parameterization), self.name)
+            elif name in OF_TASK:
+                request = _task_request(self.name, name, chosen, reference, metric)
+            else:
+                request = Request(OF_FRAME[name], self.name, options.get(name, (reference,)))
             self.robot._engine.prepare(request, batch)
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
@@ -252,8 +308,35 @@ class Frame:
         result: Array = self.robot._engine.evaluate(OF_FRAME[name], values, out, subject=self.name, options=options)
         return result
 
+    def _of_task(
+        self, name: str, task: Task, values: tuple[Any, ...], reference: Reference, out: Array | None, *others: str
+    ) -> Array:
+        """A quantity for some directions of the frame."""
+        reference = one_of("reference", reference, REFERENCES)
+        if task == "pose" and name != "euclidean_projector":
+            return self._call(name, values, out, reference, "pose", *others)
+        chosen = task_directions(task)
+        key = f"{name} of {chosen}"
+        call: Callable[..., Array] | None = self.__dict__.get(key)
+        if call is None:
+            quantity = of_task(name, chosen)
+            method = _task_method(quantity)
+            found = self.robot._engine.native_call(self, quantity, self.name, method) or MethodType(method, self)
+            call = self.__dict__.setdefault(key, found)
+        return call(*values, reference, out=out)
+
     def _several(self, name: str, values: tuple[Any, ...], *options: str) -> Any:
         return self.robot._engine.evaluate(OF_FRAME[name], values, subject=self.name, options=options)
+
+
+def _task_request(frame: str, name: str, task: tuple[str, ...], reference: Reference, metric: Metric) -> Request:
+    """What a call for these directions will ask for."""
+    if name == "null_space_projector" and metric == "euclidean":
+        name = "euclidean_projector"
+    quantity = of_task(name, task)
+    if quantity is not OF_FRAME.get(name):
+        return Request(quantity, frame, (reference,))
+    return Request(quantity, frame, (reference, "pose", *["kinetic"] * (name == "null_space_projector")))
 
 
 @cache
@@ -265,6 +348,22 @@ def _pose_method(quantity: Quantity) -> FunctionType:
 
     def of_q_and_v(self: Frame, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Any:
         return self.robot._engine.evaluate(quantity, (q, v), out, subject=self.name)
+
+    method: Any = of_q if len(quantity.inputs) == 1 else of_q_and_v
+    return method
+
+
+@cache
+def _task_method(quantity: Quantity) -> FunctionType:
+    """A method of frames that computes this quantity."""
+
+    def of_q(self: Frame, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None) -> Any:
+        return self.robot._engine.evaluate(quantity, (q,), out, subject=self.name, options=(reference,))
+
+    def of_q_and_v(
+        self: Frame, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+    ) -> Any:
+        return self.robot._engine.evaluate(quantity, (q, v), out, subject=self.name, options=(reference,))
 
     method: Any = of_q if len(quantity.inputs) == 1 else of_q_and_v
     return method

@@ -19,6 +19,7 @@ __all__ = [
     "ltdl",
     "ltdl_solve",
     "norm",
+    "orthonormal_basis",
     "outer",
     "pseudo_inverse",
     "skew",
@@ -29,10 +30,13 @@ __all__ = [
 
 
 RANK_TOLERANCE = 1e-10
-"""A direction in which a matrix is smaller than this part of its largest one counts as zero.
+"""A direction in which a matrix is smaller than this part of its size counts as zero.
 
 This is the one threshold by which the library decides ranks: of Jacobians, of constraints and of the rows of solvers.
-It applies to the matrix itself, not to its square JᵀJ, whose rounding errors begin at 1e-8 of J.
+The size of a matrix is √(sum of squares of its entries). What is compared with it is how much is left of each row (or
+column, whichever are fewer), the largest first, when its part along those before it is taken away. It applies to the
+matrix itself, not to its square JᵀJ, whose rounding errors begin at 1e-8 of J. Where inertia weighs the directions, the
+matrix is M^(-½) Jᵀ, of which A = J M⁻¹ Jᵀ is the square.
 """
 FEW_ROWS = 6
 """Up to so many rows, expanding a determinant takes fewer operations than elimination."""
@@ -129,13 +133,104 @@ def inverse(A: Array, positive_definite: bool = False) -> Array:
     return ops.mirrored(inverted) if positive_definite else inverted
 
 
-def pseudo_inverse(A: Array, damping: float | Any = 0.0) -> Array:
-    """A⁺ = Aᵀ (A Aᵀ + λ² 1)⁻¹, or (Aᵀ A + λ² 1)⁻¹ Aᵀ for a tall A, with damping λ; A of full rank if λ = 0."""
+def pseudo_inverse(A: Array, damping: float | Any = 0.0, *, full_rank: bool = False) -> Array:
+    """A⁺: A⁺ b is the x of minimum norm among those with the least ‖A x - b‖, whatever the rank of A, which is decided
+    by `RANK_TOLERANCE`.
+
+    With damping λ it is Aᵀ (A Aᵀ + λ² 1)⁻¹, for which x minimises ‖A x - b‖² + λ² ‖x‖². Where A is known to have full
+    rank, `full_rank=True` takes this formula with λ = 0: a third of the work, infinite or NaN if the rank is less.
+    """
     A = _floating(A)
+    if A.ndim != 2:
+        raise ArgumentError(f"the matrix has shape {A.shape}; expected two axes")
     if A.shape[0] > A.shape[1]:
-        return pseudo_inverse(A.T, damping).T
+        return pseudo_inverse(A.T, damping, full_rank=full_rank).T
+    if not full_rank and type(damping) in (int, float) and damping == 0:
+        return CompleteOrthogonal(A.T).pseudo_inverse().T
     gram = ops.mirrored(A @ A.T)
     return solve(gram + np.eye(len(A)) * (damping * damping), A, positive_definite=True).T
+
+
+def orthonormal_basis(A: Array, size: Scalar | None = None) -> Array:
+    """Q, (n, min(n, k)), whose columns are orthonormal and span those of A, (n, k); as many are zero as the rank is
+    less.
+
+    Columns are orthogonalised one after another, the longest first (Gram and Schmidt, twice for each). Where A is what
+    is left of a larger matrix, `size` is the sum of the squares of that one's entries, so that rounding counts as zero.
+    """
+    A = _floating(A)
+    n, k = A.shape
+    steps = min(n, k)
+    columns = [A[:, j] for j in range(k)]
+    squares = [column @ column for column in columns]
+    least = (RANK_TOLERANCE * RANK_TOLERANCE) * (sum(squares, start=0.0) if size is None else size)
+    Q = ops.zeros((n, steps), A)
+    for s in range(steps):
+        for j in range(s + 1, k):
+            swap = ops.less(squares[s], squares[j])
+            columns[s], columns[j] = ops.where(swap, columns[j], columns[s]), ops.where(swap, columns[s], columns[j])
+            squares[s], squares[j] = ops.where(swap, squares[j], squares[s]), ops.where(swap, squares[s], squares[j])
+        q = columns[s] - Q[:, :s] @ (Q[:, :s].T @ columns[s]) if s else columns[s]
+        q = q * _reciprocal_root(q @ q, least)
+        Q[:, s] = q
+        for j in range(s + 1, k):
+            along = q @ columns[j]
+            columns[j] = columns[j] - q * along
+            # the difference of squares says well enough which is the longest, unless some are never taken
+            squares[j] = squares[j] - along * along if k == steps else columns[j] @ columns[j]
+    return Q
+
+
+class CompleteOrthogonal:
+    """A = Q T V of a tall A, (n, k) with n ≥ k: Q has orthonormal columns and V orthonormal rows, as many as A has rank
+    and zeros beyond, and T is lower triangular. So A⁺ = Vᵀ T⁻¹ Qᵀ (Golub and Van Loan, section 5.5)."""
+
+    def __init__(self, A: Array, size: Scalar | None = None) -> None:
+        self.Q = orthonormal_basis(A, size)
+        W = self.Q.T @ A
+        k = len(W)
+        self.V, self.T = ops.zeros((k, A.shape[1]), A), ops.zeros((k, k), A)
+        self.reciprocals = ops.zeros(k, A)
+        for i in range(k):
+            row = W[i]
+            for _ in range(2 if i else 0):
+                along = self.V[:i] @ row
+                self.T[i, :i] = self.T[i, :i] + along
+                row = row - along @ self.V[:i]
+            self.reciprocals[i] = _reciprocal_root(row @ row, 0.0)
+            self.V[i] = row * self.reciprocals[i]
+
+    def pseudo_inverse(self) -> Array:
+        """A⁺, (k, n)."""
+        return self.V.T @ self._forward(self.Q.T)
+
+    def solve(self, b: Array) -> Array:
+        """A⁺ b; b is a vector of n or the columns of a matrix."""
+        return self.V.T @ self._forward(self.Q.T @ b)
+
+    def solve_transposed(self, c: Array) -> Array:
+        """(Aᵀ)⁺ c; c is a vector of k or the columns of a matrix."""
+        y = self.V @ c
+        for i in reversed(range(len(y))):
+            for j in range(i + 1, len(y)):
+                y[i] = y[i] - self.T[j, i] * y[j]
+            y[i] = y[i] * self.reciprocals[i]
+        return self.Q @ y
+
+    def _forward(self, b: Array) -> Array:
+        """T⁻¹ b, with zeros beyond the rank."""
+        y = b.copy()
+        for i in range(len(y)):
+            for j in range(i):
+                y[i] = y[i] - self.T[i, j] * y[j]
+            y[i] = y[i] * self.reciprocals[i]
+        return y
+
+
+def _reciprocal_root(square: Any, least: Any) -> Any:
+    """1/√square where that is above the least, else zero; its derivatives are finite in both cases."""
+    counts = ops.less(least, square)
+    return ops.where(counts, ops.divide(1.0, ops.sqrt(ops.where(counts, square, 1.0))), 0.0)
 
 
 def determinant(A: Array, positive_definite: bool = False) -> Scalar:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 from kinetree.algorithms import (
@@ -34,7 +34,10 @@ from kinetree.algorithms import (
     projected,
     regressor,
     rnea,
+    support_consistent,
 )
+from kinetree.algorithms.directions import DIRECTIONS, task_directions
+from kinetree.algorithms.task_inverse import FullRank
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.joints import Free
 from kinetree.model.tree import Model
@@ -67,6 +70,11 @@ class Quantity:
     """Whether its code is large, and made only for those who ask for it by name."""
     singularity: str | None = None
     """Why a state may be refused. The algorithm then also returns whether it is to be."""
+    at_any_rank: Quantity | None = None
+    """The same where a matrix may lose rank. The algorithm then also returns whether it does, or nearly; such states
+    are computed anew, and so is all that is part of a larger graph."""
+    lacks_rank: Callable[[Model, Any], bool] | None = None
+    """Whether a subject never has full rank, so that only `at_any_rank` serves it."""
 
     needs_mass: bool = False
     """Whether it is of the centre of mass, which a robot without moving mass does not have."""
@@ -135,14 +143,6 @@ def _six(model: Model) -> tuple[int, ...]:
 
 def _three_rows(model: Model) -> tuple[int, ...]:
     return (3, model.nv)
-
-
-def _six_by_six(model: Model) -> tuple[int, ...]:
-    return (6, 6)
-
-
-def _six_columns(model: Model) -> tuple[int, ...]:
-    return (model.nv, 6)
 
 
 def _six_rows(model: Model) -> tuple[int, ...]:
@@ -392,6 +392,54 @@ OF_FLOATING_BASE = _table(
 )
 """What only robots with a floating base have; the calls that ask for it make more of it than arrays."""
 
+OF_TASK: dict[str, tuple[Algorithm, tuple[str, ...], Callable[[Model, int], tuple[int, ...]]]] = {
+    "operational_space_inertia": (operational_space.inertia, ("q",), lambda model, k: (k, k)),
+    "operational_space_bias": (operational_space.bias, ("q", "v"), lambda model, k: (k,)),
+    "operational_space_gravity": (operational_space.gravity, ("q",), lambda model, k: (k,)),
+    "consistent_inverse": (operational_space.consistent_inverse, ("q",), lambda model, k: (model.nv, k)),
+    "null_space_projector": (operational_space.null_space, ("q",), lambda model, k: (model.nv, model.nv)),
+    "pseudo_inverse": (operational_space.pseudo_inverse, ("q",), lambda model, k: (model.nv, k)),
+    "euclidean_projector": (operational_space.euclidean_null_space, ("q",), lambda model, k: (model.nv, model.nv)),
+}
+"""Quantities of frames whose size depends on how many directions a task has: algorithm, inputs, shape."""
+WITHOUT_INERTIA = ("pseudo_inverse", "euclidean_projector")
+
+
+def _of_frame_task(name: str, task: operational_space.Task) -> Quantity:
+    """The quantity of this name for a task, "pose" or the directions that it has."""
+    algorithm, inputs, shape = OF_TASK[name]
+    k = len(task_directions(task))
+    weighs = name not in WITHOUT_INERTIA
+
+    def at_any_rank(model: Model, frame: Any, *given: Any) -> Any:
+        result = algorithm(model, frame, *given[: len(inputs) + 1], task)
+        return result if weighs else result[0]
+
+    def at_full_rank(model: Model, frame: Any, *given: Any) -> Any:
+        result, pivots, doubtful = algorithm(model, frame, *given[: len(inputs) + 1], task, FullRank)
+        return (result, pivots, doubtful) if weighs else (result, doubtful)
+
+    called = name if task == "pose" else f"{name} ({', '.join(task)})"
+    careful = Quantity(
+        f"{called} of any rank", at_any_rank, inputs, lambda model: shape(model, k), divides_by_mass=weighs
+    )
+    return Quantity(
+        called,
+        at_full_rank,
+        inputs,
+        lambda model: shape(model, k),
+        divides_by_mass=weighs,
+        at_any_rank=careful,
+        lacks_rank=lambda model, frame: operational_space.lacks_rank(model, frame, task),
+    )
+
+
+@cache
+def of_task(name: str, task: tuple[str, ...]) -> Quantity:
+    """The quantity of this name for some directions of a frame, on which its shape depends."""
+    return OF_FRAME[name] if task == DIRECTIONS and name in OF_FRAME else _of_frame_task(name, task)
+
+
 OF_FRAME = _table(
     Quantity("pose", kinematics.frame_pose, ("q",), lambda model: (4, 4)),
     Quantity("velocity", kinematics.frame_velocity, ("q", "v"), _six),
@@ -399,11 +447,9 @@ OF_FRAME = _table(
     Quantity("bias_acceleration", kinematics.frame_bias_acceleration, ("q", "v"), _six),
     Quantity("jacobian", jacobian.frame_jacobian, ("q",), _six_rows),
     Quantity("jacobian_rate", jacobian.frame_jacobian_rate, ("q", "v"), _six_rows),
-    Quantity("operational_space_inertia", operational_space.inertia, ("q",), _six_by_six, divides_by_mass=True),
-    Quantity("operational_space_bias", operational_space.bias, ("q", "v"), _six, divides_by_mass=True),
-    Quantity("operational_space_gravity", operational_space.gravity, ("q",), _six, divides_by_mass=True),
-    Quantity("consistent_inverse", operational_space.consistent_inverse, ("q",), _six_columns, divides_by_mass=True),
-    Quantity("null_space_projector", operational_space.null_space, ("q",), _square, divides_by_mass=True),
+    *(
+        _of_frame_task(name, "pose") for name in OF_TASK if name != "euclidean_projector"
+    ),  # which has no name of its own
     Quantity("body_regressor", regressor.frame_body_regressor, ("q", "v", "a"), lambda model: (6, 10)),
     Quantity(
         "velocity_derivatives",
@@ -451,6 +497,19 @@ def of_pose(name: str, position: str, rotation: str) -> Quantity:
     )
 
 
+def _of_constraints(name: str, algorithm: Algorithm, shape: Callable[[Model, int], Any]) -> Quantity:
+    """A quantity of q alone that inverts J M⁻¹ Jᵀ of constraints."""
+    return Quantity(
+        name,
+        partial(algorithm, by=FullRank),
+        ("q",),
+        shape,
+        divides_by_mass=True,
+        at_any_rank=Quantity(f"{name} of any rank", algorithm, ("q",), shape, divides_by_mass=True),
+        lacks_rank=constraints.lacks_rank,
+    )
+
+
 OF_CONSTRAINTS = _table(
     Quantity("jacobian", constraints.jacobian, ("q",), lambda model, k: ((k, model.nv),)),
     Quantity("bias", constraints.bias, ("q", "v"), lambda model, k: ((k,),)),
@@ -483,9 +542,7 @@ OF_CONSTRAINTS = _table(
         results=2,
         divides_by_mass=True,
     ),
-    Quantity(
-        "projector", constraints.projector, ("q",), lambda model, k: ((model.nv, model.nv),), divides_by_mass=True
-    ),
+    _of_constraints("projector", constraints.projector, lambda model, k: ((model.nv, model.nv),)),
     Quantity(
         "projected",
         constraints.projected,
@@ -494,23 +551,23 @@ OF_CONSTRAINTS = _table(
         results=2,
         divides_by_mass=True,
     ),
-    Quantity(
-        "constraint_inertia", constraints.constraint_inertia, ("q",), lambda model, k: ((k, k),), divides_by_mass=True
-    ),
+    _of_constraints("constraint_inertia", constraints.constraint_inertia, lambda model, k: ((k, k),)),
     Quantity(
         "nearest_torques",
-        constraints.nearest_torques,
+        support_consistent.nearest_torques,
         ("q", "v", "a", "tau"),
         lambda model, k: ((model.nv,), (k,)),
         results=2,
         takes_wrenches=True,
+        divides_by_mass=True,
     ),
     Quantity(
         "inverse_dynamics",
-        constraints.inverse_dynamics,
+        support_consistent.inverse_dynamics,
         ("q", "v", "a"),
         lambda model, k: ((model.nv,), (k,)),
         results=2,
         takes_wrenches=True,
+        divides_by_mass=True,
     ),
 )

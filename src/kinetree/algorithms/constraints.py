@@ -21,31 +21,37 @@ In the direction of an eigenvalue λ, δ_j = c/(λ + ε) (ε/(λ + ε))^j. Where
 m-th power of ε/λ; where it is zero they are all the same, and nothing of c gets into x: neither forces that the robot
 does not feel, nor what no force can do, as at velocities which the constraints do not allow. W has one weight for the
 three directions of a point and one for three rotations, the mean of A over them, so that neither units nor axes matter:
-of all forces that do the same, f is the one with the least fᵀ W f.
+of all forces that do the same, f is the one with the least fᵀ W f. No rank is decided here. What is below √ε of J, 1e-4
+by default, fades out; matrices of the constraints, N and Λ, are exact down to `linalg.RANK_TOLERANCE`.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from kinetree.algorithms.configuration import integrate
 from kinetree.algorithms.constraint_rows import Rows
 from kinetree.algorithms.crba import mass_matrix
-from kinetree.algorithms.factorization import is_singular_everywhere
+from kinetree.algorithms.factorization import is_singular_everywhere, some_configurations
 from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.rnea import bias_forces
-from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics
+from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.lazy import lazy
 from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, divide, mirrored, zeros
 
+Inverse = type[AnyRank] | type[FullRank]
 ITERATIONS = 4
 """Of the proximal solve: m."""
 FLOOR = 1e-9
-"""The least weight of a constraint, relative to the mean inverse inertia of the joints: some cannot move at all."""
+"""The least weight of a constraint, relative to the mean inverse inertia of the joints: some cannot move at all. It
+decides no rank: it keeps the damping of such rows above zero."""
 
 
 # -- what is constrained ---------------------------------------------------------------------------------------
@@ -100,13 +106,11 @@ def impact(
 
 
 @of_one_state
-def projector(model: Model, constraints: ConstraintSet, q: Array) -> tuple[Array, Array]:
+def projector(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> tuple[Any, ...]:
     """N = 1 - M⁻¹ Jᵀ Λ J, (nv, nv): of any v, N v is the part that the constraints allow, and M (v - N v) is normal to
     it. Beside it the pivots of M."""
-    rows = Rows(model, constraints, q)
-    feel = Response(rows)
-    removed, _ = feel.answer(np.zeros((model.nv, model.nv)), rows.J)
-    return np.eye(model.nv) + removed, feel.d
+    felt = by(inertia(model, constraints, q), Rows(model, constraints, q).J)
+    return felt.told(felt.null_space())
 
 
 @of_one_state
@@ -121,57 +125,19 @@ def projected(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> t
 
 
 @of_one_state
-def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array) -> tuple[Array, Array]:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k), and the pivots of M; where constraints repeat each other, some Λ with A Λ A = A."""
+def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> tuple[Any, ...]:
+    """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k), and the pivots of M; the pseudo-inverse where constraints repeat each other. With
+    M + Jᵀ ρ J instead of M it is larger by ρ in the directions that the constraints have."""
     rows = Rows(model, constraints, q)
-    feel = Response(rows)
-    _, opposed = feel.answer(np.zeros((model.nv, constraints.size)), np.eye(constraints.size))
-    half = rows.in_world_axes(-opposed)
-    return mirrored(rows.in_world_axes(half.T)), feel.d
+    felt = by(inertia(model, constraints, q), rows.J)
+    Lambda = felt.inertia() - held_inertia(model) * felt.directions()
+    return felt.told(mirrored(rows.in_world_axes(rows.in_world_axes(Lambda).T)))
 
 
-@of_one_state
-def inverse_dynamics(
-    model: Model, constraints: ConstraintSet, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES
-) -> tuple[Array, Array]:
-    """τ, (nv,), and forces f, (k,), in M a + b = τ + Jᵀ f, with the least ‖τ‖ of those that need no motor where there
-    is none.
-
-    With w = M a + b, and U the entries without a motor: minimise ‖w - Jᵀ f‖ with J_Uᵀ f = w_U. So
-    f = G⁻¹ (J w - J_U λ) with G = J Jᵀ, and λ such that J_Uᵀ f = w_U. What the constraints cannot carry is left in τ_U.
-    """
-    return nearest_torques(model, constraints, q, v, a, np.zeros(model.nv), f_ext)
-
-
-@of_one_state
-def nearest_torques(
-    model: Model,
-    constraints: ConstraintSet,
-    q: Array,
-    v: Array,
-    a: Array,
-    tau: Array,
-    f_ext: ExternalForces = NO_FORCES,
-) -> tuple[Array, Array]:
-    """The same with the least ‖τ - τ₀‖, for given torques τ₀, of which those without a motor do not count.
-
-    (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b) + (1 - (N_cᵀ Sᵀ)⁺ N_cᵀ Sᵀ) τ₀ of the lecture notes: with w = M a + b - Sᵀ τ₀ as above,
-    and then τ₀ added again.
-    """
-    rows = Rows(model, constraints, q)
-    J, damping = rows.J, constraints.damping
-    wanted = zeros(model.nv, tau)
-    for k in constraints.actuated:
-        wanted[k] = tau[k]
-    w = unconstrained_inverse_dynamics(model, q, v, a, f_ext) - wanted
-    G = _Proximal(mirrored(J @ J.T), damping, 1.0, constraints.blocks)
-    f = G.solve(J @ w)
-    idle = np.setdiff1d(np.arange(model.nv), constraints.actuated)
-    if len(idle):
-        J_U = J[:, idle]
-        B = G.solve(J_U)
-        f = f - B @ _Proximal(mirrored(J_U.T @ B), damping, 1.0).solve(J_U.T @ f - w[idle])
-    return w - J.T @ f + wanted, rows.in_world_axes(f)
+@lru_cache(maxsize=64)
+def lacks_rank(model: Model, constraints: ConstraintSet) -> bool:
+    """Whether constraints repeat each other wherever the robot is, as far as a few configurations can tell."""
+    return generic_rank([Rows(model, constraints, q).J for q in some_configurations(model)]) < constraints.size
 
 
 @of_one_state
@@ -206,8 +172,8 @@ class Felt:
         return mirrored(self.Y.T @ self.W)
 
     @lazy
-    def _proximal(self) -> _Proximal:
-        return _Proximal(self.A, self.damping, self.inverse_d.sum() / max(1, len(self.d)), self.blocks)
+    def _proximal(self) -> Proximal:
+        return Proximal(self.A, self.damping, self.inverse_d.sum() / max(1, len(self.d)), self.blocks)
 
     def solve(self, c: Array) -> Array:
         """x with A x = c, where there is one."""
@@ -252,7 +218,7 @@ def in_threes(size: int) -> tuple[slice, ...]:
     return tuple(slice(start, min(start + 3, size)) for start in range(0, size, 3))
 
 
-class _Proximal:
+class Proximal:
     """Solves A x = c for a symmetric A that may be singular; what of c is not in its range is left out."""
 
     def __init__(self, A: Array, damping: float, floor: Scalar, blocks: tuple[slice, ...] = ()) -> None:

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
+from kinetree.algorithms.directions import task_directions
 from kinetree.algorithms.references import ACCELERATION_KINDS, POINTS, REFERENCES, Reference
 from kinetree.arguments import as_real
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
@@ -29,8 +30,9 @@ Push: TypeAlias = tuple[FramePlacement, Reference, Array]
 
 POSITIONS = frozenset(("q", "q0", "q1"))
 VELOCITIES = frozenset(("v", "a", "tau", "dv", "theta"))
-OTHERS = frozenset(("frame", "f_ext", "pushes", "reference", "kind", "point", "position", "rotation"))
+OTHERS = frozenset(("frame", "f_ext", "pushes", "reference", "kind", "point", "position", "rotation", "task"))
 """What is read besides arrays."""
+CHOICES: dict[str, tuple[str, ...]] = {"reference": REFERENCES, "kind": ACCELERATION_KINDS, "point": POINTS}
 PARAMETERIZATIONS = {"position": parameterization.POSITIONS, "rotation": parameterization.ROTATIONS}
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -81,12 +83,10 @@ def _read(arguments: dict[str, Any]) -> None:
             arguments[name] = _array(name, value, model.nv)
         elif name == "frame":
             arguments[name] = value if isinstance(value, FramePlacement) else model.frame(value)
-        elif name == "reference":
-            one_of(name, value, REFERENCES)
-        elif name == "kind":
-            one_of(name, value, ACCELERATION_KINDS)
-        elif name == "point":
-            one_of(name, value, POINTS)
+        elif name in CHOICES:
+            one_of(name, value, CHOICES[name])
+        elif name == "task":
+            arguments[name] = task_directions(value)
         elif name in PARAMETERIZATIONS:
             if not isinstance(value, str) or value not in PARAMETERIZATIONS[name]:
                 raise unknown(name, value, PARAMETERIZATIONS[name])

@@ -7,79 +7,166 @@
     J̄ = M⁻¹ Jᵀ Λ                   the dynamically consistent inverse, J J̄ = 1
     N = 1 - J̄ J                    what N v leaves of a velocity, and Nᵀ τ of torques, does not move the task
 
-With M = Lᵀ D L and Y = L⁻ᵀ Jᵀ, A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y.
+The rows of J are those of a task: all six directions of a frame, or some of them. Where J has not full rank Λ is the
+pseudo-inverse of A = J M⁻¹ Jᵀ: of all forces with the same effect those of minimum norm, in the sense of least squares.
+A controller rather wants torques that stay bounded on the way there: `TaskInertia`.
 
-Where the robot is singular A has no inverse. The quantities of a frame then have one of the matrices with A Λ A = A, as
-constraints do. A controller rather wants torques that stay bounded on the way there: `TaskInertia`.
+Beside these are J⁺ and 1 - J⁺ J, which do not know about inertia: of all v with J v = w, J⁺ w has the least ‖v‖.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms.constraints import Felt
 from kinetree.algorithms.crba import mass_matrix
+from kinetree.algorithms.directions import task_rows
+from kinetree.algorithms.factorization import some_configurations
 from kinetree.algorithms.jacobian import frame_jacobian
 from kinetree.algorithms.kinematics import frame_bias_acceleration
 from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
-from kinetree.linalg import ltdl, ltdl_solve, unit_upper_solve
+from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
+from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, divide, less, minimum, mirrored, where
 
-DAMPING = 1e-8
-"""Of the generalised inverse, relative to the inverse inertia of each direction."""
+Task = str | tuple[str, ...]
+"""As `directions.task_directions` reads it."""
+Inverse = type[AnyRank] | type[FullRank]
 LEAST = 1e-3
-"""Relative to the regularization, what is added to A when its pivots are looked at."""
+"""Relative to the regularization, what is added to A when r is looked for. It decides no rank."""
 
 
 # -- of a frame ------------------------------------------------------------------------------------------------
 
 
-def _felt(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Felt]:
-    J = frame_jacobian(model, frame, q, reference)
-    return J, Felt(mass_matrix(model, q), J, DAMPING)
+def _jacobian(model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task) -> Array:
+    """The rows of J that a task has."""
+    return frame_jacobian(model, frame, q, reference)[task_rows(task, model.spatial_order)]
 
 
 @of_one_state
-def inertia(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
-    """Λ, (6, 6), and the pivots of M."""
-    J, feel = _felt(model, frame, q, reference)
-    return mirrored(feel.solve(np.eye(len(J)))), feel.d
+def inertia(
+    model: Model,
+    frame: FramePlacement,
+    q: Array,
+    reference: Reference = "world-aligned",
+    task: Task = "pose",
+    by: Inverse = AnyRank,
+) -> tuple[Any, ...]:
+    """Λ, (k, k), and the pivots of M."""
+    J = _jacobian(model, frame, q, reference, task)
+    felt = by(mass_matrix(model, q), J)
+    return felt.told(felt.inertia())
 
 
 @of_one_state
-def bias(model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference) -> tuple[Array, Array]:
-    """μ, (6,), and the pivots of M; J̇ v is of the Jacobian in this reference."""
-    _, feel = _felt(model, frame, q, reference)
+def bias(
+    model: Model,
+    frame: FramePlacement,
+    q: Array,
+    v: Array,
+    reference: Reference = "world-aligned",
+    task: Task = "pose",
+    by: Inverse = AnyRank,
+) -> tuple[Any, ...]:
+    """μ, (k,), and the pivots of M; J̇ v is of the Jacobian in this reference."""
+    J = _jacobian(model, frame, q, reference, task)
+    felt = by(mass_matrix(model, q), J)
     kind: AccelerationKind = "classical" if reference == "world-aligned" else "spatial"
     drift = frame_bias_acceleration(model, frame, q, v, reference, kind).vector(model.spatial_order)
     b = bias_forces(model, q, v) - gravity_forces(model, q)
-    return feel.solve(feel.acceleration(b) - drift), feel.d
+    return felt.told(felt.force_of(b, drift[task_rows(task, model.spatial_order)]))
 
 
 @of_one_state
-def gravity(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
-    """p, (6,), and the pivots of M."""
-    _, feel = _felt(model, frame, q, reference)
-    return feel.solve(feel.acceleration(gravity_forces(model, q))), feel.d
+def gravity(
+    model: Model,
+    frame: FramePlacement,
+    q: Array,
+    reference: Reference = "world-aligned",
+    task: Task = "pose",
+    by: Inverse = AnyRank,
+) -> tuple[Any, ...]:
+    """p, (k,), and the pivots of M."""
+    J = _jacobian(model, frame, q, reference, task)
+    felt = by(mass_matrix(model, q), J)
+    return felt.told(felt.force_of(gravity_forces(model, q)))
 
 
 @of_one_state
-def consistent_inverse(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
-    """J̄ = M⁻¹ Jᵀ Λ, (nv, 6), and the pivots of M."""
-    J, feel = _felt(model, frame, q, reference)
-    return feel.answer(np.zeros((model.nv, len(J))), -np.eye(len(J)))[0], feel.d
+def consistent_inverse(
+    model: Model,
+    frame: FramePlacement,
+    q: Array,
+    reference: Reference = "world-aligned",
+    task: Task = "pose",
+    by: Inverse = AnyRank,
+) -> tuple[Any, ...]:
+    """J̄ = M⁻¹ Jᵀ Λ, (nv, k), and the pivots of M."""
+    J = _jacobian(model, frame, q, reference, task)
+    felt = by(mass_matrix(model, q), J)
+    return felt.told(felt.consistent_inverse())
 
 
 @of_one_state
-def null_space(model: Model, frame: FramePlacement, q: Array, reference: Reference) -> tuple[Array, Array]:
+def null_space(
+    model: Model,
+    frame: FramePlacement,
+    q: Array,
+    reference: Reference = "world-aligned",
+    task: Task = "pose",
+    by: Inverse = AnyRank,
+) -> tuple[Any, ...]:
     """N = 1 - J̄ J, (nv, nv), and the pivots of M."""
-    J, feel = _felt(model, frame, q, reference)
-    return np.eye(model.nv) + feel.answer(np.zeros((model.nv, model.nv)), J)[0], feel.d
+    J = _jacobian(model, frame, q, reference, task)
+    felt = by(mass_matrix(model, q), J)
+    return felt.told(felt.null_space())
+
+
+# -- of a frame, without inertia -------------------------------------------------------------------------------
+
+
+@of_one_state
+def pseudo_inverse(
+    model: Model,
+    frame: FramePlacement,
+    q: Array,
+    reference: Reference = "world-aligned",
+    task: Task = "pose",
+    by: Inverse = AnyRank,
+) -> tuple[Any, ...]:
+    """J⁺, (nv, k)."""
+    felt = by(np.eye(model.nv), _jacobian(model, frame, q, reference, task))
+    return felt.told(felt.consistent_inverse())
+
+
+@of_one_state
+def euclidean_null_space(
+    model: Model,
+    frame: FramePlacement,
+    q: Array,
+    reference: Reference = "world-aligned",
+    task: Task = "pose",
+    by: Inverse = AnyRank,
+) -> tuple[Any, ...]:
+    """1 - J⁺ J, (nv, nv)."""
+    felt = by(np.eye(model.nv), _jacobian(model, frame, q, reference, task))
+    return felt.told(felt.null_space())
+
+
+@lru_cache(maxsize=256)
+def lacks_rank(model: Model, frame: str, task: Task) -> bool:
+    """Whether J of a task has fewer directions than rows wherever the robot is, as far as a few configurations can
+    tell."""
+    rows = task_rows(task, model.spatial_order)
+    placement = model.frame(frame)
+    jacobians = [frame_jacobian(model, placement, q, "world-aligned")[rows] for q in some_configurations(model)]
+    return generic_rank(jacobians) < len(rows)
 
 
 # -- for controllers -------------------------------------------------------------------------------------------
@@ -88,9 +175,10 @@ def null_space(model: Model, frame: FramePlacement, q: Array, reference: Referen
 class TaskInertia:
     """Λ of some rows of a task for M and J, bounded where the robot is singular.
 
-    A = Uᵀ E U has pivots e. With w the mean of A over the linear, and over the angular rows, r = min e/w says how near
-    to singular it is. Where r is above the regularization ε, Λ = A⁻¹ exactly; below, Λ = (A + ε (1 - r/ε)² W)⁻¹
-    (Nakamura and Hanafusa 1986): what the robot can do badly or not at all is asked for less and less.
+    With W, the mean of A over the linear and over the angular rows, r = 1/tr(A⁻¹ W) says how near to singular it is: it
+    lies between λ/k and λ of the least eigenvalue λ of A relative to W. Where r is above the regularization ε, Λ = A⁻¹
+    exactly; below, Λ = (A + ε (1 - r/ε)² W)⁻¹ (Nakamura and Hanafusa 1986): what the robot can do badly or not at all
+    is asked for less and less. Torques τ = Jᵀ Λ ẇ then stay bounded, τᵀ M⁻¹ τ ≤ 1.2 ẇᵀ W⁻¹ ẇ / ε.
     """
 
     def __init__(self, M: Array, J: Array, linear: int, regularization: float) -> None:
@@ -114,10 +202,13 @@ class TaskInertia:
 
 
 def _damping(A: Array, weights: Array, regularization: float) -> Scalar:
-    """ε (1 - r/ε)² where r is below ε, or 0. The pivots are those of a matrix that can be factored in any case."""
-    nearness: Any = 1.0
-    for pivot, weight in zip(ltdl(A + np.diag(weights * (LEAST * regularization)))[1], weights, strict=True):
-        nearness = minimum(nearness, pivot * divide(1.0 / regularization, weight))
+    """ε (1 - r/ε)² where r is below ε, or 0. r is that of a matrix that can be factored in any case."""
+    L, d = ltdl(A + np.diag(weights * (LEAST * regularization)))
+    columns = unit_lower_solve(L, np.eye(len(d)))  # A⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ
+    trace: Any = 0.0
+    for j, pivot in enumerate(d):
+        trace = trace + (weights * columns[:, j] * columns[:, j]).sum() * divide(1.0, pivot)
+    nearness = minimum(1.0, divide(1.0 / regularization, trace))
     return regularization * (1.0 - nearness) ** 2
 
 

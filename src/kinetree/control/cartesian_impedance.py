@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, final
 
 from kinetree.algorithms.operational_space import TaskInertia
+from kinetree.constrained import Constrained
 from kinetree.control.frame_controller import FrameController
 from kinetree.control.frame_task import FrameTask
 from kinetree.control.gains import as_gain, times
-from kinetree.control.robots import with_motors
+from kinetree.control.robots import standing
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -20,6 +21,7 @@ class CartesianImpedance(FrameController):
     The robot keeps the inertia Λ that it has: pushed by f, it gives way as Λ (ẇ - ẇ*) = K e + D ė + f says, and at rest
     f = -K e (Ott 2008). Gravity and Coriolis forces are compensated.
 
+    robot            one with a motor at every joint, or robot.constrained([kt.Contact(…), …]): one on contacts
     task             directions that are controlled: "pose", "position", "orientation", or some of x, y, z, rx, ry, rz
     stiffness        K [N/m, N m/rad] and damping D [N s/m, N m s/rad]: numbers, one for each direction, or matrices
     posture          to which the rest of the robot goes, with posture_stiffness [1/s²] and posture_damping [1/s]: in
@@ -29,7 +31,7 @@ class CartesianImpedance(FrameController):
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Robot | Constrained,
         frame: str,
         stiffness: Any,
         damping: Any,
@@ -38,13 +40,14 @@ class CartesianImpedance(FrameController):
         posture: Any = None,
         posture_stiffness: Any = None,
         posture_damping: Any = None,
-        regularization: float = 1e-4,
+        regularization: float = 3e-4,
     ) -> None:
-        robot = with_motors(robot, "CartesianImpedance")
-        chosen = FrameTask.named(robot, frame, task)
+        body, equations = standing(robot, "CartesianImpedance")
+        chosen = FrameTask.named(body, frame, task)
         gains = {"stiffness": stiffness, "damping": damping}
         read = {name: as_gain(name, value, chosen.size) for name, value in gains.items()}
-        self._prepare_frame(robot, chosen, read, (posture, posture_stiffness, posture_damping), regularization)
+        rest = (posture, posture_stiffness, posture_damping)
+        self._prepare_frame(body, chosen, read, rest, regularization, equations)
 
     def force(self, felt: TaskInertia, error: Array, rate: Array, w: Array, stiffness: Any, damping: Any) -> Array:
         """K e + D ė + Λ w."""

@@ -86,7 +86,9 @@ class CentroidalMomentum(Step):
         rows = np.concatenate([stance.jacobian(q), robot.centroidal_momentum_matrix(q)])
         drift = np.concatenate([stance.bias(q, v), robot.centroidal_momentum_bias(q, v) - wanted])
         a_0 = times(k_q, robot.difference(q, posture)) - times(d_q, v)
-        felt = Felt(robot.mass_matrix(q), rows, self.equations.damping)
+        held = self.equations.size
+        blocks = (*self.equations.blocks, slice(held, held + 3), slice(held + 3, held + 6))
+        felt = Felt(robot.mass_matrix(q), rows, self.equations.damping, blocks)
         robot._engine.refuse_singular(q, felt.d)
         a = a_0 + felt.answer(np.zeros(robot.nv), drift + rows @ a_0)[0]
         return torques(stance, q, v, a, np.zeros(robot.nv))

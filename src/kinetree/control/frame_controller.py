@@ -9,9 +9,11 @@ import numpy as np
 
 from kinetree.algorithms.operational_space import TaskInertia
 from kinetree.control.frame_task import FrameTask
+from kinetree.control.on_contacts import OnContacts
 from kinetree.control.posture import Posture, at_rest
 from kinetree.control.robots import as_regularization
 from kinetree.control.step import Step
+from kinetree.model.constraints import ConstraintSet
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -22,6 +24,8 @@ class FrameController(Step):
     task: FrameTask
     rest: Posture
     regularization: float
+    equations: ConstraintSet | None
+    """What the robot stands on."""
 
     def _prepare_frame(
         self,
@@ -30,14 +34,17 @@ class FrameController(Step):
         gains: dict[str, Array],
         posture: tuple[Any, Any, Any],
         regularization: Any,
+        equations: ConstraintSet | None,
     ) -> None:
-        """With the gains by name, and posture, its stiffness and its damping as they were given."""
+        """With the gains by name, posture, its stiffness and its damping as they were given, and what the robot stands
+        on."""
+        self.equations = equations
         self.task, self.regularization = task, as_regularization(regularization)
         self.rest, settings = Posture.of(robot, *posture)
         still = {name: np.zeros(shape) for name, shape in list(task.references.items())[1:]}
         arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **task.references}
         arguments |= {name: value.shape for name, value in gains.items()} | Posture.shapes(settings)
-        self._prepare(robot, arguments, still, {**gains, **settings}, (task, self.rest, self.regularization))
+        self._prepare(robot, arguments, still, {**gains, **settings}, (task, self.rest, self.regularization, equations))
 
     @abstractmethod
     def force(self, felt: TaskInertia, error: Array, rate: Array, w: Array, stiffness: Any, damping: Any) -> Array:
@@ -55,12 +62,16 @@ class FrameController(Step):
         damping: Any,
         *posture: Any,
     ) -> Array:
-        """τ = Jᵀ F + M a₀ + C v + G, (nv,)."""
+        """τ = Jᵀ F + M a₀ + C v + G, (nv,); on contacts, the torques that give M⁻¹ N_cᵀ Jᵀ F + a₀ as they allow."""
         task = self.task
         J = task.jacobian(robot, q)
         error, rate = task.error(robot, q, target), task.rate(robot, velocity) - J @ v
         w = task.rate(robot, acceleration) - task.drift(robot, q, v)
         a_0 = self.rest.acceleration(robot, q, v, posture)
+        if self.equations is not None:
+            body = OnContacts(robot, self.equations, q, v, at_rest(robot, a_0), J)
+            felt = task.inertia(robot, q, body.J, self.regularization)
+            return body.torques(self.force(felt, error, rate, w - J @ body.a, stiffness, damping))
         if a_0 is not None:
             w = w - J @ a_0
         felt = task.inertia(robot, q, J, self.regularization)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kinetree.algorithms.directions import directions, task_directions
 from kinetree.algorithms.operational_space import TaskInertia
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.rotations.checks import target_pose, target_rotation
 from kinetree.spatial.packing import unpack
 from kinetree.spatial.rotation_vector import rotation_error
 
-DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
-"""Along the axes, and about them."""
-TASKS = {"pose": DIRECTIONS, "position": DIRECTIONS[:3], "orientation": DIRECTIONS[3:]}
 SHAPES: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
     "pose": (("pose", (4, 4)), ("velocity", (6,)), ("acceleration", (6,))),
     "point": (("position", (3,)), ("velocity", (3,)), ("acceleration", (3,))),
@@ -38,7 +34,7 @@ class FrameTask:
     def named(robot: Robot, frame: Any, task: Any) -> FrameTask:
         """From "pose", "position", "orientation", or names among x, y, z, rx, ry, rz."""
         name = robot.frame(frame).name
-        return FrameTask(name, directions("task", TASKS.get(task, task) if isinstance(task, str) else task))
+        return FrameTask(name, directions("task", task_directions(task)))
 
     @property
     def size(self) -> int:
@@ -93,18 +89,3 @@ class FrameTask:
     def _own_rows(self) -> list[int]:
         """Among those that a reference has."""
         return list(self.rows) if self.linear else [row - 3 for row in self.rows]
-
-
-def directions(name: str, given: Any) -> tuple[int, ...]:
-    """Names among x, y, z, rx, ry, rz as numbers, in that order."""
-    if isinstance(given, str) and given not in DIRECTIONS:
-        raise unknown(name, given, (*TASKS, *DIRECTIONS))
-    if not isinstance(given, (str, Iterable)):
-        raise ArgumentTypeError(f"{name} is {short(given)}; expected names among {', '.join(DIRECTIONS)}")
-    names = [given] if isinstance(given, str) else list(given)
-    for word in names:
-        if word not in DIRECTIONS:
-            raise unknown("direction", word, DIRECTIONS)
-    if not names:
-        raise ArgumentError(f"{name} is empty; expected names among {', '.join(DIRECTIONS)}")
-    return tuple(sorted({DIRECTIONS.index(word) for word in names}))

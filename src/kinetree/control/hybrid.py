@@ -6,16 +6,19 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.algorithms.directions import DIRECTIONS, directions
 from kinetree.arguments import as_constant
-from kinetree.control.frame_task import DIRECTIONS, FrameTask, directions
+from kinetree.constrained import Constrained
+from kinetree.control.frame_task import FrameTask
 from kinetree.control.gains import as_gain, critical, times
+from kinetree.control.on_contacts import OnContacts
 from kinetree.control.posture import Posture, at_rest
-from kinetree.control.robots import as_regularization, with_motors
+from kinetree.control.robots import as_regularization, standing
 from kinetree.control.step import Step
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
-from kinetree.spatial.packing import unpack
+from kinetree.spatial.packing import pack, unpack
 from kinetree.spatial.rotation import is_rotation_matrix
 
 
@@ -38,7 +41,7 @@ class HybridMotionForce(Step):
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Robot | Constrained,
         frame: str,
         stiffness: Any,
         damping: Any = None,
@@ -50,9 +53,9 @@ class HybridMotionForce(Step):
         posture: Any = None,
         posture_stiffness: Any = None,
         posture_damping: Any = None,
-        regularization: float = 1e-4,
+        regularization: float = 3e-4,
     ) -> None:
-        robot = with_motors(robot, "HybridMotionForce")
+        robot, self.equations = standing(robot, "HybridMotionForce")
         self.task = FrameTask.named(robot, frame, "pose")
         self.pushed = directions("force_directions", force_directions)
         rest = tuple(row for row in range(6) if row not in self.pushed)
@@ -82,7 +85,7 @@ class HybridMotionForce(Step):
         structure = (self.pushed, self.moved, self.axes_of, self.has_feedback, self.rest, self.regularization)
         if self.has_feedback:  # what comes last must be given, and so must what is before it
             still = {}
-        self._prepare(robot, arguments, still, {**settings, **of_posture}, (self.task, *structure))
+        self._prepare(robot, arguments, still, {**settings, **of_posture}, (self.task, *structure, self.equations))
 
     @property
     def S_M(self) -> Array:
@@ -111,10 +114,16 @@ class HybridMotionForce(Step):
             wrench = wrench + times(given["force_gain"], wrench - measured)
         X_J = np.array([_turned(R, column) for column in J.T]).T
         a_0 = self.rest.acceleration(robot, q, v, [given[name] for name in given if name.startswith("posture")])
+        pushed = _selected(self.pushed, wrench)
+        if self.equations is not None:
+            body = OnContacts(robot, self.equations, q, v, at_rest(robot, a_0), X_J)
+            felt = task.inertia(robot, q, body.J, self.regularization)
+            turned_back = np.concatenate([R @ pushed[:3], R @ pushed[3:]])
+            return body.torques(felt.force(w - X_J @ body.a), {task.frame: _user_order(robot, turned_back)})
         if a_0 is not None:
             w = w - X_J @ a_0
         felt = task.inertia(robot, q, X_J, self.regularization)
-        force = felt.force(w) - _selected(self.pushed, wrench)
+        force = felt.force(w) - pushed
         return X_J.T @ force + robot.inverse_dynamics(q, v, at_rest(robot, a_0))
 
 
@@ -132,6 +141,10 @@ def _turned(R: Array, six: Array) -> Array:
 
 def _linear_first(robot: Robot, six: Array) -> Array:
     return np.concatenate(unpack(six, robot.model.spatial_order))
+
+
+def _user_order(robot: Robot, six: Array) -> Array:
+    return pack(six[:3], six[3:], robot.model.spatial_order)
 
 
 def _selected(rows: tuple[int, ...], six: Array) -> Array:

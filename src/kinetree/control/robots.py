@@ -5,18 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree.arguments import as_number
+from kinetree.constrained import Constrained
 from kinetree.errors import ArgumentError
+from kinetree.model.constraints import ConstraintSet
 from kinetree.robot import Robot, as_robot
 
 
-def with_motors(robot: Any, controller: str) -> Robot:
+def standing(robot: Any, controller: str) -> tuple[Robot, ConstraintSet | None]:
+    """A robot all of whose joints have motors, or one on contacts with what holds it."""
+    if isinstance(robot, Constrained):
+        return robot.robot, robot.equations
+    return with_motors(robot, controller, "robot.constrained([kt.Contact(…)]) in its place is what it stands on"), None
+
+
+def with_motors(
+    robot: Any, controller: str, instead: str = "what stands on contacts is for SupportConsistent"
+) -> Robot:
     """A robot all of whose joints have motors."""
     robot = as_robot(robot)
     loose = without_motor(robot)
     if loose is not None:
         raise ArgumentError(
-            f"{controller} needs a motor for every entry of v, and {loose} of {robot.name!r} has none; "
-            "what stands on contacts is for SupportConsistent"
+            f"{controller} needs a motor for every entry of v, and {loose} of {robot.name!r} has none; {instead}"
         )
     return robot
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, final
 
 import numpy as np
@@ -56,9 +57,11 @@ class SupportConsistent(Step):
         return torques(Constrained(robot, self.equations), q, v, a, tau_0)
 
 
-def torques(stance: Constrained, q: Array, v: Array, a: Array, tau_0: Array) -> Array:
+def torques(
+    stance: Constrained, q: Array, v: Array, a: Array, tau_0: Array, wrenches: Mapping[str, Any] | None = None
+) -> Array:
     """Those of the joints; what no torque can give is not asked of the base."""
-    tau = stance.nearest_torques(q, v, a, tau_0)[0].copy()
+    tau = stance.nearest_torques(q, v, a, tau_0, wrenches)[0].copy()
     tau[np.setdiff1d(np.arange(stance.robot.nv), stance.equations.actuated)] = 0.0
     return tau
 

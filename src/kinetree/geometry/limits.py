@@ -25,12 +25,15 @@ MOST_BYTES = 256 * 2**20
 MOST_TEXT = 64 * 2**20
 """Of a file of text, which has six bytes or more for a triangle."""
 MOST_TRIANGLES = 5_000_000
-MOST_NODES = 20_000
-"""Places at which a scene has a mesh."""
+MOST_NODES = 5000
+"""Places at which a scene has a mesh; readers take some milliseconds for each."""
+MOST_MATERIALS = 1000
+"""Of an OBJ file, which becomes a mesh for each of them."""
 MOST_PIXELS = 2**26
 """Of all pictures on a mesh."""
 MOST_NUMBERS = 10 * MOST_TRIANGLES
 PLY_ELEMENT = re.compile(rb"element\s+\S+\s+(\S+)")
+OBJ_MATERIAL = re.compile(rb"^[ \t]*+usemtl[ \t]++([^\r\n]*+)", re.MULTILINE)
 LONGEST_HEADER = 2**16
 
 
@@ -75,7 +78,9 @@ def check_content(suffix: str, content: bytes) -> None:
     is_text = suffix in (".obj", ".dae", ".gltf") or content[:5].lower() == b"solid" or b"ascii" in content[:40]
     if is_text and len(content) > MOST_TEXT:
         raise TooLargeError(f"it has {len(content) >> 20} MB of text; expected at most {MOST_TEXT >> 20} MB")
-    if suffix == ".ply":
+    if suffix == ".obj":
+        _check_obj(content)
+    elif suffix == ".ply":
         _check_ply(content)
     elif suffix in (".glb", ".gltf"):
         _check_gltf(_json_of(suffix, content))
@@ -115,6 +120,12 @@ def _pixels(picture: Any) -> int:
 # -- what files say of themselves ----------------------------------------------------------------------------------
 
 
+def _check_obj(content: bytes) -> None:
+    count = len(set(OBJ_MATERIAL.findall(content)))
+    if count > MOST_MATERIALS:
+        raise TooLargeError(f"it has {count} materials; expected at most {MOST_MATERIALS}")
+
+
 def _check_ply(content: bytes) -> None:
     """Every element takes a byte or more."""
     end = content.find(b"end_header", 0, LONGEST_HEADER)
@@ -144,6 +155,9 @@ def _check_gltf(header: Any) -> None:
         count += 16 * each if accessor.get("type") == "MAT4" else 4 * each
     if count > MOST_NUMBERS:
         raise TooLargeError(f"it has {count} numbers; expected at most {MOST_NUMBERS}")
+    parts = sum(len(mesh.get("primitives", ())) for mesh in header.get("meshes", ())) + len(header.get("nodes", ()))
+    if parts > MOST_NODES:
+        raise TooLargeError(f"it has {parts} nodes and parts of meshes; expected at most {MOST_NODES}")
 
 
 def _check_collada(root: Element) -> None:
@@ -180,9 +194,7 @@ def _check_instances(inside: dict[str, list[str]], bytes_of: dict[str, int]) -> 
             parts = [counted.get(part, (1, 0)) for part in inside.get(name, ())]
             nodes, size = 1 + sum(count for count, _ in parts), sum(size for _, size in parts)
             if nodes > MOST_NODES or size > MOST_TEXT:
-                raise TooLargeError(
-                    f"its scene has {nodes} nodes and {size >> 20} MB of meshes, each counted as placed"
-                )
+                raise TooLargeError(f"its scene has {nodes} nodes and {size >> 20} MB of meshes, counted as placed")
             counted[name] = nodes, size
             opened.discard(name)
             stack.pop()

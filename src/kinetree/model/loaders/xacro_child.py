@@ -103,6 +103,8 @@ def reason_of(problem: Exception) -> str:
     cause: Any = problem
     while isinstance(getattr(cause, "exc", None), Exception):  # the package tells each cause after the next
         cause = cause.exc
+    if isinstance(cause, MemoryError):
+        os._exit(1)
     if isinstance(problem, RecursionError) or isinstance(cause, RecursionError):
         return "it includes or calls itself without end"
     if isinstance(cause, OSError):
@@ -132,8 +134,6 @@ def main() -> NoReturn:
         text = tree.toprettyxml(indent="  ")
         if len(text) > order["size"]:
             raise ValueError(f"it expands to {len(text) >> 20} MB; expected at most {order['size'] >> 20} MB")
-    except MemoryError:
-        os._exit(1)
     except Exception as problem:  # whatever an expression in the file raises
         conversation.end(error=reason_of(problem), file=(package.filestack or [None])[-1])
     remarks = [line[:LONGEST] for line in conversation.remarks.getvalue().splitlines() if line.strip()]

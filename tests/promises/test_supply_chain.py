@@ -85,4 +85,5 @@ def test_numbers_in_the_threat_model_are_those_of_the_code():
 
 @pytest.mark.parametrize("page", ["models.md", "viewer.md"])
 def test_the_guides_lead_to_the_threat_model(page):
-    assert "SECURITY.md" in (ROOT / "docs" / page).read_text()
+    assert "](security.md)" in (ROOT / "docs" / page).read_text()
+    assert "../SECURITY.md" in (ROOT / "docs" / "security.md").read_text()

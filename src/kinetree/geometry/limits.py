@@ -85,7 +85,7 @@ def check_content(suffix: str, content: bytes) -> None:
     elif suffix in (".glb", ".gltf"):
         _check_gltf(_json_of(suffix, content))
     elif suffix == ".dae":
-        _check_collada(parse(content, "it", most_bytes=MOST_TEXT))
+        _check_collada(parse(content, "it", most_bytes=MOST_TEXT, sizes=True))
 
 
 def check_scene(scene: Any) -> None:

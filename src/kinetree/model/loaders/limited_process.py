@@ -52,6 +52,13 @@ class Child:
             with suppress(OSError):
                 self.stdin.close()
 
+    def read(self, most: int) -> bytes:
+        """All that it says until it ends, up to so many bytes; in pieces, so that no more room is taken than needed."""
+        answer = bytearray()
+        while len(answer) < most and (piece := self.stdout.read(2**20)):
+            answer += piece
+        return bytes(answer)
+
     def end(self) -> str | None:
         """Waits for it; how it ended if not well, as "takes more than 1 s". C++ aborts where memory ends."""
         code = self._process.wait()

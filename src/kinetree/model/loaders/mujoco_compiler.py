@@ -52,7 +52,7 @@ def compile_mjcf(mujoco: Any, text: bytes | str, source: str, path: Path | None)
     document = b"" if path is not None else text if isinstance(text, bytes) else text.encode()
     with started(mujoco_child, source, Limits(MEMORY, SECONDS), hint=f"; {ALTERNATIVE}") as child:
         child.send(json.dumps(order).encode() + b"\n", document, last=True)
-        answer = child.stdout.read(MOST_BYTES + 2**20)
+        answer = child.read(MOST_BYTES + 2**20)
         problem = child.end()
     if problem is not None:
         raise ModelError(f"{source}: MuJoCo {problem} to compile it; {ALTERNATIVE}")

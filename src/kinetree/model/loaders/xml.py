@@ -31,7 +31,7 @@ class Element:
     text: str = ""
     children: list[Element] = field(default_factory=list)
     size: int = 0
-    """Bytes from the start of its first tag to that of its last."""
+    """Bytes from the start of its first tag to that of its last, if they are asked for."""
 
     def all(self, tag: str) -> list[Element]:
         return [child for child in self.children if child.tag == tag]
@@ -49,6 +49,7 @@ def parse(
     source: str,
     foreign: Callable[[str], str | None] = lambda tag: None,
     most_bytes: int = MOST_BYTES,
+    sizes: bool = False,
 ) -> Element:
     """The root element; `source` names the file in errors.
 
@@ -70,7 +71,8 @@ def parse(
         count += 1
         if count > MOST_ELEMENTS:
             raise error(f"there are more than {MOST_ELEMENTS} elements; no robot has that many")
-        element = Element(tag, attributes, parser.CurrentLineNumber, size=-parser.CurrentByteIndex)
+        element = Element(tag, attributes, parser.CurrentLineNumber)
+        element.size = -parser.CurrentByteIndex if sizes else 0
         if opened:
             opened[-1].children.append(element)
             if len(opened) == DEEPEST:
@@ -82,7 +84,7 @@ def parse(
         opened.append(element)
 
     def end(tag: str) -> None:
-        opened.pop().size += parser.CurrentByteIndex
+        opened.pop().size += parser.CurrentByteIndex if sizes else 0
 
     def characters(text: str) -> None:
         element = opened[-1]

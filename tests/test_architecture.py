@@ -203,7 +203,7 @@ ONE_PLACE = {
     "scipy": "rotations/scipy.py",
     "xml": "model/loaders",
     "mujoco": "model/loaders",
-    "xacro": "model/loaders/xacro.py",
+    "xacro": "model/loaders/xacro_child.py",
     "viser": "viewer/server.py",
     "imageio": "viewer/server.py",
     "trimesh": "geometry/files.py",

@@ -1,7 +1,6 @@
 """The locks that all threads of a process share, and the order in which they are taken.
 
     compiler    whatever traces, compiles, loads or links code, and whatever keeps what came of it
-    xacro       the package xacro, which keeps its state in its module
     llvmlite    llvmlite's own, which it takes for every call, and to give code up at any time and on any thread
 
 Who holds one of them takes only those below it. Nobody holds a lock of his own while he takes the first: properties
@@ -21,9 +20,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-compiler, xacro = threading.RLock(), threading.RLock()
+compiler = threading.RLock()
 
-IN_ORDER: list[Any] = [compiler, xacro]
+IN_ORDER: list[Any] = [compiler]
 """llvmlite's comes last, where it is imported."""
 
 

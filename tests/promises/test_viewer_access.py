@@ -4,11 +4,14 @@ import asyncio
 import contextlib
 import http.client
 import http.server
+import socket
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -18,7 +21,7 @@ pytest.importorskip("viser")
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewer"))
 from chromium import browser
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +65,59 @@ def test_the_page_needs_its_token(viewer):
         status, _, text = get(viewer, path)
         assert status == 403 and "token" in text, path
     status, headers, _ = get(viewer, f"/?token={token(viewer)}")
-    assert status == 303 and headers["Location"] == "/"
+    page = headers["Location"]
+    assert status == 303 and token(viewer) not in page
     assert "HttpOnly" in headers["Set-Cookie"] and "SameSite" in headers["Set-Cookie"]
     cookie = headers["Set-Cookie"].split(";")[0]
-    assert get(viewer, Cookie=cookie)[0] == 200
-    assert get(viewer, Cookie=cookie[:-1])[0] == 403
+    status, headers, _ = get(viewer, page, Cookie=cookie)
+    assert status == 200 and headers["Referrer-Policy"] == "no-referrer", "links tell nobody where they were followed"
+    assert get(viewer, page, Cookie=cookie[:-1])[0] == get(viewer, page)[0] == 403
+
+
+def test_the_cookie_is_for_a_path_that_nobody_can_guess(viewer):
+    """Browsers send it to servers on other ports of this machine, who may be of other users, for its path alone."""
+    headers = get(viewer, f"/?token={token(viewer)}")[1]
+    cookie, *attributes = headers["Set-Cookie"].split("; ")
+    assert f"Path={headers['Location'].rstrip('/')}" in attributes and len(headers["Location"]) > 16
+    for path in ("/", "/index.html", f"{headers['Location'][:-2]}", "/x"):
+        assert get(viewer, path, Cookie=cookie)[0] == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["../../__init__.py", "%2e%2e/%2e%2e/__init__.py", "..%5c..%5c__init__.py", "/etc/passwd", "%00", "a/../b"]
+)
+def test_no_file_but_those_of_the_page_is_served(viewer, path):
+    headers = get(viewer, f"/?token={token(viewer)}")[1]
+    cookie = headers["Set-Cookie"].split(";")[0]
+    assert get(viewer, headers["Location"] + path, Cookie=cookie)[0] in (404, 403, 500)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"Origin: http://[\r\n",
+        b"Origin: \xff\xfe\r\n",
+        b"Cookie: \xff=\xfe\r\n",
+        b"Cookie: a=\x01\r\n",
+        b"Origin: a\r\nOrigin: b\r\n",
+        b"Host: evil.example\r\n",
+    ],
+)
+@pytest.mark.parametrize("path", [b"/", b"/?token=\xff", b"//[", b"/?token=%ff%00"])
+def test_requests_that_are_none_are_refused(viewer, path, lines, capfd):
+    with socket.create_connection(("127.0.0.1", viewer.port), timeout=5.0) as connection:
+        connection.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n" + lines + b"\r\n")
+        answer = connection.makefile("rb").read()
+    assert not answer or answer.split(b" ")[1] in (b"403", b"400")
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_many_who_knock_do_not_keep_the_user_out(viewer):
+    with contextlib.ExitStack() as opened:
+        for _ in range(100):
+            waiting = opened.enter_context(socket.create_connection(("127.0.0.1", viewer.port), timeout=5.0))
+            waiting.sendall(b"GET / HTTP/1.1\r\n")
+        assert connects(viewer, f"/?token={token(viewer)}")
 
 
 def test_a_connection_needs_the_token_of_this_viewer(viewer):
@@ -74,8 +125,10 @@ def test_a_connection_needs_the_token_of_this_viewer(viewer):
     assert connects(viewer, f"/?token={token(viewer)}")
     with kt.load("planar2").view() as other:
         assert not connects(viewer, f"/?token={token(other)}")
-        cookie = get(other, f"/?token={token(other)}")[1]["Set-Cookie"].split(";")[0]
-        assert not connects(viewer, Cookie=cookie)
+        headers = get(other, f"/?token={token(other)}")[1]
+        cookie = headers["Set-Cookie"].split(";")[0]
+        assert connects(other, headers["Location"].rstrip("/"), Cookie=cookie)
+        assert not connects(viewer, headers["Location"].rstrip("/"), Cookie=cookie)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +188,56 @@ def test_sliders_end_at_the_limits_whatever_a_page_sends(viewer):
     assert viewer.q[0] == 0.25
 
 
+def test_messages_of_a_connection_end_at_the_limits_too(viewer):
+    """As bytes, past the page and its controls."""
+    robot, slider = viewer.first.robot, viewer.panels[0].sliders[0].handle
+    lower, upper = robot.limits.lower[0], robot.limits.upper[0]
+    for value in (30.0, -1e300, float("nan"), float("-inf"), 0.125):
+        update = {"type": "GuiUpdateMessage", "uuid": slider._impl.uuid, "updates": {"value": value}}
+        send(viewer, CAMERA, update)
+        end = min(max(value, lower), upper)
+        until(lambda end=end: abs(viewer.q[0] - end) < 0.01 or np.isnan(end))
+        assert lower <= viewer.q[0] <= upper
+
+
+@pytest.mark.parametrize("message", [b"", b"\xff" * 100, b"\x81\xa4type\xa1x", b"\xdf\xff\xff\xff\xff", bytes(10**6)])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_messages_that_are_none_end_a_connection_and_nothing_else(viewer, message):
+    before = viewer.q
+    send(viewer, message)
+    np.testing.assert_array_equal(viewer.q, before)
+    assert connects(viewer, f"/?token={token(viewer)}") and viewer._thread.is_alive()
+
+
+CAMERA = {"type": "ViewerCameraMessage", "fov": 1.0, "near": 0.1, "far": 9.0, "image_height": 9, "image_width": 9}
+CAMERA |= {"wxyz": [1, 0, 0, 0], "position": [1, 1, 1], "look_at": [0, 0, 0], "up_direction": [0, 0, 1]}
+"""With it a page says that it is there."""
+
+
+def send(viewer, *messages):
+    """To the server, by a client that has the token."""
+    import viser  # noqa: PLC0415
+
+    async def talk():
+        address = f"ws://127.0.0.1:{viewer.port}/?token={token(viewer)}"
+        async with connect(address, subprotocols=[f"viser-v{viser.__version__}"], max_size=None) as connection:
+            await asyncio.wait_for(connection.recv(), 5.0)
+            for message in messages:
+                await connection.send(message if isinstance(message, bytes) else msgspec.msgpack.encode(message))
+            with contextlib.suppress(asyncio.TimeoutError, ConnectionClosed):
+                while True:
+                    await asyncio.wait_for(connection.recv(), 0.3)
+
+    asyncio.run(talk())
+
+
+def until(done):
+    end = time.monotonic() + 20.0
+    while not done() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert done()
+
+
 def test_other_controls_ignore_what_they_do_not_offer(viewer):
     shown, panel = viewer.first, viewer.panels[0]
     for sent in ("1e9×", "fast", ""):
@@ -149,7 +252,8 @@ def test_a_gizmo_that_is_nowhere_moves_nothing():
     with kt.load("quadruped", base="floating").view() as viewer:
         base, before = viewer.panels[0].base, viewer.q
         base.show(True)
-        for position, wxyz in (([np.nan] * 3, [1, 0, 0, 0]), ([0, 0, 1], [0, 0, 0, 0]), ([0, 0, 1], [np.inf] * 4)):
+        nowhere = [([np.nan] * 3, [1, 0, 0, 0]), ([1e300, 0, 0], [1, 0, 0, 0])]
+        for position, wxyz in (*nowhere, ([0, 0, 1], [0, 0, 0, 0]), ([0, 0, 1], [np.inf] * 4)):
             asyncio.run(base._dragged(SimpleNamespace(target=SimpleNamespace(position=position, wxyz=wxyz))))
             np.testing.assert_array_equal(viewer.q, before)
         asyncio.run(base._dragged(SimpleNamespace(target=SimpleNamespace(position=[0, 0, 1], wxyz=[2, 0, 0, 0]))))
@@ -190,8 +294,11 @@ def test_a_page_of_another_origin_in_a_browser_that_shows_the_viewer_reads_nothi
     its cookies: the worst case."""
     import viser  # noqa: PLC0415
 
+    cookies = []
+
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
+            cookies.append(self.headers.get("Cookie"))
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
@@ -209,12 +316,37 @@ def test_a_page_of_another_origin_in_a_browser_that_shows_the_viewer_reads_nothi
             page.goto(viewer.url)
             page.wait_for_selector("text=shoulder_pan")
             assert "token" not in page.url
+            assert [cookie["name"] for cookie in context.cookies()] == [viewer._access.cookie]
             hostile = context.new_page()
             for name in ("127.0.0.1", "localhost"):
                 hostile.goto(f"http://{name}:{server.server_port}/")
                 assert hostile.evaluate(f"attempt('ws://127.0.0.1:{viewer.port}/')") == "refused"
+                own = viewer._access.place  # which it cannot know
+                assert hostile.evaluate(f"attempt('ws://127.0.0.1:{viewer.port}{own}')") == "refused"
                 blocked = f"fetch('http://127.0.0.1:{viewer.port}/', {{credentials: 'include'}}).then(a => a.status)"
                 assert hostile.evaluate(f"{blocked}.catch(() => 'blocked')") == "blocked"
+        assert cookies and set(cookies) == {None}, "nobody else is told the token"
     finally:
         server.shutdown()
         server.server_close()
+
+
+SCRIPT = "<img src=x onerror=window.hacked=1>"
+
+
+def test_names_in_a_model_are_text_in_the_page():
+    """Not HTML: a name could be a script."""
+    robot = kt.load("planar2")
+    links, joints = ({name: f"{SCRIPT}{name}" for name in names} for names in (robot.frame_names, robot.joint_names))
+    hostile = kt.edit.rename(robot, links=links, joints=joints, name=SCRIPT)
+    with hostile.view(light="plain", show=["names", "skeleton"]) as viewer:
+        viewer.follow(hostile.frame_names[-1])
+        until(lambda: "reached" in viewer.panels[0].gap.content)
+        for control in (viewer.panels[0].gap, viewer.panels[0].efforts, viewer.panels[0].facts):
+            assert "<img" not in control.content
+        with browser() as chromium:
+            page = chromium.new_page()
+            page.goto(viewer.url)
+            page.wait_for_selector("text=Target")
+            page.wait_for_selector("text=reached")
+            assert page.evaluate("window.hacked") is None

@@ -1,17 +1,24 @@
-"""Mesh files by trimesh: STL, OBJ, PLY, glTF, and COLLADA with pycollada. The only place that imports it."""
+"""Mesh files by trimesh: STL, OBJ, PLY, glTF, and COLLADA with pycollada. The only place that imports it.
+
+What a file may cost is bounded by `limits`, which looks at it first.
+"""
 
 from __future__ import annotations
 
 import logging
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinetree.errors import KinetreeError
+from kinetree.geometry.limits import SUFFIXES, Files, check_content, check_scene
 from kinetree.geometry.surfaces import Surface
 from kinetree.model.geometry import Color
+
+LONGEST_REASON = 300
 
 
 @lru_cache(maxsize=256)
@@ -22,18 +29,52 @@ def read_mesh(path: str) -> list[Surface]:
     except ModuleNotFoundError:
         raise KinetreeError("meshes are read by the package trimesh: pip install 'kinetree[viewer]'") from None
     logging.getLogger("trimesh").setLevel(logging.ERROR)  # it warns of what it handles
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise KinetreeError(f"mesh {path!r} cannot be read: expected a file that ends with {', '.join(SUFFIXES)}")
     try:
-        parts = _parts(trimesh.load_scene(path, process=False))
+        files = Files(path)
+        content = files.read(path)
+        check_content(suffix, content)
+        scene = trimesh.load_scene(BytesIO(content), file_type=suffix[1:], resolver=_Resolver(files), process=False)
+        check_scene(scene)
+        found = [_surface(part) for part in _parts(scene) if len(getattr(part, "faces", ()))]
     except Exception as problem:  # whatever a damaged file makes of a reader
-        reason = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
-        hint = ""
-        if Path(path).suffix.lower() == ".dae" and isinstance(problem, (ModuleNotFoundError, KeyError, ValueError)):
-            hint = " (COLLADA files need pip install pycollada)"
-        raise KinetreeError(f"mesh {path!r} cannot be read: {reason}{hint}") from problem
-    found = [_surface(part) for part in parts if len(getattr(part, "faces", ()))]
+        raise KinetreeError(f"mesh {path!r} cannot be read: {_reason(suffix, problem)}") from problem
     if not found:
         raise KinetreeError(f"mesh {path!r} has no triangles")
     return found
+
+
+class _Resolver:
+    """How trimesh asks for what a mesh refers to: materials, pictures, buffers."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+
+    def get(self, name: str) -> bytes:
+        return self.files.beside(name)
+
+    __getitem__ = get
+
+    def keys(self) -> tuple[str, ...]:
+        return ()
+
+    def namespaced(self, _: str) -> _Resolver:
+        return self
+
+
+def _reason(suffix: str, problem: Exception) -> str:
+    """Whatever happened, in a sentence; COLLADA has a package of its own."""
+    if isinstance(problem, KinetreeError):
+        return str(problem)
+    if suffix == ".dae" and isinstance(problem, ModuleNotFoundError):
+        return "COLLADA files need pip install pycollada"
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror
+    said = str(problem)
+    reason = f"{type(problem).__name__}: {said}" if said else type(problem).__name__
+    return reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]}…"
 
 
 def _parts(scene: Any) -> list[Any]:
@@ -48,9 +89,15 @@ def _parts(scene: Any) -> list[Any]:
 
 
 def _surface(part: Any) -> Surface:
-    triangles = np.asarray(part.faces, dtype=np.int64)
+    vertices, triangles = np.asarray(part.vertices, dtype=float), np.asarray(part.faces, dtype=np.int64)
+    if vertices.shape[1:] != (3,) or triangles.shape[1:] != (3,):
+        raise ValueError("its faces are no triangles in space")
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise ValueError("its triangles have corners that are not there")
+    if not np.isfinite(vertices).all():
+        raise ValueError("a vertex is not finite")
     color, has_picture = _look(part.visual)
-    return Surface(np.asarray(part.vertices, dtype=float), triangles, color, part if has_picture else None)
+    return Surface(vertices, triangles, color, part if has_picture else None)
 
 
 def _look(visual: Any) -> tuple[Color | None, bool]:
@@ -65,6 +112,8 @@ def _look(visual: Any) -> tuple[Color | None, bool]:
     return _color(np.asarray(material.main_color)), has_picture
 
 
-def _color(rgba: Any) -> Color:
+def _color(rgba: Any) -> Color | None:
+    if np.shape(rgba) != (4,) or not np.isfinite(rgba).all():
+        return None
     red, green, blue, opacity = (float(part) / 255.0 for part in rgba)
     return red, green, blue, opacity

@@ -104,19 +104,12 @@ def _rows(parents: tuple[int, ...]) -> list[float]:
         if i:
             children.setdefault(p, []).append(i)
     rows = [0.0] * len(parents)
-    count = 0
-
-    def place(body: int) -> float:
-        nonlocal count
-        if body not in children:
-            rows[body] = float(count)
-            count += 1
-        else:
-            heights = [place(child) for child in children[body]]
-            rows[body] = 0.5 * (heights[0] + heights[-1])
-        return rows[body]
-
-    place(0)
+    tips = (body for body in range(len(parents)) if body not in children)  # bodies are numbered depth first
+    for height, tip in enumerate(tips):
+        rows[tip] = float(height)
+    for body in reversed(range(len(parents))):
+        if body in children:
+            rows[body] = 0.5 * (rows[children[body][0]] + rows[children[body][-1]])
     return rows
 
 

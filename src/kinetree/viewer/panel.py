@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,6 @@ class Panel:
 
     def _playback(self) -> Any:
         folder = self.gui.add_folder("Playback", visible=self.shown.motion is not None)
-        shown = self.shown
         with folder:
             self.time = self.gui.add_slider("Time [s]", min=0.0, max=1.0, step=0.001, initial_value=0.0)
             self.button = self.gui.add_button("Play", icon="player-play")
@@ -59,10 +59,16 @@ class Panel:
             self.loop = self.gui.add_checkbox("Loop", True)
 
         self.time.on_update(by_user(self._seek))
-        self.button.on_click(lambda _: (shown.pause if shown.playing else shown.resume)())
+        self.button.on_click(by_user(self._press))
         self.speed.on_update(by_user(self._set_speed))
         self.loop.on_update(by_user(self._set_loop))
         return folder
+
+    def _press(self) -> None:
+        if self.shown.playing:
+            self.shown.pause()
+        else:
+            self.shown.resume()
 
     def _seek(self) -> None:
         self.shown.pause()
@@ -89,7 +95,7 @@ class Panel:
         name = self.target.value
         if name not in (NO_TARGET, *self.frames):
             return
-        self.gap.content = "" if name == NO_TARGET else NOTE.format(f"{name}: preparing …")
+        self.gap.content = "" if name == NO_TARGET else NOTE.format(escape(f"{name}: preparing …"))
         self.shown.follow(None if name == NO_TARGET else name)
 
     def _layers(self) -> None:
@@ -153,7 +159,7 @@ class Panel:
                 self.button.icon = "player-pause" if shown.playing else "player-play"
             self.target.value = NO_TARGET if shown.target is None else shown.target.frame
             self.gap.content = (
-                "" if shown.target is None else NOTE.format(f"{shown.target.frame}: {shown.target.status}")
+                "" if shown.target is None else NOTE.format(escape(f"{shown.target.frame}: {shown.target.status}"))
             )
             for name, box in self.boxes.items():
                 box.value = shown.layers[name].visible

@@ -65,7 +65,8 @@ class Readout:
     def numbers(self, state: State, frame: str) -> Numbers:
         J = self.robot.frame(frame).jacobian(state.q)
         moving = J[:, np.abs(J).max(axis=0, initial=0.0) > 1e-12]
-        sizes = np.linalg.svd(moving, compute_uv=False) if moving.size else np.zeros(1)
+        has_sizes = moving.size and np.isfinite(moving).all()
+        sizes = np.linalg.svd(moving, compute_uv=False) if has_sizes else np.zeros(1)
         least = float(sizes[-1])
         order = 1.0 if self.robot.model.spatial_order == "linear-first" else -1.0
         h = self.robot.centroidal_momentum(state.q, state.v) if self.robot.mass > 0.0 else np.zeros(6)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from kinetree.errors import ArgumentError, KinetreeError, short
-from kinetree.viewer.access import Access
+from kinetree.viewer.access import PRIVATE, Access
 
 LOOPBACK = "127.0.0.1"
 BRAND = (37, 99, 235)
@@ -73,7 +73,11 @@ def _guarding_serve() -> Iterator[None]:
         def checked(connection: Any, request: Any) -> Any:
             refusal = access.refusal(request.path, request.headers)
             if refusal is None:
-                return process_request(connection, request)
+                request.path = access.within(request.path)
+                answer = process_request(connection, request)
+                if answer is not None:
+                    answer.headers.update(PRIVATE)
+                return answer
             status, headers, text = refusal
             return Response(status.value, status.phrase, Headers(headers, Connection="close"), text.encode())
 

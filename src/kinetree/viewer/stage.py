@@ -15,6 +15,8 @@ from kinetree.rotations import matrix_from_quaternion, quaternion_from_matrix
 
 SMALLEST = 0.1
 """A robot counts as at least this large [m]."""
+FARTHEST = 1e5
+"""Where a page may drag something to, along each axis [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +70,11 @@ class Stage:
 
 
 def pose_of(gizmo: Any) -> Array | None:
-    """Of a gizmo that was dragged in a page, (4, 4); None where the page sent numbers that are no pose."""
+    """Of a gizmo that was dragged in a page, (4, 4); None where the page sent numbers that are no pose near by."""
     pose, turn = np.eye(4), np.roll(np.asarray(gizmo.wxyz, dtype=float), -1)
     size = np.linalg.norm(turn)
     pose[:3, 3] = gizmo.position
-    if not np.isfinite(pose).all() or not 1e-6 < size < np.inf:
+    if not (np.abs(pose) <= FARTHEST).all() or not 1e-6 < size < np.inf:
         return None
     pose[:3, :3] = matrix_from_quaternion(turn / size)
     return pose

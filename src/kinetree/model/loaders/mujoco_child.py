@@ -1,6 +1,6 @@
 """Compiles one MJCF document by MuJoCo's library, in a process of its own that may take only so much time and memory.
 
-The file is run as a script, by `mujoco_compiler`. It imports the standard library only and calls MuJoCo's C functions
+The file is run as a script, by `limited_child`. It imports the standard library only and calls MuJoCo's C functions
 by ctypes: the package mujoco would take half a second to import, this takes some hundredths. It reads one line of JSON
 and the document from stdin, and writes one line of JSON and the compiled model to stdout.
 """
@@ -36,29 +36,11 @@ class Answer:
         os._exit(0)  # MuJoCo's threads and destructors are not waited for
 
 
-def bound(memory: int, seconds: int) -> None:
-    """Lets this process have no more than this; on Windows, only the process that waits for it keeps time."""
-    try:
-        import resource  # noqa: PLC0415 - Windows has none
-    except ImportError:
-        return
-    # of all memory, Linux counts as data what can be written to; other systems count addresses
-    memory_limit = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
-    for limit, most in ((memory_limit, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
-        hard = resource.getrlimit(limit)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        try:
-            resource.setrlimit(limit, (most, most))
-        except (OSError, ValueError):
-            continue  # macOS refuses limits of memory
-
-
 def main() -> NoReturn:
     """Compile, answer, end."""
     order = json.loads(sys.stdin.buffer.readline())
     document = sys.stdin.buffer.read()
     answer = Answer()
-    bound(order["memory"], order["seconds"])
     library = ctypes.CDLL(order["library"])
     kept = [ctypes.CDLL(plugin) for plugin in order["plugins"]]
     hear = SAID(lambda said: answer.warnings.append(said.decode("utf-8", "replace")))

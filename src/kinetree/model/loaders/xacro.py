@@ -1,24 +1,30 @@
-"""xacro, the macro language of URDF, by ROS's own package: expanded in this process, with packages found as for meshes.
+"""xacro, the macro language of URDF, by ROS's own package, with packages found as for meshes.
 
-Like that package, this evaluates expressions of the file: what a xacro file can do is not bounded.
+A xacro file is a program: it evaluates expressions, reads files and the environment. It runs in a child process, where
+the time and memory it can take are bounded; what it can do with the rights of the user is not.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from importlib import import_module
-from io import StringIO
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kinetree import locks
 from kinetree.errors import ArgumentTypeError, ModelError, short, unknown
+from kinetree.model.loaders import xacro_child
+from kinetree.model.loaders.limited_process import Child, Limits, folder_of, started
 from kinetree.model.loaders.resources import Resources
-from kinetree.model.loaders.xml import parse
+from kinetree.model.loaders.xml import MOST_BYTES, parse
 
-LONGEST_REASON = 500
+MEMORY = 2**30
+"""What the child may have [bytes]."""
+SECONDS = 60
+"""How long it may compute, and be waited for [s]."""
+MOST_PACKAGES = 10_000
+"""How many times it may ask for one."""
+LONGEST_ANSWER = 12 * MOST_BYTES
+"""A character takes up to twelve bytes in JSON."""
 
 
 def expand(
@@ -28,106 +34,58 @@ def expand(
 
     Its lines are those that the command `xacro` prints.
     """
-    given = _Arguments(arguments)
+    given = _checked(arguments)
     parse(text, source)  # refuses document types, and knows lines
-    package = _package(source)
-    remarks = StringIO()
-    with locks.xacro, _finding_packages(resources), _heard(package, remarks):
-        try:
-            if path is not None:
-                document = package.process_file(str(path.absolute()), mappings=given)
-            else:
-                package.init_stacks(None)
-                document = package.parse(text if isinstance(text, str) else text.decode())
-                package.process_doc(document, mappings=given)
-            expanded = document.toprettyxml(indent="  ")
-        except Exception as problem:  # whatever an expression in the file raises
-            raise _error(package, problem, source, path) from None
+    packages = _packages(source)
+    document = b"" if path is not None else text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+    order = {
+        "path": None if path is None else str(path.absolute()),
+        "arguments": given,
+        "length": len(document),
+        "size": MOST_BYTES,
+    }
+    with started(xacro_child, source, Limits(MEMORY, SECONDS), packages) as child:
+        child.send(json.dumps(order).encode() + b"\n", document)
+        answer = _answer(child, resources)
+        problem = child.end() if answer is None else None
+    if answer is None:
+        raise ModelError(f"{source}: xacro {problem or 'says nothing of use'} to expand it")
+    if "error" in answer:
+        inner = answer["file"]
+        where = f", in {inner}" if inner and path is not None and Path(inner) != path.absolute() else ""
+        raise ModelError(f"{source}{where}: xacro: {answer['error']}")
     for name in given:
-        if name not in given.declared:
-            raise unknown("xacro argument", name, sorted(map(str, given.declared)))
-    return expanded, [line for line in remarks.getvalue().splitlines() if line.strip()]
+        if name not in answer["declared"]:
+            raise unknown("xacro argument", name, answer["declared"])
+    return answer["text"], answer["remarks"]
 
 
-class _Arguments(dict[str, str]):
-    """The arguments, and which of them the document declares: it asks for each whether it was given."""
-
-    def __init__(self, arguments: Mapping[str, object]) -> None:
-        if not isinstance(arguments, Mapping):
-            raise ArgumentTypeError(f"xacro_args is {short(arguments)}; expected strings by name")
-        for name, value in arguments.items():
-            if not isinstance(name, str) or not isinstance(value, (str, int, float)):
-                raise ArgumentTypeError(f"xacro_args has {short(name)}: {short(value)}; expected strings by name")
-        super().__init__({name: str(value) for name, value in arguments.items()})
-        self.declared: set[object] = set()
-
-    def __contains__(self, name: object) -> bool:
-        self.declared.add(name)
-        return super().__contains__(name)
+def _answer(child: Child, resources: Resources) -> dict[str, Any] | None:
+    """The last line of the child, after it was told where the packages are that it asked for; None if it ends."""
+    for _ in range(MOST_PACKAGES):
+        try:
+            said = json.loads(child.stdout.readline(LONGEST_ANSWER))
+        except ValueError:
+            return None
+        if "find" not in said:
+            return dict(said)
+        child.send(json.dumps(resources.package(said["find"])).encode() + b"\n")
+    child.stop()
+    return None
 
 
-def _package(source: str) -> Any:
-    try:
-        return import_module("xacro")
-    except ImportError:
-        raise ModelError(f"{source} is xacro, which needs a package: pip install 'kinetree[xacro]'") from None
+def _checked(arguments: Mapping[str, object]) -> dict[str, str]:
+    if not isinstance(arguments, Mapping):
+        raise ArgumentTypeError(f"xacro_args is {short(arguments)}; expected strings by name")
+    for name, value in arguments.items():
+        if not isinstance(name, str) or not isinstance(value, (str, int, float)):
+            raise ArgumentTypeError(f"xacro_args has {short(name)}: {short(value)}; expected strings by name")
+    return {name: str(value) for name, value in arguments.items()}
 
 
-@contextmanager
-def _finding_packages(resources: Resources) -> Iterator[None]:
-    """$(find arm) is answered by us: outside of ROS the package itself knows no other packages."""
-    substitution: Any = import_module("xacro.substitution_args")
-    theirs = substitution._eval_find
-
-    def find(name: str) -> str:
-        folder = resources.package(name)
-        if folder is None:
-            raise substitution.SubstitutionException(f"package {name!r} was not found; name its folder in package_dirs")
-        return folder
-
-    substitution._eval_find = substitution._eval_dict["find"] = find
-    try:
-        yield
-    finally:
-        substitution._eval_find = substitution._eval_dict["find"] = theirs
-
-
-class _System:
-    """The module sys as the package sees it, with a stderr of its own."""
-
-    def __init__(self, stderr: StringIO) -> None:
-        self.stderr = stderr
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(sys, name)
-
-
-@contextmanager
-def _heard(package: Any, remarks: StringIO) -> Iterator[None]:
-    """What the package prints on stderr goes to `remarks`. The process's own stderr stays as it is: other threads write
-    to it."""
-    modules: tuple[Any, ...] = (package, import_module("xacro.color"))
-    for module in modules:
-        module.sys = _System(remarks)
-    try:
-        yield
-    finally:
-        for module in modules:
-            module.sys = sys
-
-
-def _error(package: Any, problem: Exception, source: str, path: Path | None) -> ModelError:
-    """One sentence, with the file that was being read if it is another one."""
-    cause: Any = problem
-    while isinstance(getattr(cause, "exc", None), Exception):  # the package tells each cause after the next
-        cause = cause.exc
-    if type(cause).__name__ == "SubstitutionException":
-        problem = cause
-    reason = " ".join(str(problem).split()) or type(problem).__name__
-    if isinstance(cause, OSError):
-        reason = f"{cause.strerror}: {cause.filename}"
-    if isinstance(problem, RecursionError):
-        reason = "it includes or calls itself without end"
-    inner = (package.filestack or [None])[-1]
-    where = f", in {inner}" if inner and path is not None and Path(inner) != path.absolute() else ""
-    return ModelError(f"{source}{where}: xacro: {reason[:LONGEST_REASON]}")
+def _packages(source: str) -> list[str]:
+    """Where the package and the one that it needs lie."""
+    folder = folder_of("xacro")
+    if folder is None:
+        raise ModelError(f"{source} is xacro, which needs a package: pip install 'kinetree[xacro]'")
+    return [place for place in (folder, folder_of("yaml")) if place is not None]

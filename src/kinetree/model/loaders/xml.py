@@ -30,25 +30,33 @@ class Element:
     line: int = 0
     text: str = ""
     children: list[Element] = field(default_factory=list)
+    size: int = 0
+    """Bytes from the start of its first tag to that of its last, if they are asked for."""
 
     def all(self, tag: str) -> list[Element]:
         return [child for child in self.children if child.tag == tag]
 
 
-def check_size(size: int, source: str) -> None:
+def check_size(size: int, source: str, most_bytes: int = MOST_BYTES) -> None:
     """Raises for a document that is too large to be a robot."""
-    if size > MOST_BYTES:
-        megabytes, most = size / 2**20, MOST_BYTES // 2**20
+    if size > most_bytes:
+        megabytes, most = size / 2**20, most_bytes // 2**20
         raise ModelError(f"{source} has {megabytes:.0f} MB; expected a robot's description, of at most {most} MB")
 
 
-def parse(text: bytes | str, source: str, foreign: Callable[[str], str | None] = lambda tag: None) -> Element:
+def parse(
+    text: bytes | str,
+    source: str,
+    foreign: Callable[[str], str | None] = lambda tag: None,
+    most_bytes: int = MOST_BYTES,
+    sizes: bool = False,
+) -> Element:
     """The root element; `source` names the file in errors.
 
     `foreign` says of the tag of a root element what kind of file that would be, so that a page of HTML is called so
     instead of ill-formed.
     """
-    check_size(len(text), source)
+    check_size(len(text), source, most_bytes)
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
     parser.buffer_text = True
     roots: list[Element] = []
@@ -64,6 +72,7 @@ def parse(text: bytes | str, source: str, foreign: Callable[[str], str | None] =
         if count > MOST_ELEMENTS:
             raise error(f"there are more than {MOST_ELEMENTS} elements; no robot has that many")
         element = Element(tag, attributes, parser.CurrentLineNumber)
+        element.size = -parser.CurrentByteIndex if sizes else 0
         if opened:
             opened[-1].children.append(element)
             if len(opened) == DEEPEST:
@@ -75,7 +84,7 @@ def parse(text: bytes | str, source: str, foreign: Callable[[str], str | None] =
         opened.append(element)
 
     def end(tag: str) -> None:
-        opened.pop()
+        opened.pop().size += parser.CurrentByteIndex if sizes else 0
 
     def characters(text: str) -> None:
         element = opened[-1]

@@ -52,6 +52,18 @@ def test_a_target_beyond_all_links_is_out_of_reach():
     assert robot.ik("tip", [0.0, 0.0, 0.1]).reason == "'tip' stays 0.4 m short of its target: out of reach"
 
 
+def test_a_rail_with_one_end_is_out_of_reach_beyond_it():
+    builder = kt.ModelBuilder("rail")
+    for link in ("base", "cart"):
+        builder.link(link, kt.solids.sphere(0.1, mass=1.0))
+    builder.joint("rail", "prismatic", "base", "cart", axis=(1, 0, 0), lower=-np.inf, upper=2.0)
+    robot = kt.Robot(builder.build())
+    sentence = "'cart' stays 5 m short of its target: out of reach"
+    assert robot.ik("cart", [7.0, 0.0, 0.0]).reason == f"{sentence}; 'rail' at its upper limit 2"
+    assert robot.ik("cart", [-1e4, 3.0, 4.0]).reason == sentence
+    assert robot.ik("cart", [-1e4, 0.0, 0.0]).success
+
+
 def test_an_orientation_that_no_configuration_has_is_said():
     robot = kt.load("planar2")
     target = robot.frame("tip").pose([0.3, 0.4])

@@ -130,7 +130,7 @@ class Reach:
         """How far a target is beyond the plane u·p = h(u), where that is known."""
         first, *others = self.segments
         for axis, low, high in first.slides:
-            if not np.isfinite((low, high)).all():
+            if not np.isfinite(high if direction @ axis > 0.0 else low):
                 direction = direction - axis * (axis @ direction) / (axis @ axis)
         length = float(np.linalg.norm(direction))
         if not length > 0.0:
@@ -138,8 +138,9 @@ class Reach:
         u = direction / length
         slides: Any = 0.0
         for axis, low, high in first.slides:
-            if np.isfinite((low, high)).all():
-                slides += max(u @ axis * low, u @ axis * high)
+            end = high if u @ axis > 0.0 else low
+            if np.isfinite(end):
+                slides += u @ axis * end
             elif abs(u @ axis) > PARALLEL * np.linalg.norm(axis):
                 return 0.0  # several axes without limits, not at right angles
         height = u @ first.offset + slides

@@ -45,7 +45,7 @@ def test_the_text(cli):
     result = cli("ik", "arm6", "tool0", "-p", "0.4,0.2,0.5", "--q0", "elbow=1")
     assert "shoulder_pan" in result.stdout and "off by" in result.stdout and result.stderr == ""
     result = cli("ik", "arm6", "tool0", "-p", "0.4,0.2,5", code=1)
-    assert result.stderr == "no solution: 'tool0' stays 3.96 m short of its target: out of reach\n"
+    assert result.stderr == "no solution: 'tool0' stays 3.9 m short of its target: out of reach by at least 3.78 m\n"
 
 
 def test_wrong_use(cli, tmp_path):

@@ -118,3 +118,25 @@ def test_whole_body_motion_limits_hold_for_every_coordinate():
         q = q + 0.01 * v
         assert (q < robot.limits.upper + 1e-6).all() and (q > robot.limits.lower - 1e-6).all()
     assert np.abs(q - [0.2, -0.2]).max() < 1e-2
+
+
+URDF = """<robot name="r"><link name="a"/><link name="b"/>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="1" velocity="{}"/></joint></robot>"""
+
+
+def test_a_velocity_limit_of_zero_in_urdf_is_none():
+    """Exporters write it where they know none: of joints that move, nobody means that they cannot."""
+    robot = kt.load(URDF.format(0))
+    assert robot.limits.velocity[0] == np.inf
+    assert any("velocity limit is 0" in str(finding) for finding in robot.check())
+    v = DifferentialIK(robot.eager, Posture(), dt=1e-3)([0.0], [0.5])
+    np.testing.assert_allclose(v, 5.0, rtol=1e-5)
+    assert kt.load(URDF.format(0.25)).limits.velocity[0] == 0.25
+
+
+def test_a_joint_that_cannot_move_is_written_to_urdf_as_one():
+    robot = robot_of("revolute", axis=(0, 0, 1), lower=-1.0, upper=1.0, velocity=0.0)
+    again = kt.load(robot.to_urdf()).eager
+    step = DifferentialIK(again, Posture()).step([0.0], [0.5])
+    assert abs(step.v[0]) < 1e-9 and step.at_limit == [2.0]

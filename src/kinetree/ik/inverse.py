@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -15,10 +15,14 @@ from kinetree.compiler.jit import lazy_code
 from kinetree.definition import Definition
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.identity import identity
+from kinetree.ik.coordinates import limited, within_limits
 from kinetree.ik.lanes import Lanes
-from kinetree.ik.search import ANGLE, GAP, REPORT, SOLVED, STARTED, STATUS, TURNS
+from kinetree.ik.local_minimum import LocalMinimum
+from kinetree.ik.reach import ROUNDING, Reach
+from kinetree.ik.reasons import Explanation
+from kinetree.ik.search import ANGLE, CHOSEN, GAP, MOST_ATTEMPTS, REPORT, SOLVED, STARTED, STATUS, TURNS
 from kinetree.ik.solution import Solution
-from kinetree.ik.step import Step, limited
+from kinetree.ik.step import Step
 from kinetree.lazy import lazy
 from kinetree.model.joints import Free
 from kinetree.ops import Array
@@ -32,6 +36,19 @@ ORTHONORMAL = 1e-6
 """How far a target's axes may be from that."""
 LARGEST = 1e150
 """Of what is squared."""
+HOPELESS = 8.0
+"""Attempts at a target that is proven to be out of reach."""
+BEYOND = 1e-6
+"""Distance beyond the length of all links [m] from which a target counts as that."""
+
+
+class Limits(NamedTuple):
+    """What a caller asked for: tolerances [m, rad], attempts, and whether the start is his."""
+
+    position: float
+    rotation: float
+    attempts: int
+    chosen: bool
 
 
 class InverseKinematics:
@@ -71,39 +88,69 @@ class InverseKinematics:
 
     def solve(self, target: Any, q0: Any, position: float, rotation: float, attempts: int) -> Solution:
         """Search for every target, (…, *core), from q0, (…, nq), or None."""
-        starts, rows, off = self._prepare.call(self._middle if q0 is None else q0, target)
+        starts, rows, off, beyond = self._prepare.call(self._middle if q0 is None else q0, target)
         chord = 2.0 * math.sin(0.5 * min(rotation, math.pi))
-        settings = (position * position, chord * chord, float(attempts), MOST_TURNS, float(q0 is not None))
+        settings: tuple[float, ...] = (
+            position * position,
+            chord * chord,
+            float(attempts),
+            MOST_TURNS,
+            float(q0 is not None),
+        )
+        limits = Limits(position, rotation, attempts, q0 is not None)
         if type(off) is np.float64:
             if not off <= ORTHONORMAL:
                 self._refuse(q0, target)
-            return self._one(target, *self._lanes.one(rows, starts, settings))
+            q, row = self._lanes.one(rows, starts, self._fewer(settings) if beyond else settings)
+            return self._one(target, rows, starts, q, row, limits)
         if not (off <= ORTHONORMAL).all():
             self._refuse(q0, target)
-        batch = off.shape
-        nt, nq = self.step.target_size, self.robot.nq
-        found, report = self._lanes.run(rows.reshape(off.size, nt), starts.reshape(off.size, nq), settings)
-        return self._many(batch, target, found.reshape((*batch, nq)), report.reshape((*batch, REPORT)))
+        rows, starts = rows.reshape(off.size, self.step.target_size), starts.reshape(off.size, self.robot.nq)
+        found, report = self._search(rows, starts, settings, beyond.ravel() != 0.0)
+        return self._many(off.shape, target, rows, starts, found, report, limits)
+
+    def _search(self, rows: Array, starts: Array, settings: tuple[float, ...], beyond: Array) -> tuple[Array, Array]:
+        """Solutions and reports of all targets; those that are proven to be out of reach get few attempts."""
+        if not beyond.any():
+            return self._lanes.run(rows, starts, settings)
+        found, report = np.empty(starts.shape), np.empty((len(rows), REPORT))
+        for group, given in ((~beyond, settings), (beyond, self._fewer(settings))):
+            found[group], report[group] = self._lanes.run(rows[group], starts[group], given)
+        return found, report
+
+    def _fewer(self, settings: tuple[float, ...]) -> tuple[float, ...]:
+        """Settings of a search without a solution: enough attempts to find a place to descend from."""
+        most = 1.0 if settings[CHOSEN] > 0.0 else min(settings[MOST_ATTEMPTS], HOPELESS)
+        return (*settings[:MOST_ATTEMPTS], most, *settings[MOST_ATTEMPTS + 1 :])
 
     @lazy
     def _prepare(self) -> BoundLaw:
-        """A start within limits, the rows of [R p] of all targets, or p, and how far they are from being poses."""
+        """A start within limits, the rows of [R p] of all targets, or p, how far they are from being poses, and whether
+        one is further away than all links are long."""
         step, count = self.step, len(self.frames)
+        reaches = [Reach(self.robot, name) for name in self.frames]
 
-        def prepare(robot: Robot, q0: Array, target: Array) -> tuple[Array, Array, Any]:
+        def prepare(robot: Robot, q0: Array, target: Array) -> tuple[Array, Array, Any, Any]:
             numbers = q0 @ q0 + target.ravel() @ target.ravel()
             off: Any = ops.where(ops.less(numbers, np.inf), 0.0, np.inf)
             for part in robot.model.quaternions:
                 off = ops.maximum(off, ops.absolute(q0[part] @ q0[part] - 1.0))
+            beyond: Any = 0.0
+            for reach, place in zip(
+                reaches, target.reshape(count, 4, 4)[:, :3, 3] if step.turns else target.reshape(count, 3), strict=True
+            ):
+                if np.isfinite(reach.radius):
+                    gap, most = place - reach.center, reach.radius * (1.0 + ROUNDING) + BEYOND
+                    beyond = ops.where(ops.less(most * most, gap @ gap), 1.0, beyond)
             if not step.turns:
-                return step.cut(robot, q0), target.ravel(), off
+                return within_limits(robot, q0), target.ravel(), off, beyond
             for T in target.reshape(count, 4, 4):
                 R = T[:3, :3]
                 products = (R.T @ R - np.eye(3))[np.triu_indices(3)]
                 for number in (*products, *(T[3] - np.array([0.0, 0.0, 0.0, 1.0]))):
                     off = ops.maximum(off, ops.absolute(number))
                 off = off + ops.where(ops.less(R[:, 0] @ ops.cross(R[:, 1], R[:, 2]), 0.0), 2.0, 0.0)
-            return step.cut(robot, q0), target.reshape(count, 4, 4)[:, :3].ravel(), off
+            return within_limits(robot, q0), target.reshape(count, 4, 4)[:, :3].ravel(), off, beyond
 
         shapes, own = {"q0": (self.robot.nq,), "target": self.core}, identity("start of IK", step)
         return BoundLaw(Definition(prepare, shapes, identity=own), {"robot": self.robot}, {})
@@ -123,11 +170,16 @@ class InverseKinematics:
         if wrong.any():
             raise ArgumentError(f"target{_where(wrong, len(self.core) - 2)} does not end in a row 0, 0, 0, 1")
         off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max((-1, -2))
-        turned = (R[..., 0] * np.cross(R[..., 1], R[..., 2])).sum(-1) < 0.0
-        wrong = (off > ORTHONORMAL) | turned
+        skewed, inner = off > ORTHONORMAL, len(self.core) - 2
+        if skewed.any():
+            worst = f"{off[skewed].flat[0]:.2g}"
+            raise ArgumentError(
+                f"target{_where(skewed, inner)} is not a pose: its axes are not orthonormal (off by {worst})"
+            )
+        mirrored = np.asarray((R[..., 0] * np.cross(R[..., 1], R[..., 2])).sum(-1) < 0.0)
         raise ArgumentError(
-            f"target{_where(wrong, len(self.core) - 2)} is not a pose: its axes are not orthonormal and right-handed "
-            f"(off by {off.max():.2g})"
+            f"target{_where(mirrored, inner)} is not a pose: its axes are left-handed (the determinant of R is -1); "
+            "expected right-handed ones"
         )
 
     @lazy
@@ -141,50 +193,42 @@ class InverseKinematics:
 
     # -- what came of it ---------------------------------------------------------------------------------------
 
-    def _one(self, target: Any, q: Array, row: list[float]) -> Solution:
+    @lazy
+    def _minimum(self) -> LocalMinimum:
+        return LocalMinimum(self.step)
+
+    def _one(self, target: Any, rows: Array, start: Array, q: Array, row: list[float], limits: Limits) -> Solution:
         gap, angle = math.sqrt(row[GAP]), 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(row[ANGLE])))
+        solved, turns, started = row[STATUS] == SOLVED, int(row[TURNS]), int(row[STARTED])
+        if not solved:
+            q, gap, angle, further = self._minimum.run(start if limits.chosen else q, rows)
+            solved, turns = gap <= limits.position and angle <= limits.rotation, turns + further
+        explain = None if solved else self._explanation(np.array(target, dtype=float), q, gap, angle, limits)
+        return Solution(q, solved, gap, angle, turns, started, explain)
 
-        def explain(index: tuple[int, ...]) -> str:
-            return self._reason(q, np.asarray(target, dtype=float), gap, angle)
-
-        return Solution(q, row[STATUS] == SOLVED, gap, angle, int(row[TURNS]), int(row[STARTED]), explain)
-
-    def _many(self, batch: tuple[int, ...], target: Any, q: Array, report: Array) -> Solution:
-        gaps, chords = np.sqrt(report[..., GAP]), np.sqrt(report[..., ANGLE])
+    def _many(
+        self, batch: tuple[int, ...], target: Any, rows: Array, starts: Array, q: Array, report: Array, limits: Limits
+    ) -> Solution:
+        gaps, chords = np.sqrt(report[:, GAP]), np.sqrt(report[:, ANGLE])
         angles = 2.0 * np.arcsin(np.minimum(1.0, 0.5 * chords))
-
-        def explain(index: tuple[int, ...]) -> str:
+        solved, counts = report[:, STATUS] == SOLVED, report[:, [TURNS, STARTED]].astype(np.int64)
+        for k in np.flatnonzero(~solved).tolist():
+            q[k], gap, angle, further = self._minimum.run(starts[k] if limits.chosen else q[k], rows[k])
+            gaps[k], angles[k], counts[k, 0] = gap, angle, counts[k, 0] + further
+            solved[k] = gap <= limits.position and angle <= limits.rotation
+        q = q.reshape(*batch, self.robot.nq)
+        gaps, angles, solved = (each.reshape(batch) for each in (gaps, angles, solved))
+        explain = None
+        if not solved.all():
             wanted = np.broadcast_to(np.asarray(target, dtype=float), batch + self.core)
-            return self._reason(q[index], wanted[index], float(gaps[index]), float(angles[index]))
+            explain = self._explanation(wanted, q, gaps, angles, limits)
+        turns, started = (column.reshape(batch) for column in counts.T)
+        return Solution(q, solved, gaps, angles, turns, started, explain)
 
-        solved, counts = report[..., STATUS] == SOLVED, report[..., [TURNS, STARTED]].astype(np.int64)
-        return Solution(q, solved, gaps, angles, counts[..., 0], counts[..., 1], explain)
-
-    def _reason(self, q: Array, target: Array, gap: float, angle: float) -> str:
-        """Why the best configuration is not better."""
-        what = f"{self.frames[0]!r}" if len(self.frames) == 1 else f"of {', '.join(map(repr, self.frames))}, one"
-        numbers = (target.reshape(-1, 4, 4)[:, :3] if self.turns else target).ravel()
-        e, J, _ = self.step.error(self.robot.eager, q, numbers)
-        slope = J.T @ e
-        joints = self.robot.model.owners
-        held = []
-        for iq, iv, low, high in limited(self.robot):
-            at_low, at_high = q[iq] <= low and slope[iv] < 0.0, q[iq] >= high and slope[iv] > 0.0
-            if at_low or at_high:
-                name = next(joint.name for joint in joints if joint.iv <= iv < joint.iv + joint.nv)
-                held.append(f"{name!r} at its {'lower' if at_low else 'upper'} limit {low if at_low else high:.4g}")
-        short_of = f"{gap:.3g} m" + (f" and {angle:.3g} rad" if self.turns else "")
-        text = f"{what} stays {short_of} short of its target"
-        if self.turns:
-            reach = search(self.robot, self.frames, turns=False)
-            at = reach.solve(target[..., :3, 3], q, 1e-4, 1.0, 32)
-            if at.success:
-                text += ": its position can be reached, but not with this orientation"
-            else:
-                text += f": its position is out of reach by {min(gap, at.position_error):.3g} m"
-        else:
-            text += ": out of reach"
-        return f"{text}; {', '.join(held)}" if held else text
+    def _explanation(self, target: Array, q: Array, gap: Any, angle: Any, limits: Limits) -> Explanation:
+        tolerances = (limits.position, limits.rotation)
+        known = (self.robot, self.frames, self.turns, target, q, gap, angle)
+        return Explanation(*known, limits.attempts, limits.chosen, tolerances)
 
 
 def _where(wrong: Array, inner: int) -> str:

@@ -22,7 +22,7 @@ class Limits:
     position       whether joints stop at the robot's position limits; beyond one, they come back as fast as the others
                    allow. Quaternions have no limits
     velocity       whether the robot's velocity limits hold, none of which may be negative; `slower` scales them. A
-                   joint whose limit is zero does not move
+                   joint whose limit is zero does not move; in URDF files zero stands for no limit, and is read so
     acceleration   the most [rad/s² or m/s²], a number or one for every velocity: v then changes by no more than that,
                    and joints brake in time for their position limits; the last v becomes an argument
     """

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 
+from kinetree.ik.reasons import Explanation
 from kinetree.ops import Array
 
 
@@ -30,7 +30,7 @@ class Solution:
     rotation_error: Any
     iterations: Any
     attempts: Any
-    _explain: Callable[[tuple[int, ...]], str] = field(repr=False)
+    _explain: Explanation | None = field(repr=False)
 
     @property
     def residual(self) -> Any:
@@ -41,8 +41,10 @@ class Solution:
     def reason(self) -> Any:
         """Why there is no solution, in a sentence, or None; for a batch an array of these."""
         if np.ndim(self.success) == 0:
-            return None if self.success else self._explain(())
+            return None if self._explain is None else self._explain(())
         reasons = np.full(self.success.shape, None, dtype=object)
+        if self._explain is None:
+            return reasons
         for index in zip(*np.nonzero(~self.success), strict=True):
             reasons[index] = self._explain(tuple(map(int, index)))
         return reasons

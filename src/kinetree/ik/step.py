@@ -1,23 +1,31 @@
 """One step of the search for a pose: Levenberg-Marquardt within joint limits, as a formula.
 
-With the stacked error e of all frames, its Jacobian J and λ = ½ ‖e‖² (Chan and Lawrence 1988), the step is
+With the stacked error e of all frames, its Jacobian J and λ = 0.02 ‖e‖² (after Chan and Lawrence 1988), the step is
 
-    Δq = Jᵀ (J Jᵀ + λ I)⁻¹ e = (Jᵀ J + λ I)⁻¹ Jᵀ e,
+    Δq = W Jᵀ (J W Jᵀ + λ I)⁻¹ e = (Jᵀ J + λ W⁻¹)⁻¹ Jᵀ e,
 
-whichever is smaller to solve: long steps far away are damped, and near the target it becomes Newton's. Joints that are
-at a limit and would go beyond are held (their columns of J vanish), and what still goes beyond is cut off (Bertsekas
-1982).
+whichever is smaller to solve: long steps far away are damped, and near the target it becomes Newton's. Lengths are
+measured in those of the robot's links. W is 1 for angles, and 1 + ‖gap‖² for lengths, in which positions are linear:
+however far a target is, rails and floating bases go there in a few steps, and angles, of which no step changes any by
+more than one radian, are left to what remains. Joints
+that are at a limit and would go beyond are held (their columns of J vanish), and what still goes beyond is cut off
+(Bertsekas 1982).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kinetree import linalg, ops
+from kinetree.ik.coordinates import in_own_axes, in_parent_axes, limited, translations, within_limits
+from kinetree.ik.reach import Reach
 from kinetree.ik.tasks.task import linear_and_angular
+from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -26,7 +34,7 @@ DAMPING = 0.02
 SMALLEST = 1e-12
 """Of λ, so that singular poses stay solvable."""
 LONGEST = 1.0
-"""The most that a coordinate moves in one step [rad or m]."""
+"""The most that an angle changes in one step [rad]."""
 
 
 @dataclass(frozen=True)
@@ -42,24 +50,39 @@ class Step:
         """Numbers of all targets: rows of [R p], or p alone."""
         return len(self.frames) * (12 if self.turns else 3)
 
+    @lazy
+    def length(self) -> float:
+        """The unit of lengths [m]: the power of ten that is nearest to the length of the links, 1 m for most robots."""
+        size = max(Reach(self.robot, name).size for name in self.frames)
+        return 10.0 ** round(math.log10(size)) if size > 0.0 else 1.0
+
     def __call__(self, robot: Robot, q: Array, target: Array) -> tuple[Array, Array]:
         """q after the step, and the greatest squared errors of position and rotation before it."""
         e, J, squares = self.error(robot, q, target)
+        if self.length != 1.0:
+            units = np.tile([1.0 / self.length] * 3 + [1.0] * 3 * self.turns, len(self.frames))
+            e, J = e * units, J * units[:, None]
+        J = in_parent_axes(robot, q, J)
         J = self._hold(robot, q, J.T @ e, J)
         rows, columns = J.shape
         damping = ops.maximum(DAMPING * (e @ e), SMALLEST)
+        slides = translations(robot)
+        W = ops.array([self.length**2 + squares[0] if slide else 1.0 for slide in slides])
         if rows <= columns:
-            dq = J.T @ linalg.solve(J @ J.T + damping * np.eye(rows), e, positive_definite=True)
+            dq = W * (J.T @ linalg.solve((J * W) @ J.T + damping * np.eye(rows), e, positive_definite=True))
         else:
-            dq = linalg.solve(J.T @ J + damping * np.eye(columns), J.T @ e, positive_definite=True)
+            dq = linalg.solve(J.T @ J + np.diag(damping / W), J.T @ e, positive_definite=True)
         longest: Any = LONGEST
-        for number in dq:
+        for number in dq[~slides]:
             longest = ops.maximum(longest, ops.absolute(number))
-        moved = robot.integrate(q, dq * (LONGEST / longest))
-        return self.cut(robot, moved), squares
+        moved = robot.integrate(q, in_own_axes(robot, q, dq * (LONGEST / longest)))
+        return within_limits(robot, moved), squares
 
-    def error(self, robot: Robot, q: Array, target: Array) -> tuple[Array, Array, Array]:
-        """e and J of all frames, and the greatest squared errors of position and of rotation among them."""
+    def error(
+        self, robot: Robot, q: Array, target: Array, rotation: Callable[[Array, Array], Array] | None = None
+    ) -> tuple[Array, Array, Array]:
+        """e and J of all frames, and the greatest squared errors of position and of rotation among them; errors of
+        rotation are `chord`, or as `rotation` gives them from the target's axes and the frame's."""
         errors, rows = [], []
         farthest: Any = 0.0
         widest: Any = 0.0
@@ -73,7 +96,7 @@ class Step:
             rows.append(linear)
             farthest = ops.maximum(farthest, gap @ gap)
             if self.turns:
-                turn = chord(wanted[:, :3], T[:3, :3])
+                turn = (rotation or chord)(wanted[:, :3], T[:3, :3])
                 errors.append(turn)
                 rows.append(angular)
                 widest = ops.maximum(widest, turn @ turn)
@@ -88,25 +111,6 @@ class Step:
             for row in range(len(J)):
                 J[row, iv] = ops.where(held, 0.0, J[row, iv])
         return J
-
-    def cut(self, robot: Robot, q: Array) -> Array:
-        """q within limits."""
-        q = q.copy()
-        for iq, _, low, high in limited(robot):
-            q[iq] = ops.clip(q[iq], low, high)
-        return q
-
-
-def limited(robot: Robot) -> list[tuple[int, int, float, float]]:
-    """Coordinates that have limits: where they are in q and in v, and from where to where they go."""
-    limits, found = robot.model.limits, []
-    for joint in robot.model.owners:
-        if joint.nq == joint.nv:
-            for k in range(joint.nq):
-                low, high = float(limits.lower[joint.iq + k]), float(limits.upper[joint.iq + k])
-                if np.isfinite(low) or np.isfinite(high):
-                    found.append((joint.iq + k, joint.iv + k, low, high))
-    return found
 
 
 def chord(R_target: Array, R: Array) -> Array:

@@ -161,6 +161,11 @@ def descend(
         active[j] = 0.0
     info[STATUS] = 0.0
     info[TURNS] = 0.0
+    info[LEVEL] = 0.0
+    for j in range(n + extra):
+        if not (abs(lower[j]) >= 0.0 and abs(upper[j]) >= 0.0):
+            info[STATUS] = float(NOT_FINITE)
+            return
     turns = 0.0
     partly = 0
     start = 0
@@ -168,11 +173,17 @@ def descend(
     for level in range(count):
         rows = int(levels[level + SIZES_AT])
         size = 0.0
+        wanted = 0.0
         for i in range(rows):
             size += dot(J[start + i], J[start + i], n)
             T[ERROR, i] = e[start + i] - dot(J[start + i], x, n)
+            wanted += abs(e[start + i])
             in_basis(B[i], J[start + i], Z, free, n)
         start += rows
+        if not (size < FINITE and wanted < FINITE):  # else it would pass for a level of rank zero
+            info[LEVEL] = float(level)
+            info[STATUS] = float(NOT_FINITE)
+            return
         rank = triangular(B, T[ERROR], Z, n - free, rows, free, RANK * sqrt(size), T[REFLECTOR], T[SUM], n)
         hard = level == 0 and levels[HARD_AT] != 0.0
         info[LEVEL] = float(level)

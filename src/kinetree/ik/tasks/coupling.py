@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from kinetree.arguments import as_number
-from kinetree.errors import ArgumentError, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ik.tasks.task import Task
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -24,8 +25,16 @@ class JointCoupling(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        terms = self.terms.items() if isinstance(self.terms, dict) else self.terms
-        object.__setattr__(self, "terms", tuple((name, as_number("a factor of terms", c)) for name, c in terms))
+        given = tuple(self.terms.items()) if isinstance(self.terms, dict) else self.terms
+        pairs = given if isinstance(given, (list, tuple)) else ()
+        if not pairs or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+            expected = "joints and their factors, {'a': 1, 'b': -1}"
+            raise ArgumentTypeError(f"terms is {short(self.terms)}; expected {expected}")
+        object.__setattr__(self, "terms", tuple((name, as_number("a factor of terms", c)) for name, c in pairs))
+        object.__setattr__(self, "offset", as_number("offset", self.offset))
+        for name, number in (*self.terms, ("offset", self.offset)):
+            if not math.isfinite(number):
+                raise ArgumentError(f"{name!r} of a coupling has {number:g}; expected a finite number")
 
     def check(self, robot: Robot) -> None:
         super().check(robot)

@@ -181,6 +181,9 @@ class _Reader(Reading):
         elif not given:
             self.note(label, "<limit> has neither lower nor upper, so both are 0", limit)
         velocity = self.number(label, limit, "velocity", math.inf)
+        if velocity == 0.0:  # exporters write that where they know none; nobody means a joint that cannot move
+            self.note(label, "its velocity limit is 0, as of one that is not known; it counts as none", limit)
+            velocity = math.inf
         effort = self.number(label, limit, "effort", math.inf)
         return lower, upper, velocity, effort
 

@@ -184,11 +184,16 @@ def _joint(joint: JointDescription) -> list[Element]:
     return [element]
 
 
+SLOWEST = 1e-300
+"""The velocity limit [rad/s or m/s] of a joint that cannot move: in URDF, zero is read as none."""
+
+
 def _limit(joint: JointDescription) -> list[Element]:
     """Infinite limits are written as such, which Python and C++ readers understand."""
     lower, upper, velocity, effort = (of_coordinate(bound, 0) for bound in joint.bounds)
     if not np.isfinite([lower, upper, velocity, effort]).any():
         return []
+    velocity = velocity if velocity != 0.0 else SLOWEST
     values = {"effort": _number(effort), "velocity": _number(velocity)}
     if joint.kind in ("revolute", "prismatic"):
         values = {"lower": _number(lower), "upper": _number(upper), **values}

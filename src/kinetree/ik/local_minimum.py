@@ -1,0 +1,136 @@
+"""`descent` as machine code: a kernel that evaluates rows, and `descent.advance` between its calls."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from typing import Any
+
+import numpy as np
+
+from kinetree.bound_law import BoundLaw
+from kinetree.compiler.call import Loaded, address_of
+from kinetree.compiler.emit.elementary import BIND
+from kinetree.compiler.jit import LoadedCode, host, lazy_code, once, optimized_object
+from kinetree.compiler.loops import call_text, loops_assembly
+from kinetree.compiler.stored import stored_object
+from kinetree.definition import Definition
+from kinetree.identity import identity
+from kinetree.ik.coordinates import in_own_axes, in_parent_axes, limited, translations, within_limits
+from kinetree.ik.descent import COORDINATE, HIGH, LENGTHS, LOW, PLACE, SLIDES, STATE, TURN, advance
+from kinetree.ik.step import Step
+from kinetree.ik.tasks.task import rotation_error
+from kinetree.lazy import lazy
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+_DESCEND = "kinetree_descend"
+_SIZES = ("rows", "nq", "nv")
+_VECTORS = ("state", "q", "squares")
+_MATRICES = ("C", "Q", "M", "N", "F", "slopes", "E", "H", "V")
+
+
+def _assembly() -> str:
+    lines = []
+    for k, name in enumerate((*_SIZES, *(f"stride.{name}" for name in _MATRICES))):
+        lines += [f"%{name}.at = getelementptr i64, ptr %sizes, i64 {k}", f"%{name} = load i64, ptr %{name}.at"]
+    for k, name in enumerate((*_VECTORS, *_MATRICES)):
+        lines += [f"%{name}.at = getelementptr ptr, ptr %places, i64 {k}", f"%{name} = load ptr, ptr %{name}.at"]
+    given = {name: f"%{name}" for name in (*_SIZES, *_VECTORS)}
+    given |= {name: f"%{name}, %stride.{name}" for name in _MATRICES}
+    (call,) = call_text(advance, given)
+    body = "\n  ".join(lines)
+    return f"""{loops_assembly(advance)}
+
+define void @{BIND}(ptr %table) nounwind {{
+  ret void
+}}
+
+define void @{_DESCEND}(ptr %kernel, ptr %descriptor, ptr %work, ptr %sizes, ptr %places) nounwind {{
+entry:
+  {body}
+  br label %look
+evaluate:
+  call void %kernel(i64 0, i64 %rows, ptr %descriptor, ptr %work)
+  br label %look
+look:
+  %more = {call}
+  br i1 %more, label %evaluate, label %end
+end:
+  ret void
+}}
+"""
+
+
+@once
+def _driver() -> tuple[LoadedCode, Any]:
+    code = LoadedCode(stored_object("descent", _assembly, host(), optimized_object), host(), library=False)
+    return code, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5)(code.address(_DESCEND))
+
+
+class _Room:
+    """What one thread works in."""
+
+    def __init__(self, robot: Robot, nt: int, code: Loaded) -> None:
+        nq, nv, rows = robot.nq, robot.nv, max(robot.nv + 1, LENGTHS)
+        self.state, self.q, self.squares = np.zeros(STATE), np.zeros(nq), np.zeros(2)
+        shapes = {"C": (nv, COORDINATE), "Q": (rows, nq), "M": (rows, nv), "N": (rows, nq), "F": (rows, 1)}
+        shapes |= {"slopes": (rows, nv), "E": (rows, 2), "H": (nv, nv), "V": (nv, nv)}
+        self.matrices = {name: np.zeros(shape) for name, shape in shapes.items()}
+        self.targets, self.flags = np.zeros((rows, nt)), np.zeros(rows)
+        C = self.matrices["C"]
+        C[:, LOW], C[:, HIGH], C[:, SLIDES] = -np.inf, np.inf, translations(robot)
+        for iq, iv, low, high in limited(robot):
+            C[iv, [LOW, HIGH, PLACE]] = low, high, iq
+        self.work = np.empty(code.workspace + 64, dtype=np.uint8)
+        places = {name: address_of(matrix) for name, matrix in self.matrices.items()}
+        words = [places["Q"], nq, 1, places["M"], nv, 1, address_of(self.targets), nt, 1, places["N"], nq]
+        words += [places["F"], 1, places["slopes"], nv, places["E"], 2, address_of(self.flags), 1]
+        strides = [self.matrices[name].shape[1] for name in _MATRICES]
+        vectors = [address_of(vector) for vector in (self.state, self.q, self.squares)]
+        self.words = tuple(
+            (ctypes.c_int64 * len(numbers))(*numbers)
+            for numbers in (words, [rows, nq, nv, *strides], [*vectors, *places.values()])
+        )
+        descriptor, sizes, pointers = map(ctypes.addressof, self.words)
+        self.arguments = (code.address, descriptor, -(-address_of(self.work) // 64) * 64, sizes, pointers)
+        self.code, self.drive = _driver()  # the function does not keep its code
+
+
+class LocalMinimum:
+    """Configurations with the least errors of a step's frames that descent from a given one leads to."""
+
+    def __init__(self, step: Step) -> None:
+        self.robot, self.step = step.robot, step
+        self._local = threading.local()
+
+    @lazy
+    def law(self) -> BoundLaw:
+        """q moved by a displacement, cut off at limits; there f = ½ Σ ‖e‖², its gradient, and the greatest squared
+        errors of position and rotation."""
+        step = self.step
+
+        def move(robot: Robot, q: Array, dv: Array, target: Array) -> tuple[Array, Array, Array, Array]:
+            moved = within_limits(robot, robot.integrate(q, in_own_axes(robot, q, dv)))
+            e, J, squares = step.error(robot, moved, target, rotation_error)
+            return moved, 0.5 * (e @ e), -(in_parent_axes(robot, moved, J).T @ e), squares
+
+        shapes, own = {"dv": (self.robot.nv,), "target": (step.target_size,)}, identity("descent of IK", step)
+        return BoundLaw(Definition(move, shapes, identity=own), {"robot": self.robot}, {})
+
+    @lazy_code
+    def _code(self) -> Loaded:
+        return self.law.traced.kernel.load("batch")
+
+    def run(self, q: Array, target: Array) -> tuple[Array, float, float, int]:
+        """From q, (nq,), for targets, (nt,): where it ends, the greatest errors of position [m] and of rotation [rad]
+        there, and how many steps it took."""
+        room = getattr(self._local, "room", None)
+        if room is None:
+            room = self._local.room = _Room(self.robot, self.step.target_size, self._code)
+        room.state[...] = 0.0
+        room.q[...], room.targets[...] = q, target
+        room.drive(*room.arguments)
+        gap, angle = map(math.sqrt, room.squares.tolist())
+        return room.q.copy(), gap, angle, int(room.state[TURN])

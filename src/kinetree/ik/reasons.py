@@ -1,0 +1,94 @@
+"""Why a search for poses did not arrive, in a sentence that says no more than is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.ik.coordinates import in_parent_axes, limited
+from kinetree.ik.reach import Reach
+from kinetree.ik.step import Step
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+TIGHT = 1e-3
+"""Part by which an error may exceed the least that is proven, and still count as that."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What is known of problems that were not solved: their targets and the errors that are left, all with the batch
+    axes of a solution. `attempts` were allowed; `chosen` says whether the start was given."""
+
+    robot: Robot
+    frames: tuple[str, ...]
+    turns: bool
+    target: Array
+    q: Array
+    position_error: Any
+    rotation_error: Any
+    attempts: int
+    chosen: bool
+    tolerances: tuple[float, float]
+
+    def __call__(self, index: tuple[int, ...]) -> str:
+        """Of the problem at this index of the batch."""
+        q = self.q[index]
+        target = np.asarray(self.target, dtype=float)[index]
+        gap, angle = (float(np.asarray(error)[index]) for error in (self.position_error, self.rotation_error))
+        what = f"{self.frames[0]!r}" if len(self.frames) == 1 else f"of {', '.join(map(repr, self.frames))}, one"
+        stays = f"{what} stays {gap:.3g} m" + (f" and {angle:.3g} rad" if self.turns else "") + " short of its target"
+        proof = self._proof(q, target, gap)
+        if proof:
+            text = f"{stays}: {proof}"
+        else:
+            found = "the local minimum that q0 leads to" if self.chosen else "the closest"
+            text = f"no solution was found within {self.attempts} attempts; at {found}, {stays}"
+            if self.turns and self._reaches_position(target, q):
+                text += "; its position alone can be reached"
+        held = self._held(q, target)
+        return f"{text}; {', '.join(held)}" if held else text
+
+    def _proof(self, q: Array, target: Array, gap: float) -> str:
+        """What makes it impossible, or nothing."""
+        alone = len(self.frames) == 1
+        targets = target.reshape(len(self.frames), *((4, 4) if self.turns else (3,)))
+        for name, wanted in zip(self.frames, targets, strict=True):
+            reach, its = Reach(self.robot, name), "its" if alone else f"that of {name!r}, whose"
+            place = wanted[:3, 3] if self.turns else wanted
+            bound = reach.out_of_reach(place, self.robot.frame(name).pose(q)[:3, 3])
+            if bound > self.tolerances[0]:
+                by = "" if alone and gap <= bound * (1.0 + TIGHT) else f" by at least {bound:.3g} m"
+                return f"{its} position is out of reach{by}" if self.turns or not alone else f"out of reach{by}"
+            bound = reach.never_turned_to(wanted[:3, :3]) if self.turns else 0.0
+            if bound > self.tolerances[1]:
+                kept = f"{its} orientation is out of reach"
+                if alone and self._reaches_position(target, q):
+                    kept = "its position can be reached, but not with this orientation"
+                return f"{kept}, by at least {bound:.3g} rad"
+        return ""
+
+    def _reaches_position(self, target: Array, q: Array) -> bool:
+        """Whether a search for positions alone arrives."""
+        from kinetree.ik.inverse import search  # noqa: PLC0415 - it makes explanations
+
+        position = max(1e-6, self.tolerances[0])
+        solution = search(self.robot, self.frames, turns=False).solve(target[..., :3, 3], q, position, 1.0, 32)
+        return bool(solution.success)
+
+    def _held(self, q: Array, target: Array) -> list[str]:
+        """Which joints their limits keep from going on."""
+        numbers = (target.reshape(-1, 4, 4)[:, :3] if self.turns else target).ravel()
+        e, J, _ = Step(self.robot, self.frames, self.turns).error(self.robot.eager, q, numbers)
+        slope = in_parent_axes(self.robot.eager, q, J).T @ e
+        held = []
+        for iq, iv, low, high in limited(self.robot):
+            at_low, at_high = q[iq] <= low and slope[iv] < 0.0, q[iq] >= high and slope[iv] > 0.0
+            if at_low or at_high:
+                joints = self.robot.model.owners
+                name = next(joint.name for joint in joints if joint.iv <= iv < joint.iv + joint.nv)
+                held.append(f"{name!r} at its {'lower' if at_low else 'upper'} limit {low if at_low else high:.4g}")
+        return held

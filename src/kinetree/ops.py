@@ -203,7 +203,11 @@ def zeros(shape: int | tuple[int, ...], *like: Any) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """a × b for 3-vectors."""
+    """a × b, (…, 3) of vectors (…, 3)."""
+    if np.ndim(a) > 1 or np.ndim(b) > 1:
+        a0, a1, a2 = np.moveaxis(np.asarray(a), -1, 0)
+        b0, b1, b2 = np.moveaxis(np.asarray(b), -1, 0)
+        return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
     a0, a1, a2 = a
     b0, b1, b2 = b
     return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
@@ -223,9 +227,13 @@ def skew(a: Array) -> Array:
 def unskew(A: Array) -> Array:
     """The vector a with [a]× = A, (…, 3) of matrices (…, 3, 3); of others, that of their skew-symmetric part
     ½ (A - Aᵀ)."""
-    A = np.asarray(A)
+    return 0.5 * axial(np.asarray(A))
+
+
+def axial(A: Array) -> Array:
+    """The vector a with [a]× = A - Aᵀ, (…, 3) of matrices (…, 3, 3)."""
     parts = [A[..., 2, 1] - A[..., 1, 2], A[..., 0, 2] - A[..., 2, 0], A[..., 1, 0] - A[..., 0, 1]]
-    return 0.5 * np.stack(parts, axis=-1)
+    return np.stack(parts, axis=-1)
 
 
 def mirrored(A: Array) -> Array:

@@ -46,6 +46,7 @@ def arguments(robot, function):
         "constraints": constraints,
         "reference": "local",
         "kind": "spatial",
+        "point": "center-of-mass",
         "position": "cartesian",
         "rotation": "quaternion",
         "restitution": np.zeros(1),
@@ -73,7 +74,7 @@ def test_every_algorithm_refuses_what_is_not_one_state(name, robot):
             function(**(given | {key: ["a"] * 6}))
     with pytest.raises(kt.ArgumentTypeError, match=r"model is <Robot .*; expected a kinetree.Model, such"):
         function(**(given | {"model": robot}))
-    for key in given.keys() & {"reference", "kind", "position", "rotation", "frame"}:
+    for key in given.keys() & {"reference", "kind", "point", "position", "rotation", "frame"}:
         with pytest.raises((kt.ArgumentError, kt.UnknownNameError), match=f"{key} .*'nothing'"):
             function(**(given | {key: "nothing"}))
 

@@ -11,13 +11,17 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.ops import Array, cross, skew
 from kinetree.spatial.force import Force
-from kinetree.spatial.operands import are_vectors, is_scale, operand
-from kinetree.spatial.packing import SpatialOrder, block_matrix, pack, unpack
+from kinetree.spatial.last_axes import dot_last, times
+from kinetree.spatial.operands import are_vectors, broadcast, is_scale, operands
+from kinetree.spatial.packing import SpatialOrder, block_matrix, pack_last, unpack_last
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Motion:
-    """Velocity [m/s] of the body-fixed point at the origin and angular velocity [rad/s]; also an acceleration."""
+    """Velocity [m/s] of the body-fixed point at the origin and angular velocity [rad/s]; also an acceleration.
+
+    Both are (…, 3): one motion, or any leading axes of them, which broadcast in sums and products.
+    """
 
     linear: Array
     angular: Array
@@ -25,8 +29,10 @@ class Motion:
 
     def __post_init__(self) -> None:
         if not are_vectors(self.linear, self.angular):
-            object.__setattr__(self, "linear", operand("linear", self.linear, (3,)))
-            object.__setattr__(self, "angular", operand("angular", self.angular, (3,)))
+            linear, angular = operands("linear", self.linear, (3,)), operands("angular", self.angular, (3,))
+            linear, angular = broadcast("linear", linear, 1, "angular", angular, 1)
+            object.__setattr__(self, "linear", linear)
+            object.__setattr__(self, "angular", angular)
 
     @staticmethod
     def zero() -> Motion:
@@ -34,10 +40,12 @@ class Motion:
 
     @staticmethod
     def from_vector(six: ArrayLike, order: SpatialOrder = "linear-first") -> Motion:
-        return Motion(*unpack(operand("six", six, (6,)), order))
+        """From (…, 6) numbers."""
+        return Motion(*unpack_last(operands("six", six, (6,)), order))
 
     def vector(self, order: SpatialOrder = "linear-first") -> Array:
-        return pack(self.linear, self.angular, order)
+        """The 6-vector, (…, 6)."""
+        return pack_last(self.linear, self.angular, order)
 
     def __add__(self, other: Motion) -> Motion:
         if not isinstance(other, Motion):
@@ -74,31 +82,31 @@ class Motion:
         return Motion(cross(w, other.linear) + cross(v, other.angular), cross(w, other.angular))
 
     def cross_matrix(self, order: SpatialOrder = "linear-first") -> Array:
-        """V×, the matrix of `cross` for motions, (6, 6): ``[[[ω]×, [v]×], [0, [ω]×]]``, linear first."""
+        """V×, the matrix of `cross` for motions, (…, 6, 6): ``[[[ω]×, [v]×], [0, [ω]×]]``, linear first."""
         v, w = skew(self.linear), skew(self.angular)
-        return block_matrix(w, v, np.zeros((3, 3)), w, order)
+        return block_matrix(w, v, np.zeros(w.shape), w, order)
 
     def cross_force_matrix(self, order: SpatialOrder = "linear-first") -> Array:
-        """V×* = -(V×)ᵀ, the matrix of `cross` for forces, (6, 6): ``[[[ω]×, 0], [[v]×, [ω]×]]``, linear first."""
+        """V×* = -(V×)ᵀ, the matrix of `cross` for forces, (…, 6, 6): ``[[[ω]×, 0], [[v]×, [ω]×]]``, linear first."""
         v, w = skew(self.linear), skew(self.angular)
-        return block_matrix(w, np.zeros((3, 3)), v, w, order)
+        return block_matrix(w, np.zeros(w.shape), v, w, order)
 
     def dot(self, force: Force) -> Any:
-        """The power of a force on this motion [W]; the one product that is the same in all frames."""
+        """The power of a force on this motion [W], (…); the one product that is the same in all frames."""
         if not isinstance(force, Force):
             raise ArgumentTypeError(f"the power of {short(force)} on a motion is asked for; expected a Force")
-        return self.linear @ force.force + self.angular @ force.moment
+        return dot_last(self.linear, force.force) + dot_last(self.angular, force.moment)
 
     def rotated(self, R: Array) -> Motion:
         """The same motion about the same origin, in the axes that R leads to."""
         if type(R) is not np.ndarray or R.shape != (3, 3):
-            R = operand("R", R, (3, 3))
-        return Motion(R @ self.linear, R @ self.angular)
+            R = operands("R", R, (3, 3))
+        return Motion(times(R, self.linear), times(R, self.angular))
 
     def moved(self, r: Array) -> Motion:
         """The same motion seen at a point displaced by r: v + ω × r."""
         if type(r) is not np.ndarray or r.shape != (3,):
-            r = operand("r", r, (3,))
+            r = operands("r", r, (3,))
         return Motion(self.linear + cross(self.angular, r), self.angular)
 
     def classical(self, V: Motion) -> Motion:

@@ -6,6 +6,8 @@
     tests/path.py::test_name    that test, or several of them with commas between
     page                        code of the same page, which runs in the tests and asserts it
     record calls.json           a record in benchmarks/results, from which the numbers are copied
+    measured benchmarks/ik.py   a script that measures it where it is run
+    once                        measured by hand, on the machine that the page names: nothing checks it, so there are few
     words                       it defines or introduces something, or says what is not promised
 
     python tests/claims.py          sentences without evidence, in the format of the list

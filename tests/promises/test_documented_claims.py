@@ -24,7 +24,7 @@ def test_every_listed_sentence_still_stands_in_its_page():
 @pytest.mark.parametrize("page", ["*", *PAGES])
 def test_evidence_exists(page):
     for claim, shown in listed().items():
-        if claim.page != page or shown == "words":
+        if claim.page != page or shown in ("words", "once"):
             continue
         kind, _, name = shown.partition(" ")
         if kind == "page":
@@ -43,6 +43,7 @@ def test_evidence_exists(page):
 def test_most_claims_are_shown_by_tests():
     kinds = [shown.split()[0] for shown in listed().values()]
     assert sum("::" in kind for kind in kinds) > 0.8 * len(kinds)
+    assert kinds.count("once") <= 8
 
 
 def test_what_counts_as_a_claim():

@@ -7,7 +7,7 @@
     page                        code of the same page, which runs in the tests and asserts it
     record calls.json           a record in benchmarks/results, from which the numbers are copied
     measured benchmarks/ik.py   a script that measures it where it is run
-    once                        measured by hand, on the machine that the page names: nothing checks it, so there are few
+    once                        measured by hand on the machine that the page names; nothing checks it
     words                       it defines or introduces something, or says what is not promised
 
     python tests/claims.py          sentences without evidence, in the format of the list

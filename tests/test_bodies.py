@@ -134,6 +134,7 @@ def test_mass_matrix_and_bias_by_all_three_methods(robot):
     close(robot.bias_forces_by_jacobians(q, v), b, 1e-11)
     wrenches = {robot.body_names[-1]: np.arange(6.0)}
     close(robot.bias_forces_by_newton_euler(q, v, wrenches), robot.bias_forces(q, v, wrenches), 1e-11)
+    close(robot.bias_forces_by_jacobians(q, v, wrenches), robot.bias_forces(q, v, wrenches), 1e-11)
 
 
 def test_the_coriolis_matrix_of_the_lecture(robot):
@@ -225,7 +226,7 @@ def test_inside_compiled_functions_and_differentiated():
 
 
 def test_every_kind_of_joint_compiled_as_by_the_textbook():
-    """All of these quantities in one function, for one state and for a batch, on a mixed base in Featherstone's order."""
+    """All of these in one function, for one state and for a batch, on a mixed base in Featherstone's order."""
     model = one_of_each.builder().build(base="floating", base_velocity="mixed", spatial_order="angular-first")
     robot = kt.Robot(model)
 
@@ -240,6 +241,7 @@ def test_every_kind_of_joint_compiled_as_by_the_textbook():
             robot.newton_euler(q, v, a),
             robot.passive_forces(q, v),
             robot.bias_forces_by_newton_euler(q, v),
+            robot.bias_forces_by_jacobians(q, v, {robot.body_names[-1]: v[:6]}),
         )
 
     rng = np.random.default_rng(4)

@@ -128,6 +128,38 @@ def test_what_holds_one_body_refuses_batches():
         kt.Transform(wrong, np.zeros(3))
 
 
+def test_batches_that_do_not_fit_together_are_refused_in_a_sentence():
+    three, four = np.ones((3, 6)), np.ones((4, 6))
+    V, W, F = kt.Motion.from_vector(three), kt.Motion.from_vector(four), kt.Force.from_vector(four)
+    X = kt.Transform.from_pose(np.tile(np.eye(4), (4, 1, 1)))
+    products = (lambda: V + W, lambda: V - W, lambda: V.cross(W), lambda: V.cross(F), lambda: V.dot(F), lambda: X * V)
+    for product in (
+        *products,
+        lambda: F + kt.Force.from_vector(three),
+        lambda: X.transpose() * kt.Force.zero().moved(three[:, :3]),
+    ):
+        with pytest.raises(
+            kt.ArgumentError, match=r"\(3,.* \(4, 3.*expected leading axes|\(4,.* \(3, 3.*expected leading axes"
+        ):
+            product()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: kt.cross([1, 0], [0, 1, 0]), r"cross of shape \(2,\) and \(3,\); expected \(…, 3\)"),
+        (lambda: kt.cross(np.ones((3, 2)), np.ones((3, 2))), r"cross of shape \(3, 2\) and \(3, 2\)"),
+        (lambda: kt.cross(1.0, [0, 1, 0]), r"cross of shape \(\) and"),
+        (lambda: kt.skew([1, 2]), r"skew of shape \(2,\); expected \(…, 3\)"),
+        (lambda: kt.skew(np.ones((3, 4))), r"skew of shape \(3, 4\)"),
+        (lambda: kt.unskew([1, 2, 3]), r"unskew of an array of shape \(3,\); expected \(…, 3, 3\)"),
+    ],
+)
+def test_vectors_of_other_than_three_numbers_are_refused(call, sentence):
+    with pytest.raises(kt.ArgumentError, match=sentence):
+        call()
+
+
 def test_cross_products_of_batches_run_along_the_last_axis():
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=(2, 3, 3))  # three vectors of three: either axis would fit

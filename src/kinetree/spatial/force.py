@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.ops import Array, cross
 from kinetree.spatial.last_axes import times
-from kinetree.spatial.operands import are_vectors, broadcast, is_scale, operands
+from kinetree.spatial.operands import are_vectors, broadcast, is_scale, operands, require_broadcast
 from kinetree.spatial.packing import SpatialOrder, pack_last, unpack_last
 
 
@@ -48,11 +48,15 @@ class Force:
     def __add__(self, other: Force) -> Force:
         if not isinstance(other, Force):
             return NotImplemented
+        if self.force.shape != other.force.shape:
+            require_broadcast("one", self.force, "the other", other.force)
         return Force(self.force + other.force, self.moment + other.moment)
 
     def __sub__(self, other: Force) -> Force:
         if not isinstance(other, Force):
             return NotImplemented
+        if self.force.shape != other.force.shape:
+            require_broadcast("one", self.force, "the other", other.force)
         return Force(self.force - other.force, self.moment - other.moment)
 
     def __neg__(self) -> Force:
@@ -69,10 +73,12 @@ class Force:
         """The same wrench about the same origin, in the axes that R leads to."""
         if type(R) is not np.ndarray or R.shape != (3, 3):
             R = operands("R", R, (3, 3))
+            require_broadcast("force", self.force, "R", R, 2)
         return Force(times(R, self.force), times(R, self.moment))
 
     def moved(self, r: Array) -> Force:
         """The same wrench about a point displaced by r: n - r × f."""
         if type(r) is not np.ndarray or r.shape != (3,):
             r = operands("r", r, (3,))
+            require_broadcast("force", self.force, "r", r)
         return Force(self.force, self.moment - cross(r, self.force))

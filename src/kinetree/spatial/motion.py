@@ -12,7 +12,7 @@ from kinetree.errors import ArgumentTypeError, short
 from kinetree.ops import Array, cross, skew
 from kinetree.spatial.force import Force
 from kinetree.spatial.last_axes import dot_last, times
-from kinetree.spatial.operands import are_vectors, broadcast, is_scale, operands
+from kinetree.spatial.operands import are_vectors, broadcast, is_scale, operands, require_broadcast
 from kinetree.spatial.packing import SpatialOrder, block_matrix, pack_last, unpack_last
 
 
@@ -50,11 +50,15 @@ class Motion:
     def __add__(self, other: Motion) -> Motion:
         if not isinstance(other, Motion):
             return NotImplemented
+        if self.linear.shape != other.linear.shape:
+            require_broadcast("one", self.linear, "the other", other.linear)
         return Motion(self.linear + other.linear, self.angular + other.angular)
 
     def __sub__(self, other: Motion) -> Motion:
         if not isinstance(other, Motion):
             return NotImplemented
+        if self.linear.shape != other.linear.shape:
+            require_broadcast("one", self.linear, "the other", other.linear)
         return Motion(self.linear - other.linear, self.angular - other.angular)
 
     def __neg__(self) -> Motion:
@@ -76,9 +80,13 @@ class Motion:
         v, w = self.linear, self.angular
         if isinstance(other, Force):
             f, n = other.force, other.moment
+            if v.shape != f.shape:
+                require_broadcast("the motion", v, "the force", f)
             return Force(cross(w, f), cross(w, n) + cross(v, f))
         if not isinstance(other, Motion):
             raise ArgumentTypeError(f"a motion is crossed with {short(other)}; expected a Motion or a Force")
+        if v.shape != other.linear.shape:
+            require_broadcast("one", v, "the other", other.linear)
         return Motion(cross(w, other.linear) + cross(v, other.angular), cross(w, other.angular))
 
     def cross_matrix(self, order: SpatialOrder = "linear-first") -> Array:
@@ -95,18 +103,22 @@ class Motion:
         """The power of a force on this motion [W], (…); the one product that is the same in all frames."""
         if not isinstance(force, Force):
             raise ArgumentTypeError(f"the power of {short(force)} on a motion is asked for; expected a Force")
+        if self.linear.shape != force.force.shape:
+            require_broadcast("the motion", self.linear, "the force", force.force)
         return dot_last(self.linear, force.force) + dot_last(self.angular, force.moment)
 
     def rotated(self, R: Array) -> Motion:
         """The same motion about the same origin, in the axes that R leads to."""
         if type(R) is not np.ndarray or R.shape != (3, 3):
             R = operands("R", R, (3, 3))
+            require_broadcast("linear", self.linear, "R", R, 2)
         return Motion(times(R, self.linear), times(R, self.angular))
 
     def moved(self, r: Array) -> Motion:
         """The same motion seen at a point displaced by r: v + ω × r."""
         if type(r) is not np.ndarray or r.shape != (3,):
             r = operands("r", r, (3,))
+            require_broadcast("linear", self.linear, "r", r)
         return Motion(self.linear + cross(self.angular, r), self.angular)
 
     def classical(self, V: Motion) -> Motion:

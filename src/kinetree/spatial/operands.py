@@ -47,6 +47,11 @@ def operands(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     return as_floats(name, value, shape)
 
 
+def require_broadcast(name: str, a: Array, other: str, b: Array, of_b: int = 1) -> None:
+    """Refuses vectors (…, 3) and vectors or matrices whose leading axes do not broadcast."""
+    broadcast(name, a, 1, other, b, of_b)
+
+
 def broadcast(name: str, a: Array, of_a: int, other: str, b: Array, of_b: int) -> tuple[Array, Array]:
     """Two parts of a spatial value with the leading axes of both, in front of `of_a` and `of_b` axes of their own."""
     axes_a, axes_b = a.shape[: a.ndim - of_a], b.shape[: b.ndim - of_b]
@@ -70,7 +75,7 @@ def scalar(name: str, value: Any) -> Any:
 def is_scale(value: object) -> bool:
     """Whether it may scale a spatial value: a list or a vector would scale each part by another number."""
     return type(value) is float or not (
-        isinstance(value, (list, tuple, str)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+        value is None or isinstance(value, (list, tuple, str)) or (isinstance(value, np.ndarray) and value.ndim > 0)
     )
 
 

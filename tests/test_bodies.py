@@ -134,6 +134,7 @@ def test_mass_matrix_and_bias_by_all_three_methods(robot):
     close(robot.bias_forces_by_jacobians(q, v), b, 1e-11)
     wrenches = {robot.body_names[-1]: np.arange(6.0)}
     close(robot.bias_forces_by_newton_euler(q, v, wrenches), robot.bias_forces(q, v, wrenches), 1e-11)
+    close(robot.bias_forces_by_jacobians(q, v, wrenches), robot.bias_forces(q, v, wrenches), 1e-11)
 
 
 def test_the_coriolis_matrix_of_the_lecture(robot):
@@ -222,3 +223,57 @@ def test_inside_compiled_functions_and_differentiated():
     close(n, robot.eager.joint_axes(q), 1e-12)
     J = kt.jacobian(robot.body_velocities, wrt="v")(q, v)
     close(J, robot.eager.body_jacobians(q), 1e-12)
+
+
+def test_every_kind_of_joint_compiled_as_by_the_textbook():
+    """All of these in one function, for one state and for a batch, on a mixed base in Featherstone's order."""
+    model = one_of_each.builder().build(base="floating", base_velocity="mixed", spatial_order="angular-first")
+    robot = kt.Robot(model)
+
+    @kt.compile
+    def everything(robot, q, v, a):
+        return (
+            robot.body_velocities(q, v, "local"),
+            robot.body_accelerations(q, v, a),
+            robot.body_jacobians(q, point="center-of-mass"),
+            robot.joint_axes(q),
+            robot.composite_inertias(q),
+            robot.newton_euler(q, v, a),
+            robot.passive_forces(q, v),
+            robot.bias_forces_by_newton_euler(q, v),
+            robot.bias_forces_by_jacobians(q, v, {robot.body_names[-1]: v[:6]}),
+        )
+
+    rng = np.random.default_rng(4)
+    q, v, a = robot.random(rng, 3), rng.normal(size=(3, robot.nv)), rng.normal(size=(3, robot.nv))
+    batch, eager = everything(robot, q, v, a), everything.bind(robot.eager)
+    for k in range(3):
+        one, expected = everything(robot, q[k], v[k], a[k]), eager(q[k], v[k], a[k])
+        for many, single, by_textbook in zip(flat(batch), flat(one), flat(expected), strict=True):
+            assert np.array_equal(many[k], single)
+            close(single, by_textbook, 1e-11)
+
+
+def flat(results):
+    """Arrays of nested tuples, one after the other."""
+    for each in results:
+        yield from flat(each) if isinstance(each, tuple) else (each,)
+
+
+@pytest.mark.parametrize("base_velocity", ["body", "mixed"])
+def test_a_floating_base_beside_pinocchio(base_velocity):
+    robot = kt.load("quadruped", base="floating", base_velocity=base_velocity).eager
+    rng = np.random.default_rng(6)
+    q, v, a = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    model = pin.buildModelFromXML(robot.to_urdf(), pin.JointModelFreeFlyer())
+    data = model.createData()
+    x, w = kt.convert(robot, "q", q, to="pinocchio"), kt.convert(robot, "v", v, to="pinocchio", q=q)
+    pin.forwardKinematics(model, data, x, w, kt.convert(robot, "a", a, to="pinocchio", q=q, v=v))
+    pin.crba(model, data, x)
+    V, A, composites = robot.body_velocities(q, v), robot.body_accelerations(q, v, a), robot.composite_inertias(q)
+    aligned = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    for k, joint in enumerate(["root_joint", *robot.joint_names]):
+        number = model.getJointId(joint)
+        close(V[k], pin.getVelocity(model, data, number, aligned).vector, 1e-12)
+        close(A[k], pin.getClassicalAcceleration(model, data, number, aligned).vector, 1e-11)
+        close(composites[k], data.Ycrb[number].matrix(), 1e-11)

@@ -232,3 +232,20 @@ def test_inside_compiled_functions():
     back, eye = round_trip(xi)
     close(back, xi, 1e-14)
     close(eye, np.eye(6), 1e-14)
+
+
+@pytest.mark.parametrize("distance", [1e-1, 1e-4, 1e-8, 1e-9, 1e-12])
+@pytest.mark.parametrize("of", ["half a turn", "no turn"])
+def test_exp_and_log_have_all_their_digits_next_to_half_a_turn_and_to_none(of, distance):
+    """Beside 40 digits of the matrix exponential, also where an axis is nearly one of the coordinates."""
+    mpmath = pytest.importorskip("mpmath")
+    rng = np.random.default_rng(7)
+    axes = rng.normal(size=(12, 3)) * np.array([[1, 1, 1], [1, 1e-5, 1e-9], [1e-7, 1, 1e-3]])[np.arange(12) % 3]
+    w = axes / np.linalg.norm(axes, axis=1)[:, None] * (np.pi - distance if of == "half a turn" else distance)
+    with mpmath.workdps(40):
+        exact = [np.array(mpmath.expm(mpmath.matrix(kt.skew(each).tolist())).tolist(), dtype=float) for each in w]
+    close(rotations.exp(w), exact, 1e-15)
+    scale = np.linalg.norm(w, axis=1)[:, None]
+    np.testing.assert_array_less(np.abs(rotations.log(np.array(exact)) - w) / scale, 4e-16)
+    twist = np.concatenate([rng.normal(size=(12, 3)), w], axis=1)
+    close(se3.log(se3.exp(twist)), twist, 2e-15)

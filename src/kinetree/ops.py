@@ -18,6 +18,8 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import ArgumentError
+
 Array: TypeAlias = NDArray[Any]
 Scalar: TypeAlias = Any
 
@@ -205,14 +207,25 @@ def zeros(shape: int | tuple[int, ...], *like: Any) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """a × b for 3-vectors."""
-    a0, a1, a2 = a
-    b0, b1, b2 = b
+    """a × b, (…, 3) of vectors (…, 3)."""
+    if np.ndim(a) > 1 or np.ndim(b) > 1:
+        if np.shape(a)[-1:] != (3,) or np.shape(b)[-1:] != (3,):
+            raise _of_three("cross", a, b)
+        a0, a1, a2 = np.moveaxis(np.asarray(a), -1, 0)
+        b0, b1, b2 = np.moveaxis(np.asarray(b), -1, 0)
+        return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
+    try:
+        a0, a1, a2 = a
+        b0, b1, b2 = b
+    except (TypeError, ValueError):
+        raise _of_three("cross", a, b) from None
     return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
 
 
 def skew(a: Array) -> Array:
     """[a]×, the matrix with [a]× b = a × b, (…, 3, 3) of vectors (…, 3)."""
+    if np.shape(a)[-1:] != (3,):
+        raise _of_three("skew", a)
     if np.ndim(a) > 1:
         x, y, z = np.moveaxis(np.asarray(a), -1, 0)
         zero = 0.0 * x
@@ -226,8 +239,21 @@ def unskew(A: Array) -> Array:
     """The vector a with [a]× = A, (…, 3) of matrices (…, 3, 3); of others, that of their skew-symmetric part
     ½ (A - Aᵀ)."""
     A = np.asarray(A)
+    if A.shape[-2:] != (3, 3):
+        raise ArgumentError(f"unskew of an array of shape {A.shape}; expected (…, 3, 3)")
+    return 0.5 * axial(A)
+
+
+def axial(A: Array) -> Array:
+    """The vector a with [a]× = A - Aᵀ, (…, 3) of matrices (…, 3, 3)."""
     parts = [A[..., 2, 1] - A[..., 1, 2], A[..., 0, 2] - A[..., 2, 0], A[..., 1, 0] - A[..., 0, 1]]
-    return 0.5 * np.stack(parts, axis=-1)
+    return np.stack(parts, axis=-1)
+
+
+def _of_three(name: str, *given: Any) -> ArgumentError:
+    """The error of what is no vector of three."""
+    shapes = " and ".join(f"{np.shape(each)}" for each in given)
+    return ArgumentError(f"{name} of shape {shapes}; expected (…, 3)")
 
 
 def mirrored(A: Array) -> Array:

@@ -253,7 +253,14 @@ OF_ROBOT = _table(
     Quantity("passive_forces", joint_forces.passive_forces, ("q", "v"), _velocities),
     Quantity("mass_matrix_by_rnea", rnea.mass_matrix, ("q",), _square, is_large=True),
     Quantity("mass_matrix_by_jacobians", projected.mass_matrix, ("q",), _square, is_large=True),
-    Quantity("bias_forces_by_jacobians", projected.bias_forces, ("q", "v"), _velocities, is_large=True),
+    Quantity(
+        "bias_forces_by_jacobians",
+        projected.bias_forces,
+        ("q", "v"),
+        _velocities,
+        takes_wrenches=True,
+        is_large=True,
+    ),
     Quantity(
         "bias_forces_by_newton_euler",
         newton_euler.bias_forces,

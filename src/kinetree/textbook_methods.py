@@ -43,9 +43,12 @@ class TextbookMethods(CompiledQuantities):
         return self._call("bias_forces_by_newton_euler", (q, v), out, wrenches)
 
     @native
-    def bias_forces_by_jacobians(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """C v + G = Σ J_iᵀ (I_i (J̇_i v - g) + V_i ×* I_i V_i) over all bodies, (…, nv) [N m or N]."""
-        return self._call("bias_forces_by_jacobians", (q, v), out)
+    def bias_forces_by_jacobians(
+        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+    ) -> Array:
+        """C v + G - Σ Jᵀ w, (…, nv) [N m or N], with C v + G = Σ J_iᵀ (I_i (J̇_i v - g) + V_i ×* I_i V_i) over all
+        bodies."""
+        return self._call("bias_forces_by_jacobians", (q, v), out, wrenches)
 
     @native
     def coriolis_matrix_by_jacobians(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:

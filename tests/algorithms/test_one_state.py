@@ -46,7 +46,7 @@ def arguments(robot, function):
         "constraints": constraints,
         "reference": "local",
         "kind": "spatial",
-        "point": "origin",
+        "point": "center-of-mass",
         "task": ("x", "rz"),
         "position": "cartesian",
         "rotation": "quaternion",

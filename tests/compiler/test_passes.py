@@ -214,6 +214,25 @@ def _slots(order, size):
     return (split(order, size)[1],)
 
 
+def test_results_that_stand_in_many_places_make_parts_shorter():
+    """LLVM takes more than linear time for many stores, too."""
+
+    def repeated(x):
+        y = x
+        for k in range(50):
+            y = y * x + float(k)
+        return np.concatenate([y] * 40)
+
+    with new_table():
+        graph, _ = trace(repeated, [(10,)])
+        order = schedule(graph)
+        few, _ = split(order, 400)
+        many, _ = split(order, 400, graph.outputs)
+        twice, _ = split(order, 400, [node for node in graph.outputs[:10] for _ in range(2)])
+    assert [node for part in many for node in part.nodes] == order
+    assert len(many) > len(few) == len(twice)
+
+
 def test_a_loop_of_rotations_folds_to_nothing():
     """R(θ) R(θ)ᵀ is not known to be 1, but a rotation by zero is."""
 

@@ -122,6 +122,8 @@ def _forces(model: Model, q: Array, f_ext: Any) -> ExternalForces:
             raise ArgumentError(f"f_ext has the key {short(body)}; expected a body, 1 to {model.n_bodies}, or a frame")
         if not isinstance(force, Force):
             raise ArgumentTypeError(f"f_ext[{body}] is {short(force)}; expected a Force in coordinates of the body")
+        if force.force.shape != (3,):
+            raise ArgumentError(f"f_ext[{body}] is forces of shape {force.force.shape[:-1]}; expected one")
     if not by_name:
         return f_ext
     from kinetree.algorithms.wrenches import external_forces  # noqa: PLC0415 - it is written with what is checked here

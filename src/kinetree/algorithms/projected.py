@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
@@ -72,9 +72,9 @@ def _motion(
 
 
 @of_one_state
-def bias_forces(model: Model, q: Array, v: Array) -> Array:
-    """b + g, (nv,) [N m or N]."""
-    return coriolis_forces(model, q, v) + gravity_forces(model, q)
+def bias_forces(model: Model, q: Array, v: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
+    """b + g - Σ Jᵀ f_ext, (nv,) [N m or N]."""
+    return coriolis_forces(model, q, v) + gravity_forces(model, q) - projected_forces(model, q, f_ext)
 
 
 @of_one_state
@@ -100,6 +100,16 @@ def gravity_forces(model: Model, q: Array) -> Array:
     for i, _ in model.root_to_tips():
         _project(model, frame, i, -(frame.I[i] * Motion(frame.gravity, np.zeros(3))), g)
     return g
+
+
+@of_one_state
+def projected_forces(model: Model, q: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
+    """Σ Jᵀ f_ext, (nv,) [N m or N]."""
+    frame = CommonFrame.of(model, q)
+    total = zeros(model.nv, q, *(force.force for force in f_ext.values()))
+    for i, force in f_ext.items():
+        _project(model, frame, i, frame.X[i].transpose() * force, total)
+    return total
 
 
 def _project(model: Model, frame: CommonFrame, body: int, force: Force, total: Array) -> None:

@@ -127,7 +127,7 @@ def build(
     with new_table(), _no_collection():
         graph, output_shapes = trace(function, shapes)
         graph = simplified(graph, target.fuses)
-        parts, slots = split(schedule(graph))
+        parts, slots = split(schedule(graph), outputs=graph.outputs)
     counts = graph.counts()
     return Program(target, tuple(parts), graph.outputs, slots, tuple(shapes), tuple(output_shapes), counts, name, graph)
 

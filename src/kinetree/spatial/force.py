@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.ops import Array, cross
-from kinetree.spatial.operands import are_vectors, is_scale, operand
-from kinetree.spatial.packing import SpatialOrder, pack, unpack
+from kinetree.spatial.last_axes import times
+from kinetree.spatial.operands import are_vectors, broadcast, is_scale, operands, require_broadcast
+from kinetree.spatial.packing import SpatialOrder, pack_last, unpack_last
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Force:
-    """Force [N] and moment [N m] about the origin of the frame in whose axes both are expressed; also a momentum."""
+    """Force [N] and moment [N m] about the origin of the frame in whose axes both are expressed; also a momentum.
+
+    Both are (…, 3): one force, or any leading axes of them, which broadcast in sums and products.
+    """
 
     force: Array
     moment: Array
@@ -23,8 +27,10 @@ class Force:
 
     def __post_init__(self) -> None:
         if not are_vectors(self.force, self.moment):
-            object.__setattr__(self, "force", operand("force", self.force, (3,)))
-            object.__setattr__(self, "moment", operand("moment", self.moment, (3,)))
+            force, moment = operands("force", self.force, (3,)), operands("moment", self.moment, (3,))
+            force, moment = broadcast("force", force, 1, "moment", moment, 1)
+            object.__setattr__(self, "force", force)
+            object.__setattr__(self, "moment", moment)
 
     @staticmethod
     def zero() -> Force:
@@ -32,19 +38,25 @@ class Force:
 
     @staticmethod
     def from_vector(six: ArrayLike, order: SpatialOrder = "linear-first") -> Force:
-        return Force(*unpack(operand("six", six, (6,)), order))
+        """From (…, 6) numbers."""
+        return Force(*unpack_last(operands("six", six, (6,)), order))
 
     def vector(self, order: SpatialOrder = "linear-first") -> Array:
-        return pack(self.force, self.moment, order)
+        """The 6-vector, (…, 6)."""
+        return pack_last(self.force, self.moment, order)
 
     def __add__(self, other: Force) -> Force:
         if not isinstance(other, Force):
             return NotImplemented
+        if self.force.shape != other.force.shape:
+            require_broadcast("one", self.force, "the other", other.force)
         return Force(self.force + other.force, self.moment + other.moment)
 
     def __sub__(self, other: Force) -> Force:
         if not isinstance(other, Force):
             return NotImplemented
+        if self.force.shape != other.force.shape:
+            require_broadcast("one", self.force, "the other", other.force)
         return Force(self.force - other.force, self.moment - other.moment)
 
     def __neg__(self) -> Force:
@@ -60,11 +72,13 @@ class Force:
     def rotated(self, R: Array) -> Force:
         """The same wrench about the same origin, in the axes that R leads to."""
         if type(R) is not np.ndarray or R.shape != (3, 3):
-            R = operand("R", R, (3, 3))
-        return Force(R @ self.force, R @ self.moment)
+            R = operands("R", R, (3, 3))
+            require_broadcast("force", self.force, "R", R, 2)
+        return Force(times(R, self.force), times(R, self.moment))
 
     def moved(self, r: Array) -> Force:
         """The same wrench about a point displaced by r: n - r × f."""
         if type(r) is not np.ndarray or r.shape != (3,):
-            r = operand("r", r, (3,))
+            r = operands("r", r, (3,))
+            require_broadcast("force", self.force, "r", r)
         return Force(self.force, self.moment - cross(r, self.force))

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from kinetree.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, short
-from kinetree.ops import Array, array, cross, is_scalar_array, mirrored, skew, zeros
+from kinetree.ops import Array, array, axial, cross, is_scalar_array, mirrored, skew, zeros
 from kinetree.spatial.force import Force
+from kinetree.spatial.last_axes import times
 from kinetree.spatial.motion import Motion
 from kinetree.spatial.operands import operand, scalar
 from kinetree.spatial.packing import SpatialOrder
@@ -158,11 +159,11 @@ class Inertia:
     # -- dynamics ----------------------------------------------------------------------------------------------
 
     def __mul__(self, V: Motion) -> Force:
-        """The momentum of the body moving with V; the net force, for an acceleration."""
+        """The momentum of the body moving with V, or with each of several; the net force, for an acceleration."""
         if not isinstance(V, Motion):
             return NotImplemented
         v, w = V.linear, V.angular
-        return Force(v * self.mass + cross(w, self.h), self.I @ w + cross(self.h, v))
+        return Force(v * self.mass + cross(w, self.h), times(self.I, w) + cross(self.h, v))
 
     def net_force(self, V: Motion, A: Motion) -> Force:
         """I a + v ×* I v, the force that moves the body so, summed over its points in the cheapest way known.
@@ -174,14 +175,15 @@ class Inertia:
         linear = A.classical(V).linear
         w = skew(V.angular)
         W = skew(A.angular) + w @ w
-        P = W @ self.second_moments
-        turning = np.array([P[2, 1] - P[1, 2], P[0, 2] - P[2, 0], P[1, 0] - P[0, 1]])
-        return Force(linear * self.mass + W @ self.h, turning + cross(self.h, linear))
+        turning = axial(W @ self.second_moments)
+        return Force(linear * self.mass + times(W, self.h), turning + cross(self.h, linear))
 
     def rate(self, V: Motion) -> Inertia:
         """V ×* I - I V×, how the inertia changes in coordinates that stand still while the body moves with V: no mass,
         ḣ = m v + ω × h, and İ = 2(v·h) 1 - v hᵀ - h vᵀ + [ω]× I - I [ω]×."""
         v, w = V.linear, V.angular
+        if v.ndim > 1:
+            raise ArgumentError(f"an inertia changes by motions of shape {v.shape[:-1]}; expected one")
         vh, turning = np.outer(v, self.h), skew(w) @ self.I
         rotational = 2.0 * (v @ self.h) * np.eye(3) - vh - vh.T + turning + turning.T
         return Inertia(0.0, v * self.mass + cross(w, self.h), mirrored(rotational))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kinetree.ops import Array, divide, skew
@@ -9,6 +11,9 @@ from kinetree.ops import Array, divide, skew
 
 def times(A: Array, x: Array) -> Array:
     """A x, of matrices (…, m, n) and vectors (…, n)."""
+    if A.ndim == 2 and x.ndim == 1:
+        product: Array = A @ x
+        return product
     return (A @ x[..., None])[..., 0]
 
 
@@ -18,13 +23,18 @@ def transposed_times(A: Array, x: Array) -> Array:
 
 
 def transposed(A: Array) -> Array:
-    """Aᵀ."""
-    return np.swapaxes(A, -1, -2)
+    """Aᵀ, along the last two axes."""
+    return A.T if A.ndim == 2 else np.swapaxes(A, -1, -2)
 
 
 def cross_last(a: Array, b: Array) -> Array:
     """a × b, of vectors (…, 3)."""
     return times(skew(a), b)
+
+
+def dot_last(a: Array, b: Array) -> Any:
+    """aᵀ b, of vectors (…, n)."""
+    return a @ b if a.ndim == b.ndim == 1 else (a * b).sum(-1)
 
 
 def solved(A: Array, b: Array) -> Array:

@@ -40,7 +40,7 @@ def unpack_last(sixes: Array, order: SpatialOrder) -> tuple[Array, Array]:
 
 
 def block_matrix(ll: Array, la: Array, al: Array, aa: Array, order: SpatialOrder) -> Array:
-    """A matrix between 6-vectors from its blocks, l for linear and a for angular rows and columns, (6, 6)."""
+    """Matrices between 6-vectors from their blocks, l for linear and a for angular rows and columns, (…, 6, 6)."""
     return np.block([[ll, la], [al, aa]] if _linear_first(order) else [[aa, al], [la, ll]])
 
 

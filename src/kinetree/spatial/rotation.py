@@ -137,6 +137,6 @@ def random_quaternions(rng: np.random.Generator, count: int) -> Array:
 
 
 def is_rotation_matrix(R: Array, tolerance: float = 1e-6) -> bool:
-    """Whether RᵀR = 1 and det R = 1 within the tolerance."""
-    orthonormal = absolute(R.T @ R - np.eye(3)).max() <= tolerance
-    return bool(orthonormal) and bool(np.linalg.det(R) > 0)
+    """Whether RᵀR = 1 and det R = 1 within the tolerance, of one matrix or of all, (…, 3, 3)."""
+    orthonormal = absolute(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0) <= tolerance
+    return bool(orthonormal) and bool((np.linalg.det(R) > 0).all())

@@ -16,8 +16,9 @@ from kinetree.ops import Array, is_scalar_array, mirrored, skew, zeros
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.force import Force
 from kinetree.spatial.inertia import Inertia
+from kinetree.spatial.last_axes import times, transposed
 from kinetree.spatial.motion import Motion
-from kinetree.spatial.operands import operand
+from kinetree.spatial.operands import broadcast, operands
 from kinetree.spatial.packing import SpatialOrder, block_matrix
 from kinetree.spatial.rotation import is_rotation_matrix
 
@@ -26,16 +27,18 @@ from kinetree.spatial.rotation import is_rotation_matrix
 class Transform:
     """^B X_A, from the coordinates of frame A to those of frame B: ``[[R, -R [p]×], [0, R]]``, linear first.
 
-    R = ^B R_A turns vectors from A's axes to B's; p is the position of B's origin in A [m].
+    R = ^B R_A turns vectors from A's axes to B's; p is the position of B's origin in A [m]. (…, 3, 3) and
+    (…, 3): one transform, or any leading axes of them, which broadcast in products with motions, forces and transforms.
     """
 
     R: Array
     p: Array
 
     def __post_init__(self) -> None:
-        R, p = operand("R", self.R, (3, 3)), operand("p", self.p, (3,))
+        R, p = operands("R", self.R, (3, 3)), operands("p", self.p, (3,))
         if not is_scalar_array(R) and not is_rotation_matrix(R):  # symbols cannot be judged
             raise ArgumentError(f"R is {short(R)}; expected a 3×3 rotation matrix")
+        R, p = broadcast("R", R, 2, "p", p, 1)
         object.__setattr__(self, "R", R)
         object.__setattr__(self, "p", p)
 
@@ -54,32 +57,32 @@ class Transform:
 
     @staticmethod
     def from_pose(T_AB: ArrayLike) -> Transform:
-        """^B X_A from the pose of B in A, a 4×4 homogeneous matrix."""
-        T_AB = operand("T_AB", T_AB, (4, 4))
+        """^B X_A from the pose of B in A, 4×4 homogeneous matrices, (…, 4, 4)."""
+        T_AB = operands("T_AB", T_AB, (4, 4))
         if not is_scalar_array(T_AB) and not (
-            is_rotation_matrix(T_AB[:3, :3]) and np.array_equal(T_AB[3], (0.0, 0.0, 0.0, 1.0))
+            is_rotation_matrix(T_AB[..., :3, :3]) and (T_AB[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all()
         ):
             raise ArgumentError(f"T_AB is {short(T_AB)}; expected a pose, [[R, p], [0, 1]] with a rotation matrix R")
-        return Transform.unchecked(T_AB[:3, :3].T, T_AB[:3, 3])
+        return Transform.unchecked(transposed(T_AB[..., :3, :3]), T_AB[..., :3, 3])
 
     def pose(self) -> Array:
-        """The pose of B in A, a 4×4 homogeneous matrix."""
-        T_AB = zeros((4, 4), self.R, self.p)
-        T_AB[:3, :3] = self.R.T
-        T_AB[:3, 3] = self.p
-        T_AB[3, 3] = 1.0
+        """The pose of B in A, 4×4 homogeneous matrices, (…, 4, 4)."""
+        T_AB = zeros((*self.p.shape[:-1], 4, 4), self.R, self.p)
+        T_AB[..., :3, :3] = transposed(self.R)
+        T_AB[..., :3, 3] = self.p
+        T_AB[..., 3, 3] = 1.0
         return T_AB
 
     def inverse(self) -> Transform:
-        return Transform.unchecked(self.R.T, -(self.R @ self.p))
+        return Transform.unchecked(transposed(self.R), -times(self.R, self.p))
 
     def motion_matrix(self, order: SpatialOrder = "linear-first") -> Array:
-        """X, the matrix of ^B X_A for motions, (6, 6): ``[[R, -R [p]×], [0, R]]``, linear first."""
-        return block_matrix(self.R, -(self.R @ skew(self.p)), np.zeros((3, 3)), self.R, order)
+        """X, the matrix of ^B X_A for motions, (…, 6, 6): ``[[R, -R [p]×], [0, R]]``, linear first."""
+        return block_matrix(self.R, -(self.R @ skew(self.p)), np.zeros(self.R.shape), self.R, order)
 
     def force_matrix(self, order: SpatialOrder = "linear-first") -> Array:
-        """X* = X⁻ᵀ, the matrix of ^B X*_A for forces, (6, 6): ``[[R, 0], [-R [p]×, R]]``, linear first."""
-        return block_matrix(self.R, np.zeros((3, 3)), -(self.R @ skew(self.p)), self.R, order)
+        """X* = X⁻ᵀ, the matrix of ^B X*_A for forces, (…, 6, 6): ``[[R, 0], [-R [p]×, R]]``, linear first."""
+        return block_matrix(self.R, np.zeros(self.R.shape), -(self.R @ skew(self.p)), self.R, order)
 
     def transpose(self) -> Transposed:
         return Transposed(self)
@@ -97,9 +100,9 @@ class Transform:
         if isinstance(other, (Motion, Force)):
             return other.moved(p).rotated(R)
         if isinstance(other, Transform):
-            return Transform.unchecked(R @ other.R, other.p + other.R.T @ p)
+            return Transform.unchecked(R @ other.R, other.p + times(transposed(other.R), p))
         if isinstance(other, Inertia):
-            return self.inverse().transpose() * other
+            return self.inverse().transpose() * other  # which has no leading axes
         return NotImplemented
 
 
@@ -119,8 +122,10 @@ class Transposed:
         """Xᵀ f of a force; Xᵀ I X of an inertia (which needs X on both sides, so one product does both)."""
         R, p = self.X.R, self.X.p
         if isinstance(other, Force):
-            return other.rotated(R.T).moved(-p)
+            return other.rotated(transposed(R)).moved(-p)
         if isinstance(other, Inertia):
+            if p.ndim > 1:
+                raise ArgumentError(f"an inertia is moved by transforms of shape {p.shape[:-1]}; expected one")
             return other.placed(R.T, p)
         if isinstance(other, ArticulatedInertia):
             M = mirrored(R.T @ other.M @ R)

@@ -6,13 +6,15 @@ workspace; a slot of it is used again when its value is no longer needed.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kinetree.compiler.expr import Node
 from kinetree.compiler.passes.schedule import ANGULAR
 
 PART = 1000
-"""Operations in one function, at most."""
+"""Operations in one function, at most; stores of one result in more places than a symmetric matrix has count too."""
 VERY_LONG = 20_000
 """Operations from which on functions are shorter: LLVM is done a third sooner, and little is lost."""
 SHORT_PART = 200
@@ -29,10 +31,11 @@ class Part:
     stores: dict[Node, int] = field(default_factory=dict)
 
 
-def split(order: list[Node], size: int | None = None) -> tuple[list[Part], int]:
+def split(order: list[Node], size: int | None = None, outputs: Iterable[Node] = ()) -> tuple[list[Part], int]:
     """The parts and how many slots the workspace needs."""
     usual = PART if len(order) < VERY_LONG else SHORT_PART
-    parts = [Part(nodes) for nodes in _cut(order, size or usual)]
+    repeated = {node: count - 2 for node, count in Counter(outputs).items() if count > 2}
+    parts = [Part(nodes) for nodes in _cut(order, size or usual, repeated)]
     home = {node: k for k, part in enumerate(parts) for node in part.nodes}
     last: dict[Node, int] = {}
     for k, part in enumerate(parts):
@@ -60,13 +63,14 @@ def split(order: list[Node], size: int | None = None) -> tuple[list[Part], int]:
     return parts, slots
 
 
-def _cut(order: list[Node], size: int) -> list[list[Node]]:
+def _cut(order: list[Node], size: int, repeated: dict[Node, int]) -> list[list[Node]]:
     cut: list[list[Node]] = [[]]
-    angular = 0
+    angular = stores = 0
     for node in order:
         angular += node.op in ANGULAR
-        if len(cut[-1]) == size or angular > ANGLES:
+        stores += repeated.get(node, 0)
+        if len(cut[-1]) + stores >= size + repeated.get(node, 0) or angular > ANGLES:
             cut.append([])
-            angular = int(node.op in ANGULAR)
+            angular, stores = int(node.op in ANGULAR), repeated.get(node, 0)
         cut[-1].append(node)
     return cut

@@ -6,7 +6,7 @@ A motion task has the tool draw a circle on the table, a force task has it push 
 that slides. In the simulation the tool stays on the table by a `kt.Contact` of that kind, with kinetic friction as a
 wrench. Beside it the same controller without friction in its contact: it is pulled off its circle, and its push varies.
 
-    python 36_wiping_by_a_quadratic_program.py [folder for the picture]
+    python 37_wiping_by_a_quadratic_program.py [folder for the picture]
 """
 
 import sys
@@ -81,5 +81,5 @@ right.set(xlabel="time [s]", ylabel="off the circle [mm]")
 left.legend()
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")
 folder.mkdir(parents=True, exist_ok=True)
-figure.savefig(folder / "36_wiping_by_a_quadratic_program.png", dpi=120)
-print("drawn in", folder / "36_wiping_by_a_quadratic_program.png")
+figure.savefig(folder / "37_wiping_by_a_quadratic_program.png", dpi=120)
+print("drawn in", folder / "37_wiping_by_a_quadratic_program.png")

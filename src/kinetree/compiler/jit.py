@@ -54,7 +54,7 @@ class lazy_code(lazy[T]):
 
 
 def _alone(function: F) -> F:
-    """Alone with llvmlite, and to the end."""
+    """Alone with llvmlite, and to the end. Functions of this kind do not call each other: the lock is not theirs."""
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -174,8 +174,10 @@ class LoadedCode:
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()
         if library:
-            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address(BIND))(addresses)
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._address(BIND))(addresses)
 
-    @_alone
-    def address(self, name: str) -> int:
+    def _address(self, name: str) -> int:
         return int(self._engine.get_function_address(name))
+
+    address = _alone(_address)
+    """Of a function, by its name."""

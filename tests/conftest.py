@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 import kinetree as kt
+from kinetree import originals
 from peers import PinPeer, pin_from_urdf, readable_urdfs, urdf_files
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
@@ -25,6 +26,15 @@ def pytest_configure(config):
         folder = os.environ["KINETREE_CACHE_DIR"] = tempfile.mkdtemp(prefix="kinetree-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         config.add_cleanup(lambda: os.environ.pop("KINETREE_CACHE_DIR"))
+
+
+@pytest.fixture(autouse=True)
+def originals_again():
+    """A test may replace a part of the library, and puts it back; the library would remember that for ever."""
+    yield
+    if originals._found:
+        originals._found.clear()
+        assert not originals.replaced(), "a test has left the library changed"
 
 
 @dataclass

@@ -11,8 +11,8 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-STACK = 2**23
-"""Bytes of stack that LLVM has at least, whatever threads of the program are given: those of a usual main thread."""
+STACK = 2**24
+"""Bytes of stack that LLVM has, whatever threads of the program are given: twice those of a usual main thread."""
 PERIOD = 0.05
 """Seconds after which a signal that another thread has received is handled, at the latest."""
 
@@ -69,8 +69,7 @@ class _Call:
     def start(self) -> BaseException | None:
         """On another thread, or on this one where there are no more threads to be had, as while Python shuts down. What
         a signal handler raises meanwhile is returned, if the call is under way, else raised."""
-        small = 0 < threading.stack_size() < STACK
-        usual = threading.stack_size(STACK) if small else 0
+        usual = threading.stack_size(STACK)
         try:
             _thread.start_new_thread(self.make, ())
         except RuntimeError:
@@ -80,8 +79,7 @@ class _Call:
                 raise
             return raised
         finally:
-            if small:
-                threading.stack_size(usual)
+            threading.stack_size(usual)
         return None
 
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 from llvmlite.binding import ffi
 
-from kinetree.compiler.jit import assembly_of, compile_object, host, optimized_object
+from kinetree.compiler.jit import LoadedCode, assembly_of, compile_object, host, optimized_object
 from kinetree.compiler.undisturbed import undisturbed
 
 ANSWER = "define i64 @answer() {\n  ret i64 42\n}"
@@ -60,6 +60,21 @@ def test_other_threads_compile_after_an_interrupt(work, interrupt):
     try:
         with pytest.raises(KeyboardInterrupt):
             work(ANSWER, host())
+    finally:
+        ffi.unregister_lock_callback(take, give_back)
+    made = []
+    thread = threading.Thread(target=lambda: made.append(compile_object(ANSWER, host())), daemon=True)
+    thread.start()
+    thread.join(20.0)
+    assert made == [CODE], "llvmlite's lock is still taken"
+
+
+def test_other_threads_compile_after_code_was_given_up_and_that_interrupted(interrupt):
+    """llvmlite's own functions would take the lock, be interrupted, and keep it."""
+    code = LoadedCode(CODE, host(), library=False)
+    ffi.register_lock_callback(take := lambda: signal.raise_signal(signal.SIGALRM), give_back := lambda: None)
+    try:
+        del code
     finally:
         ffi.unregister_lock_callback(take, give_back)
     made = []

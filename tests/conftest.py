@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 import kinetree as kt
+from kinetree import originals
 from peers import PinPeer, pin_from_urdf, readable_urdfs, urdf_files
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
@@ -40,6 +41,15 @@ def pytest_collection_modifyitems(items):
         of_real_robot = hasattr(item, "callspec") and item.callspec.params.get("path") in urdf_files()
         if of_real_robot and not item.nodeid.startswith(ON_ALL_ROBOTS) and zlib.crc32(item.nodeid.encode()) % SHARE:
             item.add_marker(pytest.mark.long)
+
+
+@pytest.fixture(autouse=True)
+def originals_again():
+    """A test may replace a part of the library, and puts it back; the library would remember that for ever."""
+    yield
+    if originals._found:
+        originals._found.clear()
+        assert not originals.replaced(), "a test has left the library changed"
 
 
 @dataclass

@@ -59,6 +59,7 @@ from kinetree.ops import (
     unskew,
     where,
 )
+from kinetree.originals import note
 from kinetree.robot import Robot
 from kinetree.spatial import Force, Inertia, Motion, Transform
 from kinetree.wrench import Wrench
@@ -86,6 +87,8 @@ else:
     )
 
 __version__ = "0.1.0"
+
+note(__name__)
 
 __all__ = [
     "ArgumentError",

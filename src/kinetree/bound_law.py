@@ -238,7 +238,7 @@ class _Traced:
             self.shapes = list(map(tuple, record["shapes"]))
             self.rebuild = tuple if self.is_tuple else lambda leaves: leaves[0]
         layout = Layout(tuple(map(prod, bound.cores.values())), (*map(prod, self.shapes), 1))
-        self.kernel = Kernel(Stored(self._digest, layout, host(), self._checked))
+        self.kernel = Kernel(Stored(self._digest, layout, host(), self._checked, is_graph=True))
 
     def _checked(self) -> Any:
         """The program, for code that the disk does not have."""

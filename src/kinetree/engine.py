@@ -29,6 +29,7 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrix
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
 from kinetree.ops import Array
+from kinetree.originals import is_own
 from kinetree.quantities import OF_ROBOT, Quantity
 from kinetree.wrench import Wrench
 
@@ -321,7 +322,8 @@ class Engine:
                     outputs = [math.prod(shape) for shape in quantity.shapes(self.model, request.subject)]
                     outputs += [1] * self._has_status(quantity)
                     layout = Layout(tuple(n for (n,) in self._input_shapes(request)), tuple(outputs))
-                    identity = f"{self.model.digest}, {quantity.name}, {request[1:]}"
+                    own = all(map(is_own, self.model.kinds))  # else there may be joints whose text nobody has looked at
+                    identity = f"{self.model.digest}, {quantity.name}, {request[1:]}" if own else None
                     kernel = Kernel(Stored(identity, layout, host(), lambda: self.program(request)))
                     self._kernels[request] = kernel
         return kernel

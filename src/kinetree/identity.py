@@ -16,6 +16,7 @@ from types import FunctionType
 from typing import Any
 
 from kinetree.definition import found_by_name
+from kinetree.originals import is_own
 from kinetree.robot import Robot
 
 _LIBRARY = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -48,7 +49,7 @@ def _text(part: Any) -> str:
         return repr(part)
     if kind is tuple:
         return f"({''.join(f'{_text(item)}, ' for item in part)})"
-    if kind is Robot:
+    if kind is Robot and all(map(is_own, part.model.kinds)):
         return f"robot {part.model.digest}"
     if isinstance(part, FunctionType) and _is_plain(part):
         return f"function {part.__module__}.{part.__qualname__}"

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from forbidden import counted
 from kinetree import engine
 from kinetree.compiler import cache, native, stored
 from kinetree.compiler.jit import host
@@ -45,13 +46,10 @@ WORK = """
 import hashlib, sys
 import numpy as np
 import kinetree as kt
-from kinetree.compiler import jit, stored
-
-def forbidden(*arguments):
-    raise AssertionError("compiled")
+from forbidden import forbid_compiling
 
 if sys.argv[1] == "warm":
-    stored.compile_object = forbidden
+    forbid_compiling()
 rng = np.random.default_rng(0)
 lines = []
 for base in ("fixed", "floating"):
@@ -98,13 +96,10 @@ LAW = """
 import sys
 import numpy as np
 import kinetree as kt
-from kinetree.compiler import program, stored
-
-def forbidden(*arguments):
-    raise AssertionError("compiled")
+from forbidden import forbid_compiling
 
 if sys.argv[1] == "warm":
-    stored.compile_object = program.compile_object = forbidden
+    forbid_compiling()
 
 @kt.compile(shapes={"gain": ()})
 def law(robot, q, v, gain):
@@ -317,15 +312,7 @@ Q = np.array([[0.3, -0.7]] * 3)
 
 def computed(count=1):
     """Results of fresh robots, which look for their code on the disk, and how often they had to trace."""
-    traced = []
-    original = engine.Engine.program
-
-    def program(self, request):
-        traced.append(request.quantity.name)
-        return original(self, request)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine.Engine, "program", program)
+    with counted(engine.Engine.program) as traced:
         for _ in range(count):
             robot = kt.load("planar2")
             results = [robot.mass_matrix(Q[0]), robot.mass_matrix(Q), robot.frame("tip").pose(Q[0])]

@@ -25,6 +25,9 @@ NANOSECONDS = 0.4
 WORTH_A_THREAD = 200_000.0
 """Nanoseconds of work below which a batch stays on the calling thread."""
 
+AT_ONCE = 1e7
+"""Nanoseconds, roughly, after which machine code comes back to Python, which may then be interrupted."""
+
 _SIGNATURES: dict[Kind, Any] = {
     "single": ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3),
     "batch": ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
@@ -46,6 +49,10 @@ class Loaded:
     def states_for_one_thread(self, lanes: int) -> int:
         """Up to so many states, sharing the work with another thread takes longer."""
         return int(2.0 * WORTH_A_THREAD * lanes / (NANOSECONDS * max(1, self.operations))) - 1
+
+    def states_at_once(self, lanes: int) -> int:
+        """How many states, in whole blocks of lanes, one run takes before it can be interrupted."""
+        return lanes * int(max(1.0, AT_ONCE / (NANOSECONDS * max(1, self.operations))))
 
 
 Shape = tuple[int, ...]
@@ -114,16 +121,21 @@ class Kernel:
             descriptor += [address_of(array), size]
         block = self._descriptor(*descriptor)
         states, lanes = len(outputs[0]), self.source.target.lanes
+        span, stopped = code.states_at_once(lanes), threading.Event()
 
         def work(start: int, stop: int, keep: object = (held, outputs)) -> None:
             memory, address = self.workspace(code.workspace)  # held here, whatever else this thread does meanwhile
-            code.function(start, stop, block, address)
+            for first in range(start, stop, span):
+                if stopped.is_set():
+                    return
+                code.function(first, min(first + span, stop), block, address)
             del memory, keep
 
         if states <= code.states_for_one_thread(lanes) or get_num_threads() == 1:
             work(0, states)
         else:
-            run_ranges(work, states, lanes, int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD))
+            worth = int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
+            run_ranges(work, states, lanes, worth, stopped.set)
 
     def run(self, arguments: Sequence[tuple[Array, Shape]], batch: Shape, outputs: Sequence[Array]) -> None:
         """One state, or every state of a batch: inputs (…, *core) given with their core shapes, outputs (*batch, …)

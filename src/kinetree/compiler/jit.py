@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -54,7 +55,7 @@ class lazy_code(lazy[T]):
 
 
 def _alone(function: F) -> F:
-    """Alone with llvmlite, and to the end."""
+    """Alone with llvmlite, and to the end. Functions of this kind do not call each other: the lock is not theirs."""
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -159,6 +160,30 @@ def assembly_of(text: str, target: Target) -> str:
     return str(_machine(target).emit_assembly(llvm.parse_assembly(text)))
 
 
+class _Given:
+    """Memory of LLVM's, until this is deallocated.
+
+    That may be on any thread and between any two instructions. llvmlite would take its lock by a function in Python: an
+    interrupt in there leaves it taken for ever. This takes the same lock in one instruction.
+    """
+
+    def __init__(self, engine: Any) -> None:
+        self._address = ctypes.cast(engine._ptr, ctypes.c_void_p).value
+        self._dispose = _disposal()
+        engine._owned = True  # not by llvmlite's objects, which leave it alone then
+
+    def __del__(self, lock: Any = _llvmlite_lock, is_over: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_over():
+            with lock:
+                self._dispose(self._address)
+
+
+@cache
+def _disposal() -> Any:
+    library = llvm.ffi.lib._lib
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(("LLVMPY_DisposeExecutionEngine", library))
+
+
 class LoadedCode:
     """An object file in executable memory, for as long as this lives; even if it is garbage that still runs.
 
@@ -170,12 +195,14 @@ class LoadedCode:
         """With `library`, the code calls functions of the C library through pointers that are set here."""
         addresses = _library_addresses()
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=target.fuses)
-        self._hold = hold(self._engine)
+        self._hold = hold(_Given(self._engine))
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()
         if library:
-            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address(BIND))(addresses)
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._address(BIND))(addresses)
 
-    @_alone
-    def address(self, name: str) -> int:
+    def _address(self, name: str) -> int:
         return int(self._engine.get_function_address(name))
+
+    address = _alone(_address)
+    """Of a function, by its name."""

@@ -190,6 +190,9 @@ class Door:
             return self._known[variant]
         self._kept += [variant.code, variant.batch]
         counts = [prod(shape) for shape in self.interface.results]
+        most = (LARGE - 1) // (8 * max(1, sum(counts)))
+        if variant.batch is not None:
+            most = min(most, variant.batch.states_at_once(host().lanes))  # Python can be interrupted in between
         scratch = self._room(8 * (sum(counts) + 1))
         options: list[int] = []
         for word, default in zip(variant.options, self.interface.defaults, strict=True):
@@ -202,7 +205,7 @@ class Door:
             records.Variant.BATCH: 0 if variant.batch is None else variant.batch.address,
             records.Variant.BATCH_WORKSPACE: 0 if variant.batch is None else variant.batch.workspace,
             records.Variant.SMALL: 0 if variant.batch is None else variant.batch.states_for_one_thread(host().lanes),
-            records.Variant.MOST: (LARGE - 1) // (8 * max(1, sum(counts))),
+            records.Variant.MOST: most,
             records.Variant.OPTIONS: self._table(options),
             records.Variant.PLACES: -1 if mapping is None else len(variant.places),
             records.Variant.NAMES: self._table(names),

@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.call import NANOSECONDS, WORTH_A_THREAD, Kernel, address_of
+from kinetree.compiler.call import AT_ONCE, NANOSECONDS, WORTH_A_THREAD, Kernel, address_of
 from kinetree.compiler.code import Turning
 from kinetree.compiler.jit import host, lazy_code
 from kinetree.compiler.roll_one import One
 from kinetree.compiler.threads import get_num_threads, run_ranges
 from kinetree.compiler.turns import Track
 from kinetree.ops import Array
-
-AT_ONCE = 2e7
-"""Nanoseconds, roughly, after which Python may interrupt."""
 
 
 class Roll:

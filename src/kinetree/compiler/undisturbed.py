@@ -1,50 +1,90 @@
-"""Interrupts that wait until what must not be left half done is done."""
+"""Calls that no signal handler can break off in the middle."""
 
 from __future__ import annotations
 
-import signal
+import _thread
+import os
 import threading
 from collections.abc import Callable
-from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+STACK = 2**24
+"""Bytes of stack that LLVM has, whatever threads of the program are given: twice those of a usual main thread."""
+PERIOD = 0.05
+"""Seconds after which a signal that another thread has received is handled, at the latest."""
+
 
 def undisturbed(function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-    """The function's result; signals that come meanwhile are handled when it is there.
+    """The function's result; what signal handlers raise meanwhile is raised when it is there.
 
-    Python handles signals on the main thread, between any two of its instructions. llvmlite, for one, would then keep
-    its lock for ever, or give memory back twice.
+    Python runs signal handlers on the main thread only, between any two of its instructions. If one of them raised
+    inside of llvmlite, its lock would stay taken for ever, or memory be given back twice. So on the main thread the
+    function is called by another thread, for which the main thread waits. Handlers run at once, each as often and in
+    the order in which Python would run it; no handler is replaced, so that those that C code has installed stay too.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments, **named)
-    arrived: list[tuple[int, FrameType | None]] = []
-    replaced: list[tuple[int, Any]] = []
-
-    def later(number: int, frame: FrameType | None) -> None:
-        arrived.append((number, frame))
-
-    try:
-        for number in signal.valid_signals():
-            handler = signal.getsignal(number)
-            if callable(handler):
-                replaced.append((number, handler))
-                signal.signal(number, later)
-        return function(*arguments, **named)
-    finally:
-        handlers = dict(replaced)
-        _restore(replaced)
-        for came, frame in arrived:
-            handlers[came](came, frame)
-
-
-def _restore(replaced: list[tuple[int, Any]]) -> None:
-    """All handlers, also when one of them is called at once and raises."""
-    if replaced:
-        number, handler = replaced.pop()
+    process, call = os.getpid(), _Call(lambda: function(*arguments, **named))
+    interrupt = call.start()
+    while not call.is_over:
         try:
-            signal.signal(number, handler)
+            call.over.acquire(timeout=PERIOD)
+            if os.getpid() != process:  # a handler has forked: in the child there is no other thread
+                return undisturbed(function, *arguments, **named)
+        except BaseException as raised:
+            interrupt = _after(interrupt, raised)
+    if interrupt is not None:
+        raise interrupt
+    if call.problem is not None:
+        raise call.problem
+    result: R = call.result
+    return result
+
+
+class _Call:
+    """A call that whoever comes first makes: the thread that is started for it, or the one that cannot start it."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.call = call
+        self.result: Any = None
+        self.problem: BaseException | None = None
+        self.is_over = False
+        self.over = threading.Lock()
+        self.over.acquire()
+        self._taken = threading.Lock()
+
+    def make(self) -> None:
+        if self._taken.acquire(blocking=False):
+            try:
+                self.result = self.call()
+            except BaseException as problem:
+                self.problem = problem
+            finally:
+                self.is_over = True
+                self.over.release()
+
+    def start(self) -> BaseException | None:
+        """On another thread, or on this one where there are no more threads to be had, as while Python shuts down. What
+        a signal handler raises meanwhile is returned, if the call is under way, else raised."""
+        usual = threading.stack_size(STACK)
+        try:
+            _thread.start_new_thread(self.make, ())
+        except RuntimeError:
+            self.make()
+        except BaseException as raised:
+            if self._taken.acquire(blocking=False):
+                raise
+            return raised
         finally:
-            _restore(replaced)
+            threading.stack_size(usual)
+        return None
+
+
+def _after(first: BaseException | None, raised: BaseException) -> BaseException:
+    """What is raised last counts, as when one handler interrupts another; it says what came before."""
+    if first is not None and raised.__context__ is None and raised is not first:
+        raised.__context__ = first
+    return raised

@@ -1,15 +1,18 @@
-"""The native loop of a search: a step of all lanes, then `search.tend`, until no lane is under way."""
+"""The native loop of a search: a step of all lanes, then `search.tend`, until no lane is under way.
+
+It comes back to Python every now and then, so that a search can be interrupted, and goes on from there.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.call import Kernel, Loaded, address_of
+from kinetree.compiler.call import AT_ONCE, NANOSECONDS, Kernel, Loaded, address_of
 from kinetree.compiler.emit.elementary import BIND
 from kinetree.compiler.jit import LoadedCode, host, once, optimized_object
 from kinetree.compiler.loops import call_text, loops_assembly
@@ -42,18 +45,28 @@ define void @{BIND}(ptr %table) nounwind {{
   ret void
 }}
 
-define void @{_SEARCH}(ptr %kernel, ptr %descriptor, ptr %work, ptr %sizes, ptr %places) nounwind {{
+; Whether it is to be called again, then with %onward, since it has made so many steps.
+define i64 @{_SEARCH}(ptr %kernel, ptr %descriptor, ptr %work, ptr %sizes, ptr %places, i64 %steps, i64 %onward)
+    nounwind {{
 entry:
   {body}
-  br label %look
+  %goes_on = icmp ne i64 %onward, 0
+  br i1 %goes_on, label %step, label %look
 step:
+  %made = phi i64 [0, %entry], [%count_now, %again]
   call void %kernel(i64 0, i64 %lanes, ptr %descriptor, ptr %work)
+  %next = add i64 %made, 1
   br label %look
 look:
+  %count_now = phi i64 [0, %entry], [%next, %step]
   %more = {call}
-  br i1 %more, label %step, label %end
+  br i1 %more, label %again, label %end
+again:
+  %enough = icmp sge i64 %count_now, %steps
+  br i1 %enough, label %end, label %step
 end:
-  ret void
+  %result = zext i1 %more to i64
+  ret i64 %result
 }}
 """
 
@@ -62,10 +75,13 @@ _FRESH = np.zeros(REPORT)
 _FRESH[BEST] = np.inf
 
 
+_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, *[ctypes.c_int64] * 2)
+
+
 @once
 def _driver() -> tuple[LoadedCode, Any]:
     code = LoadedCode(stored_object("search", _assembly, host(), optimized_object), host(), library=False)
-    return code, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5)(code.address(_SEARCH))
+    return code, _SIGNATURE(code.address(_SEARCH))
 
 
 class _Room:
@@ -91,20 +107,30 @@ class _Room:
         self.sizes[len(_SIZES) :] = [nq, nq, 2, LANE, nt, nt, nq, nq, REPORT, nq]
         self.places[:7] = [address_of(self.settings), address_of(free), Q, N, E, L, T]
         self.fixed = tuple(map(ctypes.addressof, (self.descriptor, self.sizes, self.places)))
-        self.arguments = (code.address, self.fixed[0], work, self.fixed[1], self.fixed[2])
+        steps = int(max(1.0, AT_ONCE / max(1.0, code.operations * NANOSECONDS)))
+        self.arguments = (code.address, self.fixed[0], work, self.fixed[1], self.fixed[2], steps)
         self.lone = (np.zeros((1, nt)), np.zeros((1, nq)), np.zeros((1, REPORT)), np.zeros((1, nq)))
         self.code, self.drive = _driver()  # the function does not keep its code
         self.sizes[4] = len(seeds)
         self.matrices["L"][:, PROBLEM] = -1.0
 
-    def take(self, first: int, count: int, settings: tuple[float, ...], arrays: Sequence[Array]) -> None:
+    def take(
+        self,
+        first: int,
+        count: int,
+        settings: tuple[float, ...],
+        arrays: Sequence[Array],
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Search for `count` problems of these targets, starts, seeds, reports and solutions; afterwards all lanes are
-        without one."""
+        without one, unless it was `stopped` or interrupted: then nobody must use this room again."""
         self.settings[: len(settings)] = settings
         self.settings[OFFSET], self.settings[ONWARD] = first, 0.0
         self.sizes[1] = count
         self.places[7:] = [address_of(array) for array in arrays]
-        self.drive(*self.arguments)
+        more = self.drive(*self.arguments, 0)
+        while more and not stopped():
+            more = self.drive(*self.arguments, 1)
 
     def alone(
         self, target: Array, start: Array, settings: tuple[float, ...], seeds: Array
@@ -136,28 +162,34 @@ class Lanes:
         solutions, report = np.empty((count, self.nq)), np.tile(_FRESH, (count, 1))
         code = self.kernel.load("batch")
 
+        stopped = threading.Event()
+
         def work(start: int, stop: int) -> None:
             room = self._room(code)
             for first in range(start, stop, TOGETHER):
+                if stopped.is_set():
+                    return
                 arrays = (targets[first:], starts[first:], self.seeds, report[first:], solutions[first:])
-                room.take(first, min(TOGETHER, stop - first), settings, arrays)
+                room.take(first, min(TOGETHER, stop - first), settings, arrays, stopped.is_set)
+            if not stopped.is_set():
+                self._local.room = room
 
         runs = -(-count // TOGETHER)
         if runs < 2 or get_num_threads() == 1:
             work(0, count)
         else:
-            run_ranges(work, count, TOGETHER, runs)
+            run_ranges(work, count, TOGETHER, runs, stopped.set)
         return solutions, report
 
     def one(self, target: Array, start: Array, settings: tuple[float, ...]) -> tuple[Array, list[float]]:
         """The same for one target, (nt,), and start, (nq,), with nothing new but the solution."""
-        room = getattr(self._local, "room", None) or self._room(self.kernel.load("batch"))
-        return room.alone(target, start, settings, self.seeds)
+        room = self._room(self.kernel.load("batch"))
+        result = room.alone(target, start, settings, self.seeds)
+        self._local.room = room
+        return result
 
     def _room(self, code: Loaded) -> _Room:
-        room = getattr(self._local, "room", None)
-        if room is None:
-            room = self._local.room = _Room(
-                self.kernel.source.target.lanes, self.nq, self.nt, code, self.free, self.seeds
-            )
-        return room
+        """That of this thread, for whoever asks: a signal handler that searches meanwhile gets another one. It is given
+        back when its search is over."""
+        room: _Room | None = self._local.__dict__.pop("room", None)
+        return room or _Room(self.kernel.source.target.lanes, self.nq, self.nt, code, self.free, self.seeds)

@@ -52,6 +52,10 @@ class Limits:
     effort: Array
 
 
+_REMARKS = ("findings", "description", "options")
+"""Fields of a model on which no result depends."""
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """One robot. Index 0 of every per-body tuple is the world; ``inertias[0]`` is what is bolted to it."""
@@ -192,10 +196,19 @@ class Model:
     def digest(self) -> str:
         """A hash of all that determines the results: equal models have equal digests, in every process."""
         state = hashlib.sha256()
-        for each in fields(self):
-            if each.name not in ("findings", "description", "options"):
-                _feed(state.update, getattr(self, each.name))
+        for value in self._decisive:
+            _feed(state.update, value)
         return state.hexdigest()
+
+    @property
+    def _decisive(self) -> Iterator[object]:
+        """What results depend on."""
+        return (getattr(self, each.name) for each in fields(self) if each.name not in _REMARKS)
+
+    @lazy
+    def kinds(self) -> frozenset[type]:
+        """The classes of all that it is made of."""
+        return frozenset(kind for value in self._decisive for kind in _kinds(value))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Model) and self.digest == other.digest
@@ -227,10 +240,21 @@ def _field_names(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
+def _kinds(value: Any) -> Iterator[type]:
+    """The classes of a value made of dataclasses and tuples, and of what is in it."""
+    if is_dataclass(value):
+        kind: Any = type(value)
+        yield kind
+        value = tuple(getattr(value, name) for name in _field_names(kind))
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _kinds(item)
+
+
 def _feed(update: Callable[[bytes], None], value: object) -> None:
     """Feeds a value made of dataclasses, tuples, arrays, strings and numbers to a hash, unambiguously."""
     if is_dataclass(value):
-        update(type(value).__name__.encode() + b"(")
+        update(f"{type(value).__module__}.{type(value).__qualname__}(".encode())
         for each in fields(value):
             _feed(update, getattr(value, each.name))
         update(b")")

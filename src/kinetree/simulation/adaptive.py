@@ -126,7 +126,7 @@ class Attempts:
         shapes: list[Shape] = [(robot.nq,), (robot.nv,), (1,), (1,), (1,)]
         shapes += [(prod(given.shape),) for given in self.efforts.given.values()]
         program = build(self._step, shapes, host(), f"a step of {robot.name!r}")
-        return Kernel(Stored(program.digest, program.layout, host(), lambda: program))
+        return Kernel(Stored(program.digest, program.layout, host(), lambda: program, is_graph=True))
 
     def make(self, states: Mapping[str, Array], rows: Array, h: Array, interval: Array) -> Attempt:
         """A step of length h from where some states are, with given arrays of the interval each is in."""

@@ -128,7 +128,7 @@ class Step:
                 remember(name, host(), record)
         told = tuple(map(tuple, record["told"]))
         layout = Layout(self._input_sizes, (*self.sizes, *map(prod, told)))
-        return Kernel(Stored(record["digest"], layout, host(), build_it)), told
+        return Kernel(Stored(record["digest"], layout, host(), build_it, is_graph=True)), told
 
     @property
     def _without_arrays(self) -> Step:

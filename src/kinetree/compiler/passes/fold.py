@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kinetree.compiler.expr import FOLDING
 from kinetree.compiler.passes.rules import compile_rules, parse_rules
+from kinetree.originals import renew
 
 FOLD = parse_rules(
     """
@@ -76,3 +77,4 @@ FOLD = parse_rules(
 )
 
 FOLDING.update(compile_rules(FOLD))
+renew(FOLDING)

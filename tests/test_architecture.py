@@ -12,7 +12,7 @@ import kinetree
 SOURCE = Path(kinetree.__file__).parent
 
 # A part may import itself and what is listed; everything may import these.
-FOR_ALL = {"errors", "files", "lazy", "locks", "ops"}
+FOR_ALL = {"errors", "files", "lazy", "locks", "ops", "originals"}
 ALLOWED = {
     **{name: set() for name in FOR_ALL},
     "linalg": set(),

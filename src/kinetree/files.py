@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,23 +28,27 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.is_file() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
         raise PermissionError(errno.EACCES, "It is read-only", str(path))  # to put another in its place would not ask
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=target.suffix)
+        temporary = _new_beside(target)
     except OSError as problem:  # of the name that was asked for, not of the temporary one
         raise OSError(problem.errno, problem.strerror, str(path)) from None
-    os.close(handle)
     try:
         yield Path(temporary)
-        os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _new_beside(target: Path) -> str:
+    """An empty file in the same folder, which may be read and written by whom the file may be; where there is no such
+    file yet, by whom the system lets new files be."""
+    mode = stat.S_IMODE(target.stat().st_mode) & 0o777 if target.exists() else None
+    name = str(target.parent / f".{target.name[:100]}.{os.urandom(8).hex()}{target.suffix}")
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+    os.close(handle)
+    if mode is not None:
+        os.chmod(name, mode)
+    return name
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -1,11 +1,14 @@
 """The locks that all threads of a process share, and the order in which they are taken.
 
     compiler    whatever traces, compiles, loads or links code, and whatever keeps what came of it
-    llvmlite    llvmlite's own, which it takes for every call, and to give code up at any time and on any thread
+    llvmlite    llvmlite's own, which it takes for every call
 
 Who holds one of them takes only those below it. Nobody holds a lock of his own while he takes the first: properties
 that are computed once are `lazy`, which has no lock, or `lazy_code`, which has this one. Who holds it waits for no
 other thread: a large batch then stays on its thread (`compiler.threads`). A viewer's lock is outside of all of them.
+
+Nobody takes llvmlite's without the compiler's, or while signal handlers or finalizers may run: on the main thread it is
+called by another thread (`compiler.undisturbed`), and code that nobody needs any more is given back at the next call.
 
 All are reentrant, since a signal handler or a finalizer may call the library wherever it likes. So is the lock of the
 pool of threads, inside of which nothing of ours is taken. The memory of results has none.

@@ -81,11 +81,11 @@ def test_why_a_file_is_not_written(tmp_path):
 def test_a_folder_that_takes_no_files(cli, monkeypatch, tmp_path):
     """The old file is still there, and the error names the file, not the temporary one."""
 
-    def refuse(**_):
+    def refuse(target):
         raise PermissionError(13, "Permission denied", "temporary")
 
     (tmp_path / "arm.urdf").write_text("old")
-    monkeypatch.setattr("kinetree.files.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("kinetree.files._new_beside", refuse)
     for line in ("export arm6", "simulate planar2 --seconds 0.01 --out", "dynamics planar2 --out"):
         name = tmp_path / ("arm.urdf" if "export" in line else "states.npz")
         run = cli(*line.split(), name, code=1)

@@ -1,5 +1,6 @@
 """What handlers raise waits for llvmlite, which has a lock of its own."""
 
+import gc
 import signal
 import threading
 
@@ -70,15 +71,39 @@ def test_other_threads_compile_after_an_interrupt(work, interrupt):
 
 
 def test_other_threads_compile_after_code_was_given_up_and_that_interrupted(interrupt):
-    """llvmlite's own functions would take the lock, be interrupted, and keep it."""
+    """llvmlite would take its lock, be interrupted, and keep it, or call handlers while it has it."""
     code = LoadedCode(CODE, host(), library=False)
     ffi.register_lock_callback(take := lambda: signal.raise_signal(signal.SIGALRM), give_back := lambda: None)
     try:
         del code
     finally:
         ffi.unregister_lock_callback(take, give_back)
+    assert interrupt == [], "llvmlite's lock was taken to give up code"
     made = []
     thread = threading.Thread(target=lambda: made.append(compile_object(ANSWER, host())), daemon=True)
     thread.start()
     thread.join(20.0)
     assert made == [CODE], "llvmlite's lock is still taken"
+
+
+def test_finalizers_that_compile_are_not_run_in_the_middle_of_a_compile():
+    """The thread that compiles for the main thread has none of its locks."""
+
+    class Caller:
+        def __init__(self):
+            self.itself = self
+
+        def __del__(self):
+            made.append(compile_object(ANSWER, host()))
+
+    made = []
+    before = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for _ in range(20):
+            Caller()
+            assert compile_object(ANSWER, host()) == CODE
+    finally:
+        gc.set_threshold(*before)
+    gc.collect()
+    assert len(made) == 20

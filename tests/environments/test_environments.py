@@ -158,7 +158,7 @@ def test_a_seed_decides_everything(tasks):
 def test_the_step_after_an_end_starts_again(tasks):
     envs = RobotVectorEnv(tasks["CartPole-v0"], 4)
     envs.reset(seed=0)
-    envs.q[1, 1] = 1.0  # leans too far
+    envs._q[1, 1] = 1.0  # leans too far
     _, reward, ended, cut, _ = envs.step(np.zeros((4, 1)))
     assert ended.tolist() == [False, True, False, False] and not cut.any() and reward[1] > 0
     seen, reward, ended, cut, _ = envs.step(np.ones((4, 1)))
@@ -170,7 +170,7 @@ def test_the_step_after_an_end_starts_again(tasks):
 def test_or_the_same_step_does(tasks):
     envs = RobotVectorEnv(tasks["CartPole-v0"], 3, "SameStep")
     envs.reset(seed=0)
-    envs.q[1, 1] = 1.0
+    envs._q[1, 1] = 1.0
     seen, _, ended, _, info = envs.step(np.zeros((3, 1)))
     assert ended.tolist() == [False, True, False] and info["_final_obs"].tolist() == [False, True, False]
     assert info["final_obs"][1, 2] > np.sin(0.9) and abs(seen[1, 2]) < 0.06
@@ -179,7 +179,7 @@ def test_or_the_same_step_does(tasks):
 def test_or_none_does(tasks):
     envs = RobotVectorEnv(tasks["CartPole-v0"], 3, AutoresetMode.DISABLED)
     envs.reset(seed=0)
-    envs.q[1, 1] = 1.0
+    envs._q[1, 1] = 1.0
     assert envs.step(np.zeros((3, 1)))[2][1]
     with pytest.raises(kt.ArgumentError, match=r"environment 1 is over; reset it first"):
         envs.step(np.zeros((3, 1)))
@@ -199,7 +199,7 @@ def test_cut_off_at_the_horizon(tasks):
 def test_what_cannot_be_computed_ends(tasks):
     envs = RobotVectorEnv(tasks["CartPole-v0"], 3)
     envs.reset(seed=0)
-    envs.v[2] = 1e200
+    envs._v[2] = 1e200
     _, _, ended, _, info = envs.step(np.zeros((3, 1)))
     assert ended.tolist() == [False, False, True] and info["diverged"].tolist() == [False, False, True]
     assert np.isfinite(envs.step(np.zeros((3, 1)))[0]).all()

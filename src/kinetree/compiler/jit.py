@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,7 +24,7 @@ lock = locks.compiler
 """llvmlite does one thing at a time, and so does everything that makes machine code; `locks` says what else is taken
 with it, and in which order."""
 _llvmlite_lock = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None) or threading.RLock()
-"""llvmlite's own, which it also takes to give code up, at any time and on any thread."""
+"""llvmlite's own."""
 locks.IN_ORDER.append(_llvmlite_lock)
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,13 +53,22 @@ class lazy_code(lazy[T]):
     lock = lock
 
 
+_given_up: list[Any] = []
+"""Pointers to what nobody needs any more."""
+
+
 def _alone(function: F) -> F:
     """Alone with llvmlite, and to the end. Functions of this kind do not call each other: the lock is not theirs."""
+
+    def give_back_and_call(*arguments: Any, **named: Any) -> Any:
+        while _given_up:
+            llvm.ffi.lib.LLVMPY_DisposeExecutionEngine(_given_up.pop())
+        return function(*arguments, **named)
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         with lock:
-            return undisturbed(function, *arguments, **named)
+            return undisturbed(give_back_and_call, *arguments, **named)
 
     return cast(F, call)
 
@@ -161,27 +169,19 @@ def assembly_of(text: str, target: Target) -> str:
 
 
 class _Given:
-    """Memory of LLVM's, until this is deallocated.
+    """Memory of LLVM's, until this is deallocated; it is given back when llvmlite is called next.
 
-    That may be on any thread and between any two instructions. llvmlite would take its lock by a function in Python: an
-    interrupt in there leaves it taken for ever. This takes the same lock in one instruction.
+    An object may be deallocated on any thread and between any two instructions, also while somebody compiles. If it
+    took llvmlite's lock then, a signal handler that came meanwhile could wait for the compiler's lock, which comes
+    first; and an interrupt in llvmlite's own functions would leave its lock taken for ever.
     """
 
     def __init__(self, engine: Any) -> None:
-        self._address = ctypes.cast(engine._ptr, ctypes.c_void_p).value
-        self._dispose = _disposal()
+        self._pointer = engine._ptr
         engine._owned = True  # not by llvmlite's objects, which leave it alone then
 
-    def __del__(self, lock: Any = _llvmlite_lock, is_over: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not is_over():
-            with lock:
-                self._dispose(self._address)
-
-
-@cache
-def _disposal() -> Any:
-    library = llvm.ffi.lib._lib
-    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(("LLVMPY_DisposeExecutionEngine", library))
+    def __del__(self, leave: Callable[[Any], None] = _given_up.append) -> None:
+        leave(self._pointer)
 
 
 class LoadedCode:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import operator
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from math import prod
+from pathlib import Path
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from kinetree.ops import Array
 LARGE = 2**21
 """Bytes from which on a result comes from a block; smaller ones are kept by the allocator itself."""
 SHARE = 32
-"""All blocks together are at most this part of the machine's memory, unless set."""
+"""All blocks together are at most this part of the memory that this process may have, unless set."""
 
 
 class Blocks:
@@ -87,14 +89,37 @@ def _physical_memory() -> int:
         return 2**33
 
 
-_blocks = Blocks(_physical_memory() // SHARE)
+def _granted_memory() -> int:
+    """The machine's memory, or what a container, a service or a job is given of it: the least of the limits of this
+    process's control groups, of both versions, in bytes."""
+    limits = [_physical_memory()]
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, kinds, place = line.split(":", 2)
+            if kinds in ("", "memory"):
+                root, name = ("", "memory.max") if not kinds else ("memory", "memory.limit_in_bytes")
+                limits += _limits(Path("/sys/fs/cgroup", root), place.strip("/"), name)
+    return min(limits)
+
+
+def _limits(root: Path, place: str, name: str) -> Iterator[int]:
+    """Of a group and of all around it, the innermost first; in a container its own group may be the root."""
+    folder = root / place
+    for each in (folder, *folder.parents):
+        with suppress(OSError, ValueError):  # "max" is no number
+            yield int((each / name).read_text())
+        if each == root:
+            return
+
+
+_blocks = Blocks(_granted_memory() // SHARE)
 empty = _blocks.empty
 
 
 def set_result_memory(size: int) -> None:
     """Keep at most `size` bytes of large results that you dropped, to be used again; 0 keeps none.
 
-    Unless set, a 32nd part of the machine's memory.
+    Unless set, a 32nd part of the machine's memory, or of what the process's control group (container) may have.
     """
     try:
         wanted = operator.index(size)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -26,11 +24,13 @@ from kinetree.compiler.passes.schedule import schedule
 from kinetree.compiler.passes.spec import check
 from kinetree.compiler.passes.split import Part, split
 from kinetree.compiler.trace import trace
+from kinetree.compiler.undisturbed import no_collection
 from kinetree.lazy import lazy
 
 LARGE = 150_000
-"""Operations above which compiling says how long it will take."""
+"""Operations above which compiling says how long it will take at least."""
 SECONDS_PER_OPERATION = 6e-5
+"""Of the smallest of them; the larger a program is, the more LLVM takes for each."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,8 @@ class Program:
         if self.operations > LARGE:
             seconds = self.operations * SECONDS_PER_OPERATION
             print(
-                f"kinetree: compiling {self.name}, {self.operations:,} operations, about {seconds:.0f} s",
+                f"kinetree: compiling {self.name}, {self.operations:,} operations: {seconds:.0f} s at least, perhaps "
+                "several times that",
                 file=sys.stderr,
             )
         if kind == "single":
@@ -124,24 +125,12 @@ def build(
     function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], target: Target, name: str = "a function"
 ) -> Program:
     """Trace a function of arrays with these shapes and simplify what it leaves."""
-    with new_table(), _no_collection():
+    with new_table(), no_collection():  # a graph has no cycles; to look for them takes a third of the time
         graph, output_shapes = trace(function, shapes)
         graph = simplified(graph, target.fuses)
         parts, slots = split(schedule(graph), outputs=graph.outputs)
     counts = graph.counts()
     return Program(target, tuple(parts), graph.outputs, slots, tuple(shapes), tuple(output_shapes), counts, name, graph)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """A graph has no cycles; to look for them among a million nodes, again and again, takes a third of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def simplified(graph: Graph, fuses: bool) -> Graph:

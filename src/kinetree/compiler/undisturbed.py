@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import _thread
+import gc
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -24,16 +26,22 @@ def undisturbed(function: Callable[P, R], *arguments: P.args, **named: P.kwargs)
     inside of llvmlite, its lock would stay taken for ever, or memory be given back twice. So on the main thread the
     function is called by another thread, for which the main thread waits. Handlers run at once, each as often and in
     the order in which Python would run it; no handler is replaced, so that those that C code has installed stay too.
+    Nor does the garbage collector run: it would call finalizers on a thread that has none of its caller's locks.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments, **named)
-    process, call = os.getpid(), _Call(lambda: function(*arguments, **named))
+    with no_collection():
+        return _by_another_thread(lambda: function(*arguments, **named))
+
+
+def _by_another_thread(function: Callable[[], R]) -> R:
+    process, call = os.getpid(), _Call(function)
     interrupt = call.start()
     while not call.is_over:
         try:
             call.over.acquire(timeout=PERIOD)
             if os.getpid() != process:  # a handler has forked: in the child there is no other thread
-                return undisturbed(function, *arguments, **named)
+                return _by_another_thread(function)
         except BaseException as raised:
             interrupt = _after(interrupt, raised)
     if interrupt is not None:
@@ -42,6 +50,18 @@ def undisturbed(function: Callable[P, R], *arguments: P.args, **named: P.kwargs)
         raise call.problem
     result: R = call.result
     return result
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Without the garbage collector."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Call:

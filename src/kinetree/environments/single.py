@@ -26,13 +26,13 @@ class RobotEnv(gymnasium.Env[Array, Array]):
 
     @property
     def q(self) -> Array:
-        """Where the robot is, (nq,)."""
-        return self._running()[0]
+        """Where the robot is, (nq,); a copy."""
+        return self._running()[0].copy()
 
     @property
     def v(self) -> Array:
-        """How it moves, (nv,)."""
-        return self._running()[1]
+        """How it moves, (nv,); a copy."""
+        return self._running()[1].copy()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """A new episode; there are no options."""

@@ -64,12 +64,26 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
         self.single_observation_space, self.single_action_space = spaces_of(task)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.q = np.zeros((0, task.robot.nq))
-        """States of all robots, (num_envs, nq) and (num_envs, nv); empty before the first reset."""
-        self.v = np.zeros((0, task.robot.nv))
-        self.goal = np.zeros((0, 0))
+        self._q = np.zeros((0, task.robot.nq))
+        self._v = np.zeros((0, task.robot.nv))
+        self._goal = np.zeros((0, 0))
         self._age = np.zeros(self.num_envs, dtype=int)
         self._over = np.zeros(self.num_envs, dtype=bool)
+
+    @property
+    def q(self) -> Array:
+        """Configurations of all robots, (num_envs, nq); empty before the first reset. A copy, like v and goal."""
+        return self._q.copy()
+
+    @property
+    def v(self) -> Array:
+        """Velocities of all robots, (num_envs, nv)."""
+        return self._v.copy()
+
+    @property
+    def goal(self) -> Array:
+        """What they are to reach, a row for each."""
+        return self._goal.copy()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Start all of them, or those of `options={"reset_mask": (num_envs,)}`."""
@@ -80,8 +94,8 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
         if mask.dtype != bool:
             raise ArgumentError(f"reset_mask has elements of type {mask.dtype}; expected truth values")
         super().reset(seed=seed)
-        if not len(self.q):
-            self.q, self.v, self.goal = self.task.begin(self.np_random, self.num_envs)
+        if not len(self._q):
+            self._q, self._v, self._goal = self.task.begin(self.np_random, self.num_envs)
             self._age[:], self._over[:] = 0, False
         else:
             self._start(mask)
@@ -89,7 +103,7 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Observations, rewards, terminations, truncations and what else there is to know, after one action each."""
-        if not len(self.q):
+        if not len(self._q):
             raise ArgumentError("step was called before reset; call reset first")
         action = self.task.checked(actions, (self.num_envs,))
         fresh = self._over.copy()
@@ -99,8 +113,8 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
             )
         if fresh.any():  # their action is not used: they show how they start
             self._start(fresh)
-        q, v, diverged = self.task.advance(self.q, self.v, action)
-        self.q, self.v = np.where(fresh[:, None], self.q, q), np.where(fresh[:, None], self.v, v)
+        q, v, diverged = self.task.advance(self._q, self._v, action)
+        self._q, self._v = np.where(fresh[:, None], self._q, q), np.where(fresh[:, None], self._v, v)
         diverged &= ~fresh
         self._age += ~fresh
         seen, reward, ended = self._seen(action)
@@ -118,10 +132,10 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
         """New states for some of them."""
         q, v, goal = self.task.begin(self.np_random, self.num_envs)
         rows = mask[:, None]
-        self.q, self.v = np.where(rows, q, self.q), np.where(rows, v, self.v)
-        self.goal = np.where(rows, goal, self.goal)
+        self._q, self._v = np.where(rows, q, self._q), np.where(rows, v, self._v)
+        self._goal = np.where(rows, goal, self._goal)
         self._age[mask], self._over[mask] = 0, False
 
     def _seen(self, action: Array | None = None) -> tuple[Array, Array, Array]:
         taken = np.zeros((self.num_envs, len(self.task.action_low))) if action is None else action
-        return self.task.judge(self.q, self.v, taken, self.goal)
+        return self.task.judge(self._q, self._v, taken, self._goal)

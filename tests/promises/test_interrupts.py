@@ -1,0 +1,92 @@
+"""Ctrl-C ends what takes long, soon after it is pressed, and what comes next is right."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="about signals of POSIX")
+
+START = """
+import os, signal, threading, time
+import numpy as np
+import kinetree as kt
+
+def interrupted(call, after=0.3):
+    \"\"\"Seconds from the signal to the interrupt, the least of three: others may keep the machine busy.\"\"\"
+    waited = []
+    for _ in range(3):
+        sent = []
+        def send():
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+        timer = threading.Timer(after, send)
+        timer.start()
+        try:
+            call()
+            raise AssertionError("it was over before")
+        except KeyboardInterrupt:
+            waited.append(time.perf_counter() - sent[0])
+        finally:
+            timer.join()
+    return min(waited)
+
+arm = kt.load("planar2")
+SOON = 1.0
+"""
+
+CALLS = {
+    "IK of one target": 'interrupted(lambda: arm.ik("tip", [30.0, 0.0, 0.0], attempts=10**9))',
+    "IK of many targets": 'interrupted(lambda: arm.ik("tip", np.full((3000, 3), 30.0), attempts=10**5))',
+}
+
+
+def run(code):
+    ended = subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("name", ["IK of one target", "IK of many targets"])
+def test_searches_can_be_interrupted(name):
+    run(f"""
+arm.ik("tip", [0.7, 0.0, 0.9]), arm.ik("tip", [[0.7, 0.0, 0.9]] * 3)
+right = arm.ik("tip", [[0.7, 0.0, 0.9]] * 600, q0=[0.3, 0.2]).q
+late = {CALLS[name]}
+assert late < SOON, late
+assert np.array_equal(arm.ik("tip", [[0.7, 0.0, 0.9]] * 600, q0=[0.3, 0.2]).q, right)
+assert arm.ik("tip", [0.7, 0.0, 0.9]).success
+""")
+
+
+def test_a_handler_may_search_while_its_thread_does():
+    """A search has its lanes for itself."""
+    run("""
+target = [0.7, 0.0, 0.9]
+right, seen = arm.ik("tip", target, q0=[0.3, 0.2]).q, []
+far = arm.ik("tip", [30.0, 0.0, 0.0], attempts=20_000)
+def handle(number, frame):
+    seen.append(np.array_equal(arm.ik("tip", target, q0=[0.3, 0.2]).q, right))
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+again = arm.ik("tip", [30.0, 0.0, 0.0], attempts=20_000)
+while len(seen) < 5:
+    again = arm.ik("tip", [30.0, 0.0, 0.0], attempts=20_000)
+signal.setitimer(signal.ITIMER_REAL, 0.0)
+assert all(seen) and np.array_equal(again.q, far.q) and again.iterations == far.iterations
+""")
+
+
+def test_batches_can_be_interrupted():
+    """On one thread and on several; nothing is spread in memory, so that the system has nothing to clear."""
+    run("""
+one = kt.compile(lambda robot, q: sum(robot.potential_energy(q * k) for k in range(1, 60)))
+law = one.bind(arm)
+law(np.zeros(2)), law(np.zeros((9, 2)))
+q = np.lib.stride_tricks.as_strided(np.zeros(2), (6 * 10**7, 2), (0, 8))
+for threads in (1, 2):
+    kt.set_num_threads(threads)
+    late = interrupted(lambda: law(q), 0.5)
+    assert late < SOON, (threads, late)
+assert law(np.ones(2)) == law(np.ones((9, 2)))[3]
+""")

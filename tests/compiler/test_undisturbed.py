@@ -7,7 +7,7 @@ import threading
 import pytest
 from llvmlite.binding import ffi
 
-from kinetree.compiler.jit import LoadedCode, assembly_of, compile_object, host, optimized_object
+from kinetree.compiler.jit import LoadedCode, _llvmlite_lock, assembly_of, compile_object, host, lock, optimized_object
 from kinetree.compiler.undisturbed import undisturbed
 
 ANSWER = "define i64 @answer() {\n  ret i64 42\n}"
@@ -107,3 +107,24 @@ def test_finalizers_that_compile_are_not_run_in_the_middle_of_a_compile():
         gc.set_threshold(*before)
     gc.collect()
     assert len(made) == 20
+
+
+def test_code_is_given_up_without_waiting_for_a_lock():
+    """A finalizer runs anywhere, in a thread that another one may be waiting for."""
+    code, others = [LoadedCode(CODE, host(), library=False)], [threading.Event(), threading.Event()]
+
+    def hold_both():
+        with lock, _llvmlite_lock:
+            others[0].set()
+            others[1].wait(20.0)
+
+    holder = threading.Thread(target=hold_both, daemon=True)
+    holder.start()
+    assert others[0].wait(20.0)
+    thread = threading.Thread(target=code.clear, daemon=True)
+    thread.start()
+    thread.join(10.0)
+    waited = thread.is_alive()
+    others[1].set()
+    holder.join(20.0)
+    assert not code and not waited

@@ -26,8 +26,9 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto
 	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto $(AGAIN)
 
+# Sweeps that take minutes, and more random trees for all tests that draw some.
 test-long: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -m long
+	$(BIN)/python -m pytest -n auto -m 'long or hypothesis' --hypothesis-profile long
 
 # Threads, forks, signals and random calls, for so long; it ends with an error at the first wrong number, hang or leak.
 MINUTES ?= 120

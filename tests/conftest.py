@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import warnings
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,8 @@ import kinetree as kt
 from kinetree import originals
 from peers import PinPeer, pin_from_urdf, readable_urdfs, urdf_files
 
-settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("default", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("long", deadline=None, max_examples=200)
 settings.load_profile("default")
 
 
@@ -30,17 +32,24 @@ def pytest_configure(config):
 
 ON_ALL_ROBOTS = ("tests/model/test_real_robots.py", "tests/algorithms/test_rnea.py")
 """Files whose tests meet every real robot in each run; those of the others meet one in `SHARE`."""
-SHARE = 4
+SHARE, MANY = 4, 30
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Of tests on every real robot only a share runs by default, another one for each test, drawn from its name; the
     others are long."""
-    for item in items:
-        of_real_robot = hasattr(item, "callspec") and item.callspec.params.get("path") in urdf_files()
-        if of_real_robot and not item.nodeid.startswith(ON_ALL_ROBOTS) and zlib.crc32(item.nodeid.encode()) % SHARE:
+    robots = set(urdf_files())
+    on_robots = [item for item in items if hasattr(item, "callspec") and robots & _words(item)]
+    count = Counter(item.function for item in on_robots)
+    for item in on_robots:
+        thinned = count[item.function] > MANY and not item.nodeid.startswith(ON_ALL_ROBOTS)
+        if thinned and zlib.crc32(item.nodeid.encode()) % SHARE:
             item.add_marker(pytest.mark.long)
+
+
+def _words(item):
+    return {value for value in item.callspec.params.values() if isinstance(value, str)}
 
 
 @pytest.fixture(autouse=True)

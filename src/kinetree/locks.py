@@ -24,7 +24,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from importlib import _bootstrap  # type: ignore[attr-defined]
+from importlib import _bootstrap
 from typing import Any
 
 compiler, xacro = threading.RLock(), threading.RLock()

@@ -19,11 +19,13 @@ def forbid_compiling():
 
 
 def forbid_tracing():
-    """From now on, to trace or compile a formula raises."""
-    forbid_compiling()
+    """From now on, to trace or compile a formula raises; a program may still link what there is."""
+    from kinetree.compiler.program import Program  # noqa: PLC0415 - whether it is loaded may be what is asked
+
+    forbidden = (trace.__code__, Program.code.__code__)
 
     def look(frame, event, argument):
-        if event == "call" and frame.f_code is trace.__code__:
+        if event == "call" and frame.f_code in forbidden:
             raise AssertionError("traced")
 
     threading.setprofile(look)

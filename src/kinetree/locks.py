@@ -13,14 +13,17 @@ called by another thread (`compiler.undisturbed`), and code that nobody needs an
 All are reentrant, since a signal handler or a finalizer may call the library wherever it likes. So is the lock of the
 pool of threads, inside of which nothing of ours is taken. The memory of results has none.
 
-A fork takes all of them, in this order: a child has one thread, and none of those that would give them back.
+A fork takes all of them, in this order: a child has one thread, and none of those that would give them back. Modules
+that another thread was about to import are imported anew there.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
+from importlib import _bootstrap
 from typing import Any
 
 compiler = threading.RLock()
@@ -66,6 +69,19 @@ def _after_in_child() -> None:
     for lock in IN_ORDER:  # had an interrupt come before they were taken, others may have them
         if not is_held(lock):
             lock._at_fork_reinit()
+    _begin_imports_anew()
+
+
+def _begin_imports_anew() -> None:
+    """Python has a lock for every module that is being imported, and a child never gets those that other threads had:
+    the next import of the module would wait for ever. What there is of the module is dropped with its lock, as after an
+    import that failed."""
+    known, own = getattr(_bootstrap, "_module_locks", {}), threading.get_ident()
+    for name, reference in list(known.items()):
+        if getattr(reference(), "owner", None) not in (None, own):
+            known.pop(name, None)
+            if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+                sys.modules.pop(name, None)
 
 
 if hasattr(os, "register_at_fork"):

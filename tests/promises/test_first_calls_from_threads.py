@@ -97,3 +97,34 @@ finally:
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_a_child_imports_what_another_thread_was_importing(tmp_path):
+    """As parts of the library are imported when they are first needed."""
+    (tmp_path / "slow.py").write_text("import time\nbegun = True\ntime.sleep(1.0)\nanswer = 42\n")
+    code = """
+import os, signal, sys, threading, time, warnings
+import kinetree
+
+warnings.simplefilter("ignore", DeprecationWarning)
+thread = threading.Thread(target=__import__, args=("slow",))
+thread.start()
+while not hasattr(sys.modules.get("slow"), "begun"):
+    time.sleep(0.001)
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    import slow
+    os._exit(slow.answer)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
+thread.join()
+assert sys.modules["slow"].answer == 42
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+    )
+    assert ended.returncode == 0, ended.stderr

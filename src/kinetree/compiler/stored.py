@@ -42,9 +42,10 @@ class Stored:
         return self._build()
 
     def code(self, kind: Kind) -> Code:
-        by_name = self._identity is not None and (self._is_graph or not replaced())
+        found = replaced()
+        by_name = self._identity is not None and (self._is_graph or not found)
         identity = self._identity if by_name else f"graph {self.program.digest}"
-        key = key_of(self.target, kind, str(identity))
+        key = key_of(self.target, kind, str(identity), found=found)
         data = disk.read(key)
         if data is not None:
             return Code.from_bytes(data)
@@ -61,9 +62,10 @@ def stored_object(
     compiled: Callable[[str, Target], bytes] = compile_object,
 ) -> bytes:
     """The object file of a module of the library's own, from the disk if it was compiled before."""
-    if replaced():
+    found = replaced()
+    if found:
         return compiled(assembly(), target)
-    key = key_of(target, "module", name)
+    key = key_of(target, "module", name, found=found)
     data = disk.read(key)
     if data is None:
         data = compiled(assembly(), target)
@@ -74,9 +76,10 @@ def stored_object(
 
 def recalled(identity: str, target: Target) -> Any:
     """What was remembered of the function of this name; None if nothing was."""
-    if replaced():
+    found = replaced()
+    if found:
         return None
-    data = disk.read(key_of(target, "record", identity))
+    data = disk.read(key_of(target, "record", identity, found=found))
     return None if data is None else json.loads(data)
 
 
@@ -91,10 +94,11 @@ def _makes_code(name: str) -> bool:
     return name.startswith("kinetree.compiler") or not name.startswith("kinetree.")
 
 
-def key_of(target: Target, *identity: str) -> str:
+def key_of(target: Target, *identity: str, found: frozenset[str] | None = None) -> str:
     """The name under which code is kept: changes with everything that the code depends on. Empty, under which nothing
-    is kept, where the library's own text is not to be had, or does not say what its compiler does."""
-    if not _SOURCES or any(map(_makes_code, replaced())):
+    is kept, where the library's own text is not to be had, or does not say what its compiler does. `found` is what is
+    `replaced`, if that was just asked."""
+    if not _SOURCES or any(map(_makes_code, replaced() if found is None else found)):
         return ""
     parts = [_SOURCES, versions(), np.__version__, sys.platform, platform.machine(), repr(target), *identity]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

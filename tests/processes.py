@@ -48,6 +48,7 @@ def run(code: str, *arguments: object, cwd: Path | None = None, **variables: obj
 
 
 def _environment(variables: Mapping[str, object]) -> dict[str, str]:
-    """None takes a variable away."""
-    both = {**os.environ, **variables}
+    """None takes a variable away; modules beside this one can be imported."""
+    paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    both = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **variables}
     return {name: str(value) for name, value in both.items() if value is not None}

@@ -87,8 +87,8 @@ def as_real(name: str, value: object, expected: str) -> Array:
         raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
     if array.dtype == object and any(map(is_registered, array.flat)):
         raise ArgumentTypeError(
-            f"{name} holds traced values; expected numbers: solvers, searches and rollouts cannot be part of a "
-            "compiled function; call them outside, and give it their results as arguments"
+            f"{name} holds traced values; expected numbers: this cannot be part of a compiled function, nor can "
+            "solvers, searches and rollouts; call it outside, and give the function its result as an argument"
         )
     if array.dtype.kind not in "fiu":
         raise ArgumentTypeError(f"{name} has elements of type {array.dtype}; expected real numbers")

@@ -33,12 +33,13 @@ def interrupted(call, after=0.3):
     return min(waited)
 
 arm = kt.load("planar2")
+beside = np.array([0.0, 0.3, 0.8])  # of the plane in which it moves
 SOON = 1.0
 """
 
 CALLS = {
-    "IK of one target": 'interrupted(lambda: arm.ik("tip", [30.0, 0.0, 0.0], attempts=10**9))',
-    "IK of many targets": 'interrupted(lambda: arm.ik("tip", np.full((3000, 3), 30.0), attempts=10**5))',
+    "IK of one target": 'interrupted(lambda: arm.ik("tip", beside, attempts=10**9))',
+    "IK of many targets": 'interrupted(lambda: arm.ik("tip", np.tile(beside, (3000, 1)), attempts=10**5))',
 }
 
 

@@ -1,5 +1,6 @@
 """Fixtures of several files: every real robot, on a fixed and on a floating base, beside its Pinocchio model."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -50,6 +51,13 @@ def pytest_collection_modifyitems(items):
 
 def _words(item):
     return {value for value in item.callspec.params.values() if isinstance(value, str)}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_heap():
+    """What earlier files have left alive, hundreds of megabytes, is not looked at again by every collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -143,7 +143,13 @@ def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: I
 @lru_cache(maxsize=64)
 def lacks_rank(model: Model, constraints: ConstraintSet) -> bool:
     """Whether constraints repeat each other wherever the robot is, as far as a few configurations can tell."""
-    return generic_rank([Rows(model, constraints, q).J for q in some_configurations(model)]) < constraints.size
+    return generic_rank(some_jacobians(model, constraints)) < constraints.size
+
+
+def some_jacobians(model: Model, constraints: ConstraintSet) -> list[Array]:
+    """J in a few configurations, those left out in which a wheel lies flat."""
+    found = [Rows(model, constraints, q) for q in some_configurations(model)]
+    return [rows.J for rows in found if not any(rows.flat_wheels().values())]
 
 
 @of_one_state

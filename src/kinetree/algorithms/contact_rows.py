@@ -8,7 +8,8 @@ are B (v, ω) = 0, and their rate is B (a, α) + Ḃ (v, ω); forces f on the ro
     rolling    v + ρ u × ω              the velocity of what touches, at -ρ u from the centre, where u = n for a ball
 
 Of a wheel with axle s, the lowest point of the rim is where u = w / |w| with w = n - (nᵀ s) s: it stays below while the
-wheel turns, so u̇ is not ω × u. Normal to the plane the equation is the rate of nᵀ p - ρ nᵀ u.
+wheel turns, so u̇ is not ω × u. Normal to the plane the equation is the rate of nᵀ p - ρ nᵀ u. A wheel that lies flat,
+its axle along n, has no lowest point, and such states are refused.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ import numpy as np
 
 from kinetree.lazy import lazy
 from kinetree.model.constraints import Contact
-from kinetree.ops import Array, array, cross, divide, skew, sqrt, zeros
+from kinetree.ops import Array, array, cross, divide, less_equal, skew, sqrt, zeros
+
+FLAT = 1e-9
+"""Sine of the angle between the axle of a wheel and the normal of its plane below which it lies flat."""
 
 
 class ContactRows(ABC):
@@ -131,6 +135,11 @@ class RollingRows(ContactRows):
     def height(self) -> Any:
         """nᵀ u = |w|."""
         return 1.0 if self.s is None else sqrt(self.w @ self.w)
+
+    @property
+    def is_flat(self) -> Any:
+        """Whether no point of the rim is lowest."""
+        return False if self.s is None else less_equal(self.w @ self.w, FLAT**2)
 
     @lazy
     def u(self) -> Array:

@@ -6,12 +6,13 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms import constraints, crba
+from kinetree.algorithms.constraint_rows import Rows
 from kinetree.algorithms.factorization import SINGULAR_PIVOT, pivots_of, some_configurations
 from kinetree.algorithms.references import Reference
 from kinetree.algorithms.wrenches import external_forces
@@ -226,17 +227,18 @@ class Engine:
             options=request.options,
             places=request.places,
             covers=request in self._prepared,
-            has_status=self._has_status(request.quantity),
+            has_status=self._has_status(request),
             batch=None if request in self._doubtful else kernel.loaded("batch"),
         )
 
     # -- the textbook ------------------------------------------------------------------------------------------
 
-    def _has_status(self, quantity: Quantity) -> bool:
-        """Whether a state may be refused: for a quaternion that is not of unit length, a singular mass matrix, or what
-        the quantity itself cannot serve; or is to be computed anew."""
+    def _has_status(self, request: Request) -> bool:
+        """Whether a state may be refused: for a quaternion that is not of unit length, a singular mass matrix, a wheel
+        that lies flat, or what the quantity itself cannot serve; or is to be computed anew."""
+        quantity = request.quantity
         judges = quantity.divides_by_mass or quantity.singularity is not None or quantity.at_any_rank is not None
-        return judges or bool(self.model.quaternions)
+        return judges or bool(self.model.quaternions) or _has_wheels(request.subject)
 
     def function(self, request: Request) -> Callable[..., tuple[Any, ...]]:
         """The request as a function of plain arrays of one state: a tuple of its results and, where that may be,
@@ -265,13 +267,16 @@ class Engine:
                 status = ops.logical_or(status, self._suspicious(pivots, request.subject))
             elif quantity.singularity is not None:
                 result, status = result
+            if _has_wheels(request.subject):
+                for is_flat in Rows(model, request.subject, state[0]).flat_wheels().values():
+                    status = ops.logical_or(status, is_flat)
             for name, array in zip(quantity.inputs, state, strict=True):
                 if name.startswith("q"):
                     for part in model.quaternions:
                         off = ops.absolute(array[part] @ array[part] - 1.0)
                         status = ops.logical_or(status, ops.less(UNIT_TOLERANCE, off))
             packed = result if quantity.results > 1 else (_packed(result, model),)
-            return (*packed, status) if self._has_status(quantity) else packed
+            return (*packed, status) if self._has_status(request) else packed
 
         return run
 
@@ -282,6 +287,9 @@ class Engine:
             np.array([row[k] for row in rows], dtype=np.float64).reshape(target.shape)
             for k, target in enumerate(targets)
         ]
+        if _has_wheels(request.subject):
+            found = np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch_shape(arguments))
+            self._refuse_flat_wheels(request, arguments, found)
         if request.quantity.divides_by_mass:
             batch = batch_shape(arguments)
             flags = np.array([bool(row[-1]) for row in rows], dtype=bool).reshape(batch)
@@ -320,7 +328,7 @@ class Engine:
                 if kernel is None:
                     quantity = request.quantity
                     outputs = [math.prod(shape) for shape in quantity.shapes(self.model, request.subject)]
-                    outputs += [1] * self._has_status(quantity)
+                    outputs += [1] * self._has_status(request)
                     layout = Layout(tuple(n for (n,) in self._input_shapes(request)), tuple(outputs))
                     own = all(map(is_own, self.model.kinds))  # else there may be joints whose text nobody has looked at
                     identity = f"{self.model.digest}, {quantity.name}, {request[1:]}" if own else None
@@ -347,12 +355,13 @@ class Engine:
             return
         direct = not given or self._may_write_to(targets[0], arguments, quantity)
         results = targets if direct else [empty(target.shape) for target in targets]
-        flags = np.empty(batch) if self._has_status(quantity) else None
+        flags = np.empty(batch) if self._has_status(request) else None
         kernel.run(list(arguments.values()), batch, [*results] if flags is None else [*results, flags])
         self._open(request, "batch" if batch else "single")
         if flags is not None and flags.any():
             self._check_quaternions(arguments)
             doubtful = flags != 0.0
+            self._refuse_flat_wheels(request, arguments, doubtful)
             if quantity.at_any_rank is not None:
                 doubtful = self._compute_anew(request, arguments, batch, results, doubtful)
             if quantity.divides_by_mass:
@@ -373,7 +382,7 @@ class Engine:
         ]
         count = int(flags.sum())
         again = [empty((count, *shape)) for shape in request.quantity.shapes(self.model, request.subject)]
-        doubts = [empty((count,))] if self._has_status(request.quantity) else []
+        doubts = [empty((count,))] if self._has_status(request) else []
         self._kernel(request).run(chosen, (count,), [*again, *doubts])
         for result, anew in zip(results, again, strict=True):
             result[flags] = anew if batch else anew[0]
@@ -426,6 +435,21 @@ class Engine:
         elif found:
             self._refuse_singular_state(q, (), None)
 
+    def _refuse_flat_wheels(self, request: Request, arguments: Arguments, flags: Array) -> None:
+        """Raises for the first state, of those flagged, in which the axle of a wheel is along the normal."""
+        if not _has_wheels(request.subject):
+            return
+        q, core = arguments["q"]
+        states = np.broadcast_to(q, flags.shape + core)
+        for index in np.argwhere(flags):
+            for contact, is_flat in Rows(self.model, request.subject, states[tuple(index)]).flat_wheels().items():
+                if is_flat:
+                    where = f"q[{', '.join(map(str, index))}]" if len(index) else "this q"
+                    raise ArgumentError(
+                        f"the wheel of frame {contact.frames[0]!r} lies flat at {where}, its axle along the normal of "
+                        "the plane; expected a wheel that stands on its rim"
+                    )
+
     def _refuse_singular(self, arguments: Arguments, batch: tuple[int, ...], flags: Array, subject: Subject) -> None:
         """Raises for the first state, of those flagged, whose mass matrix really cannot be divided by."""
         q, core = arguments["q"]
@@ -450,6 +474,11 @@ class Engine:
             reason = f"singular at {where}: joint {joint.name!r} can move without moving any mass"
             reason += ", and the constraints do not determine how" if held else ""
         raise SingularMassMatrixError(f"the mass matrix of {model.name!r} is {reason}")
+
+
+def _has_wheels(subject: Subject) -> TypeGuard[ConstraintSet]:
+    """Whether constraints are contacts of wheels, among others."""
+    return isinstance(subject, ConstraintSet) and subject.has_wheels
 
 
 def _refuse(request: Request, flags: Array) -> None:

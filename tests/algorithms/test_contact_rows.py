@@ -54,6 +54,30 @@ def test_rates_errors_and_derivatives_of_every_kind(kind, base, velocity, order)
         close(np.concatenate([slopes[k], slopes[3 + k]]), quotient, 1e-5)
 
 
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-4, 0.04, 0.05, 0.7, 1.6, 3.0, np.pi])
+def test_the_error_of_a_line_is_the_angle_between_the_edges(angle):
+    """[rad], up to a reversed edge, about the axis across both; and a decaying error has the analytic derivatives."""
+    builder = kt.ModelBuilder("body")
+    builder.link("body", kt.solids.box((0.1, 0.2, 0.3), mass=2.0))
+    robot = kt.Robot(builder.build("floating"), textbook=True)
+    system = robot.constrained(kt.Contact("body", "line", at=np.eye(4)), frequency=3.0)
+    q = robot.neutral()
+    for axis in ([0, 1.0, 0], [0, 0.6, -0.8]):
+        there = robot.integrate(q, np.array([0, 0, 0, *(angle * np.array(axis))]))
+        error = system.position_error(there)
+        np.testing.assert_allclose(np.linalg.norm(error), angle, rtol=1e-7, atol=1e-12)
+        if 0.0 < angle < np.pi:
+            back = robot.integrate(there, -np.linalg.pinv(system.jacobian(there)) @ error)
+            assert np.linalg.norm(system.position_error(back)) < 1e-6 * angle
+            s = state_of(robot, np.random.default_rng(0))
+            both = lambda q, v, tau: np.concatenate(system.forward_dynamics(q, v, tau))  # noqa: E731
+            slopes = system.forward_dynamics_derivatives(there, s.v, s.a)
+            for k, step in enumerate(np.eye(6) * 1e-6):
+                ends = [both(robot.integrate(there, sign * step), s.v, s.a) for sign in (1, -1)]
+                quotient = (ends[0] - ends[1]) / 2e-6
+                close(np.concatenate([slopes[0][:, k], slopes[3][:, k]]), quotient, 1e-5)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_dynamics_and_impacts_keep_every_kind(kind):
     s, frame = state(2, base="floating")

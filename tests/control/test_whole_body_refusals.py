@@ -159,6 +159,17 @@ def test_fallbacks(stander, fallback):
         (lambda s: WholeBody(s.robot, PostureTask(), fallback="hope"), kt.ArgumentError, "fallback is 'hope'"),
         (lambda s: WholeBody(s.robot, PostureTask(), iterations=0), kt.ArgumentError, "iterations"),
         (lambda s: WholeBody(s.robot, PostureTask(), actuated=["tail"]), kt.UnknownNameError, "joint 'tail'"),
+        (
+            lambda s: PointContact("foot", friction=1e-9),
+            kt.ArgumentError,
+            "friction of contact 'foot' is 1e-09; expected 0",
+        ),
+        (
+            lambda s: s.robot.rollout(s.q, np.zeros(s.robot.nv), control(s), dt=1e-3, steps=1),
+            kt.ArgumentError,
+            r"in a rollout, give a function of \(q, v, t\)",
+        ),
+        (lambda s: control(s)(*at_rest(s)[:2]), kt.ArgumentError, "reference is None; expected a dict with a target"),
         (lambda s: MotionLimits(acceleration=-1.0), kt.ArgumentError, "acceleration"),
         (
             lambda s: control(s).step(*at_rest(s)[:2], {"posture": s.q}),

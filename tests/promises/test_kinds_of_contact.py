@@ -1,5 +1,7 @@
 """Contacts that hold a line, slide in a plane or roll do what the textbooks say."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -145,3 +147,28 @@ def test_differential_ik_keeps_lines_and_wheels():
 def test_what_does_not_fit_a_kind_is_said(options, sentence):
     with pytest.raises(kt.ArgumentError, match=sentence):
         kt.Contact("foot", **options)
+
+
+def test_a_wheel_that_lies_flat_is_refused_in_a_sentence():
+    """It has no lowest point, compiled or not, alone or in a batch; a ball has one always."""
+    robot = kt.Robot(free_body(kt.solids.box((0.1, 0.2, 0.3), mass=2.0)).model)
+    q, v = robot.neutral(), np.zeros(6)
+    tilted = robot.integrate(q, np.array([0, 0, 0, 0.3, 0, 0]))
+    for each in (robot, robot.eager):
+        wheel = each.constrained(kt.Contact("body", "rolling", radius=0.1, axis=(0, 0, 1)))
+        calls = (
+            wheel.jacobian,
+            wheel.projector,
+            wheel.position_error,
+            partial(wheel.bias, v=v),
+            partial(wheel.forward_dynamics, v=v, tau=v),
+            partial(wheel.impact, v=v),
+        )
+        for call in calls:
+            with pytest.raises(kt.ArgumentError, match="the wheel of frame 'body' lies flat at this q, its axle along"):
+                call(q)
+            with pytest.raises(kt.ArgumentError, match=r"lies flat at q\[1\]"):
+                call(np.stack([tilted, q]))
+            assert all(np.isfinite(part).all() for part in call(tilted))
+        ball = each.constrained(kt.Contact("body", "rolling", radius=0.1))
+        assert np.isfinite(ball.jacobian(q)).all()

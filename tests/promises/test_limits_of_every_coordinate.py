@@ -140,3 +140,34 @@ def test_a_joint_that_cannot_move_is_written_to_urdf_as_one():
     again = kt.load(robot.to_urdf()).eager
     step = DifferentialIK(again, Posture()).step([0.0], [0.5])
     assert abs(step.v[0]) < 1e-9 and step.at_limit == [2.0]
+
+
+def robot_with_follower(mimic, **limits):
+    builder = kt.ModelBuilder("pair")
+    for link in ("base", "arm", "finger"):
+        builder.link(link, kt.solids.box((0.3, 0.2, 0.1), mass=1.0))
+    builder.joint("leader", "revolute", "base", "arm", axis=(0, 0, 1), lower=-1.0, upper=1.0, velocity=2.0)
+    builder.joint("follower", "revolute", "arm", "finger", axis=(0, 0, 1), mimic=mimic, **limits)
+    return kt.Robot(builder.build())
+
+
+@pytest.mark.parametrize(
+    ("mimic", "word"),
+    [
+        (kt.Mimic("leader", 1.0, 5.0), "its limits -0.5 to 0.5 exclude all of 4 to 6, where its leader 'leader' may"),
+        (kt.Mimic("leader", -2.0, 5.0), "its limits -0.5 to 0.5 exclude all of 3 to 7"),
+        (kt.Mimic("leader", 0.0, 0.8), "it stays at 0.8, outside its limits -0.5 to 0.5, wherever its leader"),
+        (kt.Mimic("leader", 1.0, 0.0), "its limits -0.5 to 0.5 are stricter than -1 to 1"),
+    ],
+)
+def test_limits_that_a_follower_cannot_keep_are_reported(mimic, word):
+    assert any(word in str(finding) for finding in robot_with_follower(mimic, lower=-0.5, upper=0.5).check())
+    assert not robot_with_follower(mimic, lower=-10.0, upper=10.0).check()
+
+
+def test_a_negative_velocity_limit_of_a_follower_is_refused_as_that_of_a_leader():
+    robot = robot_with_follower(kt.Mimic("leader", -2.0), velocity=-1.0)
+    assert any("its velocity limit -1 is negative" in str(finding) for finding in robot.check())
+    assert robot.limits.velocity[0] == -0.5
+    with pytest.raises(kt.ArgumentError, match=r"velocity limit of joint 'leader' is -0\.5; expected zero or more"):
+        DifferentialIK(robot.eager, Posture())([0.0], [0.5])

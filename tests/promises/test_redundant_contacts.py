@@ -233,3 +233,31 @@ def test_the_bundled_humanoid_stands_in_mujoco_on_eight_points_and_shifts_its_we
     assert np.linalg.norm(recording.center_of_mass[-1] - start - [0.0, 0.02, -0.02]) < 0.003
     assert share_of_limits(recording) < 1.0
     assert share_of_cone(recording.forces["left_sole"], 0.8) < 1.0
+
+
+@pytest.mark.parametrize("speed", [0.0, 1.0, 100.0])
+def test_forces_of_contacts_that_contradict_the_velocity_are_those_of_the_pseudo_inverse(speed):
+    """Twelve equations for seven velocities, which forbid the one that the robot has. With W the mean of the diagonal
+    of A = J M⁻¹ Jᵀ over each three directions, forces are -W^-½ (W^-½ A W^-½)⁺ W^-½ c, here by eigenvalues."""
+    builder = kt.ModelBuilder("two bodies")
+    box = kt.solids.box((0.1, 0.2, 0.3), mass=1.0)
+    builder.link("body", box)
+    builder.link("arm", box.shifted((0.2, 0, 0)))
+    builder.joint("hinge", "revolute", "body", "arm", axis=(0, 1, 0), xyz=(0.1, 0, 0))
+    builder.frame("tip", "arm", xyz=(0.3, 0, 0.1))
+    robot = kt.Robot(builder.build("floating"))
+    contacts = [kt.Contact("tip", "surface"), kt.Contact("body", "surface")]
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q, tau, v = robot.random(rng), rng.normal(size=7), speed * rng.normal(size=7)
+        eager = robot.eager.constrained(contacts)
+        J, M = eager.jacobian(q), robot.mass_matrix(q)
+        A = J @ np.linalg.solve(M, J.T)
+        W = np.repeat(A.diagonal().reshape(-1, 3).mean(axis=1), 3)
+        root = np.sqrt(W)
+        c = J @ np.linalg.solve(M, tau - robot.bias_forces(q, v)) + eager.bias(q, v)
+        expected = -np.linalg.pinv(A / np.outer(root, root), rcond=1e-10, hermitian=True) @ (c / root) / root
+        for system in (eager, robot.constrained(contacts)):
+            a, f = system.forward_dynamics(q, v, tau)
+            assert np.abs(f - expected).max() <= 1e-5 * np.abs(expected).max()
+            assert np.abs(M @ a + robot.bias_forces(q, v) - tau - J.T @ f).max() <= 1e-6 * np.abs(expected).max()

@@ -8,11 +8,12 @@ make of them is in `contact_rows`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.contact_rows import ContactRows, contact_rows
+from kinetree.algorithms.contact_rows import ContactRows, RollingRows, contact_rows
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
 from kinetree.algorithms.one_state import Push
 from kinetree.lazy import lazy
@@ -141,6 +142,11 @@ class Rows:
                 if rows is not None:
                     found[constraint] = rows
         return found
+
+    def flat_wheels(self) -> dict[Constraint, Any]:
+        """Of every contact of a wheel, whether it lies flat, so that it has no equations."""
+        found = {constraint: rows for constraint, rows in self.special.items() if isinstance(rows, RollingRows)}
+        return {constraint: rows.is_flat for constraint, rows in found.items() if rows.s is not None}
 
     def rows_of(self, constraint: Constraint, m: Motion) -> Array:
         """The equations of a constraint for a motion of its frame, at its origin in the axes of the common frame."""

@@ -15,11 +15,17 @@ With M = Lᵀ D L and Y = L⁻ᵀ Jᵀ, A = Yᵀ D⁻¹ Y; L and Y have zeros wh
 Constraints may repeat each other (four feet flat on the ground), and then A has no inverse, while a is still unique. So
 A x = c is solved with a little damping that proximal iterations take out again (Carpentier, Budhiraja, Mansard 2021):
 
-    δ_0 = (A + ε W)⁻¹ c,     δ_{j+1} = (A + ε W)⁻¹ ε W δ_j,     x = Σ_{j<m} (δ_j - δ_m)
+    δ = (A + ε W)⁻¹ c,     G = (A + ε W)⁻¹ ε W,     x = Σ_{j<m} (j + 1) G^j (1 - G) δ
 
-In the direction of an eigenvalue λ, δ_j = c/(λ + ε) (ε/(λ + ε))^j. Where λ is larger than ε these sum up to c/λ, to the
-m-th power of ε/λ; where it is zero they are all the same, and nothing of c gets into x: neither forces that the robot
-does not feel, nor what no force can do, as at velocities which the constraints do not allow. W has one weight for the
+In the direction of an eigenvalue λ of W⁻¹ A, G = g = ε/(λ + ε). Where λ is larger than ε, the terms sum up to c/λ, to
+the m-th power of g, as Σ (j + 1) g^j = 1/(1 - g)²; where it is zero, 1 - g is, and nothing of c gets into x: neither
+forces that the robot does not feel, nor what no force can do, as at velocities which the constraints do not allow. That
+is without rounding, which makes 1 - g there about 1e-16/ε instead of zero, so that of δ = c/ε about c is left. So
+where constraints repeat each other everywhere, one more factor is applied, which leaves 1e-8 c:
+
+    x = Σ_{j<m} ½ (j + 1) (j + 2) G^j (1 - G)² δ
+
+W has one weight for the
 three directions of a point and one for three rotations, the mean of A over them, so that neither units nor axes matter:
 of all forces that do the same, f is the one with the least fᵀ W f. No rank is decided here. What is below √ε of J, 1e-4
 by default, fades out; matrices of the constraints, N and Λ, are exact down to `linalg.RANK_TOLERANCE`.
@@ -47,8 +53,8 @@ from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, divide, mirrored, zeros
 
 Inverse = type[AnyRank] | type[FullRank]
-ITERATIONS = 4
-"""Of the proximal solve: m."""
+WEIGHTS = {1: (1.0, 2.0, 3.0, 4.0), 2: (1.0, 3.0, 6.0, 10.0)}
+"""Of the m terms of the proximal solve, with one factor 1 - G and with two."""
 FLOOR = 1e-9
 """The least weight of a constraint, relative to the mean inverse inertia of the joints: some cannot move at all. It
 decides no rank: it keeps the damping of such rows above zero."""
@@ -137,7 +143,13 @@ def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: I
 @lru_cache(maxsize=64)
 def lacks_rank(model: Model, constraints: ConstraintSet) -> bool:
     """Whether constraints repeat each other wherever the robot is, as far as a few configurations can tell."""
-    return generic_rank([Rows(model, constraints, q).J for q in some_configurations(model)]) < constraints.size
+    return generic_rank(some_jacobians(model, constraints)) < constraints.size
+
+
+def some_jacobians(model: Model, constraints: ConstraintSet) -> list[Array]:
+    """J in a few configurations, those left out in which a wheel lies flat."""
+    found = [Rows(model, constraints, q) for q in some_configurations(model)]
+    return [rows.J for rows in found if not any(rows.flat_wheels().values())]
 
 
 @of_one_state
@@ -158,6 +170,9 @@ def held_inertia(model: Model) -> float:
 class Felt:
     """How a robot with mass matrix M answers to forces in directions, the rows of J: A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y."""
 
+    redundant = False
+    """Whether directions repeat each other wherever the robot is."""
+
     def __init__(self, M: Array, J: Array, damping: float, blocks: tuple[slice, ...] | None = None) -> None:
         self.J, self.blocks = J, in_threes(len(J)) if blocks is None else blocks
         self.L, self.d = ltdl(M)
@@ -173,7 +188,8 @@ class Felt:
 
     @lazy
     def _proximal(self) -> Proximal:
-        return Proximal(self.A, self.damping, self.inverse_d.sum() / max(1, len(self.d)), self.blocks)
+        floor = self.inverse_d.sum() / max(1, len(self.d))
+        return Proximal(self.A, self.damping, floor, self.blocks, self.redundant)
 
     def solve(self, c: Array) -> Array:
         """x with A x = c, where there is one."""
@@ -207,6 +223,7 @@ class Response(Felt):
         if M is None or self.rho:
             M = inertia(rows.model, rows.constraints, rows.q)
         super().__init__(M, rows.J, rows.constraints.damping, rows.constraints.blocks)
+        self.redundant = lacks_rank(rows.model, rows.constraints)
 
     def answer(self, u: Array, gamma: Array) -> tuple[Array, Array]:
         """As for any directions, with ρ."""
@@ -221,7 +238,10 @@ def in_threes(size: int) -> tuple[slice, ...]:
 class Proximal:
     """Solves A x = c for a symmetric A that may be singular; what of c is not in its range is left out."""
 
-    def __init__(self, A: Array, damping: float, floor: Scalar, blocks: tuple[slice, ...] = ()) -> None:
+    def __init__(
+        self, A: Array, damping: float, floor: Scalar, blocks: tuple[slice, ...] = (), redundant: bool = False
+    ) -> None:
+        self.factors = 2 if redundant else 1
         weights = zeros(len(A), A) + floor
         for block in blocks:  # of one kind: their mean, whatever the axes
             weights[block] = A.diagonal()[block].sum() * (1.0 / (block.stop - block.start)) + FLOOR * floor
@@ -230,21 +250,25 @@ class Proximal:
 
     def solve(self, c: Array) -> Array:
         """x; c is a vector or the columns of a matrix."""
+        first = ltdl_solve(self.L, self.d, c)
         if c.ndim == 2 and c.shape[1] > len(c):
-            return self._without_damping @ ltdl_solve(self.L, self.d, c)
+            return self._without_damping @ first
         damping = self.damping if c.ndim == 1 else self.damping[:, None]
-        deltas = [ltdl_solve(self.L, self.d, c)]
-        for _ in range(ITERATIONS):
-            deltas.append(ltdl_solve(self.L, self.d, damping * deltas[-1]))
-        return sum(deltas[:-1], start=-ITERATIONS * deltas[-1])
+        for _ in range(self.factors):
+            first = first - ltdl_solve(self.L, self.d, damping * first)
+        term = x = first
+        for weight in WEIGHTS[self.factors][1:]:
+            term = ltdl_solve(self.L, self.d, damping * term)
+            x = x + weight * term
+        return x
 
     @lazy
     def _without_damping(self) -> Array:
-        """H with x = H δ_0, (k, k), which saves work if there are many columns: with G = (A + ε W)⁻¹ ε W it is
-        1 + G + … + G^{m-1} - m G^m."""
+        """H with x = H δ, (k, k), which saves work if there are many columns."""
         G = ltdl_solve(self.L, self.d, np.diag(self.damping))
-        power, total = np.eye(len(G)), zeros(G.shape, G)
-        for _ in range(ITERATIONS):
-            total = total + power
-            power = G @ power
-        return total - ITERATIONS * power
+        rest = np.eye(len(G)) - G
+        term = H = rest @ rest if self.factors == 2 else rest
+        for weight in WEIGHTS[self.factors][1:]:
+            term = G @ term
+            H = H + weight * term
+        return H

@@ -8,7 +8,8 @@ are B (v, ω) = 0, and their rate is B (a, α) + Ḃ (v, ω); forces f on the ro
     rolling    v + ρ u × ω              the velocity of what touches, at -ρ u from the centre, where u = n for a ball
 
 Of a wheel with axle s, the lowest point of the rim is where u = w / |w| with w = n - (nᵀ s) s: it stays below while the
-wheel turns, so u̇ is not ω × u. Normal to the plane the equation is the rate of nᵀ p - ρ nᵀ u.
+wheel turns, so u̇ is not ω × u. Normal to the plane the equation is the rate of nᵀ p - ρ nᵀ u. A wheel that lies flat,
+its axle along n, has no lowest point, and such states are refused.
 """
 
 from __future__ import annotations
@@ -21,7 +22,31 @@ import numpy as np
 
 from kinetree.lazy import lazy
 from kinetree.model.constraints import Contact
-from kinetree.ops import Array, array, cross, divide, skew, sqrt, zeros
+from kinetree.ops import (
+    Array,
+    array,
+    atan2,
+    cross,
+    divide,
+    less,
+    less_equal,
+    logical_and,
+    maximum,
+    skew,
+    sqrt,
+    where,
+    zeros,
+)
+
+FLAT = 1e-9
+"""Sine of the angle between the axle of a wheel and the normal of its plane below which it lies flat."""
+
+SERIES_BELOW = 1e-3
+"""1 - cos θ below which θ/sin θ is its power series, exact to round-off with six terms."""
+REVERSED = 1e-12
+"""sin θ below which an edge with cos θ < 0 is exactly reversed: any axis across it may turn it back."""
+BY_VERSINE = (1.0, 1 / 3, 2 / 15, 2 / 35, 8 / 315, 8 / 693)
+"""θ/sin θ as a power series in 1 - cos θ: n!/(2n + 1)!!."""
 
 
 class ContactRows(ABC):
@@ -96,15 +121,27 @@ class LineRows(ContactRows):
         return f[:3] * 1.0, np.zeros(3), self.axes[:, 1:] @ f[3:]
 
     def error(self, p: Array, target: Array, R: Array) -> Array:
-        """Of the edge x from the one x* that is held: sin of the angle between them, as (x* · z, -x* · y)."""
-        x = R @ self.own[:, 0]
-        _, y, z = self.axes.T
-        return np.concatenate([p - target, array([x @ z, -(x @ y)])])
+        """Of the edge x from the one x* that is held: the rotation vector θ a that turns x* to x, a ⊥ x, as
+        θ/sin θ (x* · z, -x* · y)."""
+        across, c = self._across(R)
+        ratio, _ = _angle_by_sine(across, c)
+        reversed_ = logical_and(less(c, 0.0), less(across @ across, REVERSED**2))
+        return np.concatenate([p - target, array([where(reversed_, np.pi, ratio * across[0]), ratio * across[1]])])
 
     def error_slopes(self, J: Array, turns: Array, R: Array) -> Array:
-        x = R @ self.own[:, 0]
-        _, y, z = self.axes.T
-        return np.concatenate([J[:3], np.stack([cross(z, x) @ turns, -(cross(y, x) @ turns)])])
+        """With cos θ = c, ∂(θ/sin θ) = ∂(θ/sin θ)/∂c ∂c."""
+        held = R @ self.own[:, 0]
+        x, y, z = self.axes.T
+        across, c = self._across(R)
+        ratio, slope = _angle_by_sine(across, c)
+        of_across = np.stack([cross(z, held) @ turns, -(cross(y, held) @ turns)])
+        return np.concatenate([J[:3], ratio * of_across + slope * np.outer(across, cross(x, held) @ turns)])
+
+    def _across(self, R: Array) -> tuple[Array, Any]:
+        """sin θ a as (x* · z, -x* · y), and cos θ = x* · x."""
+        held = R @ self.own[:, 0]
+        x, y, z = self.axes.T
+        return array([held @ z, -(held @ y)]), held @ x
 
     def turned(self, turns: Array, omega: Array) -> Array:
         """(δ × y)ᵀ ω = (y × ω)ᵀ δ."""
@@ -131,6 +168,11 @@ class RollingRows(ContactRows):
     def height(self) -> Any:
         """nᵀ u = |w|."""
         return 1.0 if self.s is None else sqrt(self.w @ self.w)
+
+    @property
+    def is_flat(self) -> Any:
+        """Whether no point of the rim is lowest."""
+        return False if self.s is None else less_equal(self.w @ self.w, FLAT**2)
 
     @lazy
     def u(self) -> Array:
@@ -198,6 +240,18 @@ class RollingRows(ContactRows):
     @staticmethod
     def _each(of: Any, *columns: Array) -> Array:
         return np.stack([of(*each) for each in zip(*(matrix.T for matrix in columns), strict=True)], axis=1)
+
+
+def _angle_by_sine(across: Array, c: Any) -> tuple[Any, Any]:
+    """θ/sin θ and its slope by c = cos θ, where |across| = sin θ: (θ cos θ - sin θ)/sin³ θ."""
+    t = 1.0 - c
+    ratio, slope = zip(
+        *((a * t**n, -n * a * t ** (n - 1) if n else 0.0) for n, a in enumerate(BY_VERSINE)), strict=True
+    )
+    small = less(t, SERIES_BELOW)
+    s = maximum(sqrt(where(small, 1.0, across @ across)), REVERSED)
+    theta = atan2(s, c)
+    return where(small, sum(ratio), theta / s), where(small, sum(slope), (theta * c - s) / (s * s * s))
 
 
 def contact_rows(contact: Contact, R: Array, axes: Array | None = None) -> ContactRows | None:

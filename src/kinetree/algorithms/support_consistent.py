@@ -32,8 +32,7 @@ from functools import lru_cache
 import numpy as np
 
 from kinetree.algorithms.constraint_rows import Rows
-from kinetree.algorithms.constraints import Proximal, inertia, lacks_rank
-from kinetree.algorithms.factorization import some_configurations
+from kinetree.algorithms.constraints import Proximal, inertia, lacks_rank, some_jacobians
 from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics
 from kinetree.algorithms.task_inverse import generic_rank
@@ -98,8 +97,7 @@ def idle_entries(model: Model, constraints: ConstraintSet) -> list[int]:
 def is_unsupported(model: Model, constraints: ConstraintSet) -> bool:
     """Whether no forces balance what has no motor wherever the robot is, as far as a few configurations can tell."""
     idle = idle_entries(model, constraints)
-    jacobians = [Rows(model, constraints, q).J for q in some_configurations(model)]
-    return generic_rank(jacobians, idle) < len(idle)
+    return generic_rank(some_jacobians(model, constraints), idle) < len(idle)
 
 
 @lru_cache(maxsize=64)

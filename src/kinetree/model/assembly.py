@@ -156,16 +156,21 @@ def _narrowed_limits(description: Draft, mimics: Mapping[str, Mimic]) -> dict[st
     for name, mimic in mimics.items():
         leader, joint = description.joints[mimic.joint], description.joints[name]
         ratio, offset = mimic.multiplier, mimic.offset
-        if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
-            continue
-        low, high, speed = narrowed.get(leader.name, leader.limits[:3])
         lower, upper, velocity, _ = joint.limits
         element = f"joint {name!r}"
+        if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
+            slack = LIMIT_TOLERANCE * max(1.0, abs(offset))
+            if not lower - slack <= offset <= upper + slack:
+                message = f"it stays at {offset:g}, outside its limits {lower:g} to {upper:g}, wherever its leader"
+                description.note(element, f"{message} {leader.name!r} is", joint.line)
+            continue
+        low, high, speed = narrowed.get(leader.name, leader.limits[:3])
         there = sorted(ratio * bound + offset for bound in leader.limits[:2])
         slack = LIMIT_TOLERANCE * max([1.0, *(abs(bound) for bound in (*there, lower, upper) if np.isfinite(bound))])
         if lower > there[0] + slack or upper < there[1] - slack:
-            message = f"its limits {lower:g} to {upper:g} are stricter than {there[0]:g} to {there[1]:g}"
-            message += f", where its leader {leader.name!r} may take it"
+            apart = lower > there[1] + slack or upper < there[0] - slack
+            message = f"its limits {lower:g} to {upper:g} {'exclude all of' if apart else 'are stricter than'}"
+            message += f" {there[0]:g} to {there[1]:g}, where its leader {leader.name!r} may take it"
             ends = sorted((bound - offset) / ratio for bound in (lower, upper))
             room = max(low, ends[0]), min(high, ends[1])
             if room[0] < room[1] or leader.limits[0] == leader.limits[1] == room[0] == room[1]:
@@ -175,7 +180,7 @@ def _narrowed_limits(description: Draft, mimics: Mapping[str, Mimic]) -> dict[st
                 message += "; they would leave its leader no room, and are not counted"
             description.note(element, message, joint.line)
         fastest = abs(ratio) * leader.limits[2]
-        if 0.0 <= velocity < fastest * (1.0 - LIMIT_TOLERANCE):
+        if velocity < fastest * (1.0 - LIMIT_TOLERANCE):  # a negative one too, refused then where it is used
             speed = min(speed, velocity / abs(ratio))
             message = f"its velocity limit {velocity:g} is stricter than {fastest:g}"
             message += f", which its leader {leader.name!r} may give it; the leader's is narrowed to {speed:g}"

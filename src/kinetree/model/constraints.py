@@ -36,7 +36,8 @@ class Contact:
     "sliding"   its origin stays in a plane with `normal`, in which it slides without friction: one. Two of them, with
                 different normals, hold it to a straight line
     "rolling"   its origin is the centre of a ball of `radius`, or with an `axis` that of a wheel, which rolls on a
-                plane with `normal`: the point that touches does not slip, three
+                plane with `normal`: the point that touches does not slip, three. States in which a wheel lies flat,
+                its axle along the normal, are refused
 
     at       where it is held: a pose of the world, (4, 4), of surfaces and lines, otherwise a point, (3,): of a plane,
              any that lies in it. Without it the frame is held wherever it is: its acceleration and velocity are
@@ -138,6 +139,13 @@ class ConstraintSet:
     def size(self) -> int:
         """How many equations they are."""
         return sum(constraint.size for constraint in self.constraints)
+
+    @property
+    def has_wheels(self) -> bool:
+        """Whether any of them is the contact of a wheel, which may lie flat."""
+        return any(
+            isinstance(each, Contact) and each.kind == "rolling" and each.axis is not None for each in self.constraints
+        )
 
     @property
     def blocks(self) -> tuple[slice, ...]:

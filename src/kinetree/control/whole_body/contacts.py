@@ -27,6 +27,8 @@ from kinetree.spatial.rotation import is_rotation_matrix
 
 PRESSING = (2, 3, 4)
 """Directions in which the ground presses: along its normal, and about both axes in it. The others take friction."""
+LEAST_FRICTION = 1e-6
+"""Friction coefficients below, other than zero, make cones too thin to solve for in double precision."""
 FOUR = 4
 """Edges of the pyramids of lines and surfaces."""
 
@@ -35,7 +37,7 @@ FOUR = 4
 class GroundContact(ABC):
     """A frame held by the ground while the contact is on: J a + J̇ v = -damping · J v.
 
-    friction   μ; with zero the frame slides in the ground freely, and there are only forces normal to it
+    friction   μ, 1e-6 or more, or zero: the frame slides in the ground freely, and there are only forces normal to it
     at         where the contact is in the frame: a point (3,) [m], or a pose (4, 4) if its axes are not the frame's
     least      minimum of the normal force f_z [N]; also with adhesion zero or more, or none if it is zero
     most       maximum of the normal force [N]
@@ -68,6 +70,11 @@ class GroundContact(ABC):
             object.__setattr__(self, name, number)
             if not number >= 0.0 or (name not in ("most", "adhesion") and math.isinf(number)):
                 raise ArgumentError(f"{name} of contact {self.name!r} is {number:g}; expected zero or more")
+        if 0.0 < self.friction < LEAST_FRICTION:
+            raise ArgumentError(
+                f"friction of contact {self.name!r} is {self.friction:g}; expected 0 for none, or at least "
+                f"{LEAST_FRICTION:g}"
+            )
         if self.least > self.most:
             raise ArgumentError(
                 f"least of contact {self.name!r} is {self.least:g}; expected no more than its most, {self.most:g}"

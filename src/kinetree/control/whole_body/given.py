@@ -21,6 +21,12 @@ def packed(problem: Problem, reference: Any) -> Array:
     if not isinstance(reference, Mapping):
         if reference is None and size == 0:
             return np.zeros(0)
+        if np.ndim(reference) == 0:
+            wanted = ", ".join(repr(task) for task, own in problem.references.items() if own) or "no task"
+            raise ArgumentError(
+                f"reference is {short(reference)}; expected a dict with a target for {wanted}, or a vector of {size} "
+                "numbers (in a rollout, give a function of (q, v, t) that calls the controller with its reference)"
+            )
         return as_floats("reference", reference, (size,))
     for name in reference:
         if name not in problem.references:

@@ -37,6 +37,10 @@ The size of a matrix is √(sum of squares of its entries). What is compared wit
 column, whichever are fewer), the largest first, when its part along those before it is taken away. It applies to the
 matrix itself, not to its square JᵀJ, whose rounding errors begin at 1e-8 of J. Where inertia weighs the directions, the
 matrix is M^(-½) Jᵀ, of which A = J M⁻¹ Jᵀ is the square.
+
+Some rows of a frame's Jacobian may be rounding alone, 1e-17 where the frame cannot move that way. So where rows are
+some of those of a frame, the size is at least that of all its six rows, linear [m] and angular: with M, that of each
+column j over √M_jj. For constraints these are all rows of the constrained frames.
 """
 FEW_ROWS = 6
 """Up to so many rows, expanding a determinant takes fewer operations than elimination."""

@@ -109,7 +109,8 @@ def impact(
 def projector(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> tuple[Any, ...]:
     """N = 1 - M⁻¹ Jᵀ Λ J, (nv, nv): of any v, N v is the part that the constraints allow, and M (v - N v) is normal to
     it. Beside it the pivots of M."""
-    felt = by(inertia(model, constraints, q), Rows(model, constraints, q).J)
+    rows = Rows(model, constraints, q)
+    felt = by(inertia(model, constraints, q), rows.J, rows.columns)
     return felt.told(felt.null_space())
 
 
@@ -129,7 +130,7 @@ def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: I
     """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k), and the pivots of M; the pseudo-inverse where constraints repeat each other. With
     M + Jᵀ ρ J instead of M it is larger by ρ in the directions that the constraints have."""
     rows = Rows(model, constraints, q)
-    felt = by(inertia(model, constraints, q), rows.J)
+    felt = by(inertia(model, constraints, q), rows.J, rows.columns)
     Lambda = felt.inertia() - held_inertia(model) * felt.directions()
     return felt.told(mirrored(rows.in_world_axes(rows.in_world_axes(Lambda).T)))
 
@@ -137,7 +138,8 @@ def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: I
 @lru_cache(maxsize=64)
 def lacks_rank(model: Model, constraints: ConstraintSet) -> bool:
     """Whether constraints repeat each other wherever the robot is, as far as a few configurations can tell."""
-    return generic_rank([Rows(model, constraints, q).J for q in some_configurations(model)]) < constraints.size
+    rows = [Rows(model, constraints, q) for q in some_configurations(model)]
+    return generic_rank([each.J for each in rows], sizes=[float(each.size) ** 0.5 for each in rows]) < constraints.size
 
 
 @of_one_state

@@ -196,6 +196,8 @@ def test_what_is_wrong_is_said():
     q = np.zeros(7)
     with pytest.raises(kt.UnknownNameError, match="direction 'w' does not exist"):
         tool.operational_space_inertia(q, task=("x", "w"))
+    with pytest.raises(kt.ArgumentError, match="task has 'x' 2 times; expected each direction once"):
+        tool.operational_space_inertia(q, task=("x", "y", "x"))
     with pytest.raises(kt.ArgumentError, match="metric is 'mass'"):
         tool.null_space_projector(q, metric="mass")
     with pytest.raises(kt.ArgumentError, match="reference is 'nowhere'"):

@@ -29,7 +29,7 @@ from kinetree.algorithms.kinematics import frame_bias_acceleration
 from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
-from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank, size_of
+from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.linalg import RANK_TOLERANCE, ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, divide, less, minimum, mirrored, where
@@ -188,24 +188,25 @@ class TaskInertia:
         self.L, self.pivots = ltdl(M)
         self.J = J
         self.Y = unit_upper_solve(self.L, J.T)
-        self.W = self.Y * divide(1.0, self.pivots)[:, None]
+        self.inverse_pivots = divide(1.0, self.pivots)
+        self.W = self.Y * self.inverse_pivots[:, None]
         A = mirrored(self.Y.T @ self.W)
         if regularization > 0.0:
             if whole is None:
                 means = [_mean(A.diagonal()[:linear]), _mean(A.diagonal()[linear:])]
             else:
-                means = self._means(M, whole, linear)
+                means = self._means(whole, linear)
             weights = np.array([means[0]] * linear + [means[1]] * (len(J) - linear))
             A = A + np.diag(weights * _damping(A, weights, regularization))
         self.factors = ltdl(A)
 
-    def _means(self, M: Array, whole: Array, linear: int) -> list[Scalar]:
+    def _means(self, whole: Array, linear: int) -> list[Scalar]:
         """The mean of A over all linear and over all angular directions, as far as there are such rows."""
-        least = (RANK_TOLERANCE * RANK_TOLERANCE) * size_of(M, (whole * whole).sum(axis=0))
+        least = (RANK_TOLERANCE * RANK_TOLERANCE) * ((whole * whole).sum(axis=0) @ self.inverse_pivots)
         means: list[Scalar] = []
         for part, count in ((whole[:3], linear), (whole[3:], len(self.J) - linear)):
             Y = unit_upper_solve(self.L, part.T) if count else part[:0].T
-            means.append(_mean((Y * Y * divide(1.0, self.pivots)[:, None]).sum(axis=0), least))
+            means.append(_mean((Y.T @ (Y * self.inverse_pivots[:, None])).diagonal(), least))
         return means
 
     def force(self, acceleration: Array) -> Array:

@@ -155,7 +155,8 @@ class Problem:
     def _without_rounding(self, robot: Robot, q: Array, task: Task, J: Array) -> Array:
         """J of a task, of which rows that are small beside all rows of its frames are zero."""
         frames = [getattr(task, name) for name in ("frame", "seen_from") if hasattr(task, name)]
-        if not frames:
+        w = task.weights(robot)
+        if not frames or (len(J) == 6 and w.min() > 1e-3 * w.max()):  # all directions are in the level
             return J
         return _counting(J, _square(*(part for frame in frames for part in linear_and_angular(robot, frame, q))))
 

@@ -11,16 +11,19 @@ DIGITS = 40
 
 
 class Decomposed:
-    """Singular values and pseudo-inverse of M^(-½) Jᵀ with M = C Cᵀ, or of Jᵀ without M."""
+    """Singular values and pseudo-inverse of M^(-½) Jᵀ with M = C Cᵀ, or of Jᵀ without M; `whole` has all the rows
+    of which J are some, by whose size ranks are decided."""
 
-    def __init__(self, J, M=None):
+    def __init__(self, J, M=None, whole=None):
         with mpmath.workdps(DIGITS):
             self.J = mpmath.matrix(J.tolist())
             self.C = mpmath.eye(J.shape[1]) if M is None else mpmath.cholesky(mpmath.matrix(M.tolist()))
             self.root = mpmath.inverse(self.C)
             G = self.root * self.J.T
             U, s, V = mpmath.svd_r(G, full_matrices=False)
-            size = mpmath.norm(s, 2)
+            size = (
+                mpmath.norm(s, 2) if whole is None else mpmath.mnorm(self.root * mpmath.matrix(whole.T.tolist()), "f")
+            )
             self.relative = np.array([float(x / size) if size else 0.0 for x in s])
             kept = [x > RANK_TOLERANCE * size for x in s]
             self.rank = sum(kept)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, Scalar, cross, skew
 
 __all__ = [
@@ -37,7 +37,17 @@ The size of a matrix is √(sum of squares of its entries). What is compared wit
 column, whichever are fewer), the largest first, when its part along those before it is taken away. It applies to the
 matrix itself, not to its square JᵀJ, whose rounding errors begin at 1e-8 of J. Where inertia weighs the directions, the
 matrix is M^(-½) Jᵀ, of which A = J M⁻¹ Jᵀ is the square.
+
+Some rows of a frame's Jacobian may be rounding alone, 1e-17 where the frame cannot move that way. So where rows are
+some of those of a frame, the size is at least that of all its six rows, linear [m] and angular: with M, that of each
+column j over √M_jj. For constraints these are all rows of the constrained frames.
 """
+MODERATE = 1e-4
+"""Damping relative to a matrix from which on its square is formed, which then costs up to eight of sixteen digits."""
+SQUARED = 1e-120
+"""Numbers between this and its reciprocal can be squared and divided by."""
+TINY = 1e-290
+"""Largest entries below this are not divided by."""
 FEW_ROWS = 6
 """Up to so many rows, expanding a determinant takes fewer operations than elimination."""
 
@@ -137,18 +147,56 @@ def pseudo_inverse(A: Array, damping: float | Any = 0.0, *, full_rank: bool = Fa
     """A⁺: A⁺ b is the x of minimum norm among those with the least ‖A x - b‖, whatever the rank of A, which is decided
     by `RANK_TOLERANCE`.
 
-    With damping λ it is Aᵀ (A Aᵀ + λ² 1)⁻¹, for which x minimises ‖A x - b‖² + λ² ‖x‖². Where A is known to have full
-    rank, `full_rank=True` takes this formula with λ = 0: a third of the work, infinite or NaN if the rank is less.
+    With damping λ ≥ 0 it is Aᵀ (A Aᵀ + λ² 1)⁻¹, for which x minimises ‖A x - b‖² + λ² ‖x‖². A damping that is traced
+    may be zero. Where A is known to have full rank, or λ to be well above zero, `full_rank=True` takes this formula as
+    it is: a third of the work, infinite or NaN if neither is so.
     """
-    A = _floating(A)
+    A, damping = _floating(_real(A)), _as_damping(damping)
     if A.ndim != 2:
         raise ArgumentError(f"the matrix has shape {A.shape}; expected two axes")
     if A.shape[0] > A.shape[1]:
         return pseudo_inverse(A.T, damping, full_rank=full_rank).T
-    if not full_rank and type(damping) in (int, float) and damping == 0:
-        return CompleteOrthogonal(A.T).pseudo_inverse().T
+    if not (full_rank or _is_large(damping, A)):
+        return _by_orthogonal_factors(A.T, damping).T
     gram = ops.mirrored(A @ A.T)
     return solve(gram + np.eye(len(A)) * (damping * damping), A, positive_definite=True).T
+
+
+def _by_orthogonal_factors(A: Array, damping: Any) -> Array:
+    """A⁺ of a tall A, (n, k), that is first divided by its largest entry; with damping it is what (A, λ 1)⁺ does to the
+    first n entries."""
+    n, k = A.shape
+    largest = reduce(ops.maximum, ops.absolute(A).ravel(), 0.0)
+    scale = ops.divide(1.0, ops.where(ops.less(TINY, largest), largest, 1.0))
+    if isinstance(damping, float) and damping == 0.0:
+        return CompleteOrthogonal(A * scale).pseudo_inverse() * scale
+    both = np.concatenate([A * scale, np.eye(k) * (damping * scale)])
+    return CompleteOrthogonal(both).pseudo_inverse()[:, :n] * scale
+
+
+def _as_damping(damping: Any) -> Any:
+    """A number, or a scalar of a registered type."""
+    if ops.is_registered(damping):
+        return damping
+    if isinstance(damping, np.ndarray) and damping.shape == () and ops.is_registered(damping.item()):
+        return damping.item()
+    number = np.asarray(damping)
+    if number.shape != () or number.dtype.kind not in "biuf" or not 0.0 <= number < np.inf:
+        raise ArgumentError(f"damping is {short(damping)}; expected a positive number or zero")
+    return float(number)
+
+
+def _is_large(damping: Any, A: Array) -> bool:
+    """Whether λ is known to be so large beside A that A Aᵀ + λ² 1 loses nothing; entries that are not known count as
+    1."""
+    size = 1.0 if ops.is_scalar_array(A) else float(np.abs(A).max(initial=0.0))
+    return (
+        isinstance(damping, float)
+        and damping > 0.0
+        and MODERATE * size <= damping
+        and SQUARED < damping < 1.0 / SQUARED
+        and size < 1.0 / SQUARED
+    )
 
 
 def orthonormal_basis(A: Array, size: Scalar | None = None) -> Array:
@@ -158,7 +206,7 @@ def orthonormal_basis(A: Array, size: Scalar | None = None) -> Array:
     Columns are orthogonalised one after another, the longest first (Gram and Schmidt, twice for each). Where A is what
     is left of a larger matrix, `size` is the sum of the squares of that one's entries, so that rounding counts as zero.
     """
-    A = _floating(A)
+    A = _floating(_real(A))
     n, k = A.shape
     steps = min(n, k)
     columns = [A[:, j] for j in range(k)]
@@ -288,6 +336,14 @@ def _floating(A: Array) -> Array:
     """An array that can hold quotients: integers and truth values become floats."""
     A = np.asarray(A)
     return A.astype(np.float64) if A.dtype.kind in "biu" else A
+
+
+def _real(A: Array) -> Array:
+    """The matrix, unless it is complex."""
+    A = np.asarray(A)
+    if A.dtype.kind == "c":
+        raise ArgumentTypeError("the matrix is complex; expected real numbers")
+    return A
 
 
 def _square(A: Array) -> Array:

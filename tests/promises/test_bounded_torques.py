@@ -25,15 +25,21 @@ def near_singular(robot, rng, count):
     return q
 
 
-@pytest.mark.parametrize("name, factor", [("arm6", 3.0), ("arm7", 3.0), ("ur5", 15.0)])
-def test_five_centimetres_near_a_straight_arm_ask_for_some_times_the_effort_limits_at_most(name, factor):
+@pytest.mark.parametrize("name, factor, damped", [("arm6", 4.0, 1.0), ("arm7", 4.0, 1.0), ("ur5", 15.0, 3.0)])
+@pytest.mark.parametrize("task", ["pose", "position", ("z",)])
+def test_five_centimetres_near_a_straight_arm_ask_for_some_times_the_effort_limits_at_most(name, factor, damped, task):
     robot, rng = arm(name), np.random.default_rng(0)
     tool, q = robot.frame("tool0"), near_singular(robot, rng, 4000)
+    q[:1000] = 10.0 ** rng.uniform(-5.0, -0.3, size=(1000, 1)) * rng.choice([-1.0, 1.0], size=(1000, robot.nv))
+    q[0] = 0.0139
     away = rng.normal(size=(4000, 3))
+    away[::2] = np.eye(3)[rng.integers(3, size=2000)]
+    away[0] = [0.0, 0.0, 1.0]
     target = tool.pose(q)
     target[:, :3, 3] += 0.05 * away / np.linalg.norm(away, axis=1)[:, None]
-    for options, most in (({}, factor), ({"regularization": 1e-2}, 1.5)):
-        tau = OperationalSpace(robot, "tool0", 100.0, **options)(q, np.zeros_like(q), target)
+    for options, most in (({}, factor), ({"regularization": 1e-2}, damped)):
+        controller = OperationalSpace(robot, "tool0", 100.0, task=task, **options)
+        tau = controller(q, np.zeros_like(q), target if task == "pose" else target[:, :3, 3])
         assert np.abs(tau / robot.limits.effort).max() < most
 
 
@@ -79,3 +85,19 @@ def test_regular_states_are_exact():
     got = tool.acceleration(q, still, robot.forward_dynamics(q, still, tau))
     exact = np.abs(got - [5.0, 5.0, 5.0, 0.0, 0.0, 0.0]).max(axis=1) < 1e-7
     assert exact.mean() > 0.99
+
+
+@pytest.mark.parametrize("task", [("z",), ("y", "z"), ("z", "ry"), ("x", "z"), "position"])
+def test_the_bound_holds_for_every_choice_of_directions(task):
+    """A straight arm that points along z, and nearly so: τᵀ M⁻¹ τ ≤ 1.2 ẇᵀ W⁻¹ ẇ / ε with W of all directions."""
+    robot = kt.load("planar2")
+    tip, controller = robot.frame("tip"), OperationalSpace(robot, "tip", 100.0, task=task)
+    for off in (0.0, *10.0 ** np.linspace(-16.0, -0.5, 32)):
+        q = np.array([np.pi / 2 + off, 0.0])
+        pose, J = tip.pose(q), tip.jacobian(q)
+        M = robot.mass_matrix(q)
+        pose[2, 3] -= 0.05
+        reference = pose if "ry" in task else pose[:3, 3]
+        tau = controller(q, np.zeros(2), reference) - robot.gravity_forces(q)
+        weight = np.trace(J[:3] @ np.linalg.solve(M, J[:3].T)) / 3.0
+        assert tau @ np.linalg.solve(M, tau) <= 1.2 / EPSILON * 5.0**2 / weight

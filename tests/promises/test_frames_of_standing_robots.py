@@ -97,3 +97,29 @@ def test_compiled_as_well():
     q, v = standing(dog, stance, rng)
     point = dog.frame(FEET[3]).pose(q)[:3, 3] + 0.02
     np.testing.assert_allclose(controller(q, v, point), textbook(q, v, point), atol=1e-8)
+
+
+def test_a_frame_that_contacts_hold_asks_for_next_to_nothing(dog):
+    """What is left of its Jacobian is rounding: torques are those without an error."""
+    arm = kt.load("arm7").eager
+    bent = np.array([0.4, 0.5, -0.3, 1.2, 0.2, 0.7, 0.1])
+    standing_still = dog.integrate(dog.neutral(), 0.1 * np.random.default_rng(1).normal(size=dog.nv))
+    feet = [kt.Contact(foot) for foot in FEET]
+    for robot, q, contacts, frame in (
+        (arm, bent, kt.Contact("tool0"), "tool0"),
+        (arm, bent, kt.Contact("tool0", "surface"), "tool0"),
+        (dog, standing_still, feet, FEET[0]),
+    ):
+        stance, still = robot.constrained(contacts), np.zeros(robot.nv)
+        there = robot.frame(frame).pose(q)
+        moved = there.copy()
+        moved[2, 3] += 0.05
+        for task in ("position", ("z",)):
+            controller = OperationalSpace(stance, frame, 100.0, task=task)
+            tau = controller(q, still, moved[:3, 3])
+            np.testing.assert_allclose(tau, controller(q, still, there[:3, 3]), atol=1e-5)
+    hybrid = HybridMotionForce(arm.constrained(kt.Contact("tool0", "surface")), "tool0", 100.0)
+    there = arm.frame("tool0").pose(bent)
+    moved = there.copy()
+    moved[0, 3] += 0.05
+    np.testing.assert_allclose(hybrid(bent, np.zeros(7), (moved,)), hybrid(bent, np.zeros(7), (there,)), atol=1e-5)

@@ -13,9 +13,10 @@ TASKS = ("pose", "position", "orientation", ("x", "z"), ("x", "y", "rz"), ("ry",
 
 def check(robot, frame, q, v, task, reference):
     """All quantities of one state beside 40 digits; whether its rank is clear, and less than the number of rows."""
-    J = frame.jacobian(q, reference)[task_rows(task, robot.model.spatial_order)]
+    whole = frame.jacobian(q, reference)
+    J = whole[task_rows(task, robot.model.spatial_order)]
     M = robot.mass_matrix(q)
-    exact, plain = Decomposed(J, M), Decomposed(J)
+    exact, plain = Decomposed(J, M, whole), Decomposed(J, whole=whole)
     if not (exact.is_clear and plain.is_clear):
         return False, False
     Lambda = frame.operational_space_inertia(q, reference, task)
@@ -195,6 +196,8 @@ def test_what_is_wrong_is_said():
     q = np.zeros(7)
     with pytest.raises(kt.UnknownNameError, match="direction 'w' does not exist"):
         tool.operational_space_inertia(q, task=("x", "w"))
+    with pytest.raises(kt.ArgumentError, match="task has 'x' 2 times; expected each direction once"):
+        tool.operational_space_inertia(q, task=("x", "y", "x"))
     with pytest.raises(kt.ArgumentError, match="metric is 'mass'"):
         tool.null_space_projector(q, metric="mass")
     with pytest.raises(kt.ArgumentError, match="reference is 'nowhere'"):
@@ -207,3 +210,35 @@ def test_preparing_compiles_for_every_rank():
     tool.prepare("operational_space_inertia", "null_space_projector", task="position", metric="euclidean")
     tool.prepare("operational_space_inertia", "pseudo_inverse")
     assert tool.operational_space_inertia(np.zeros(6), task="position").shape == (3, 3)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_rows_that_are_rounding_alone_are_no_directions(compiled):
+    """A straight arm that points along z cannot move its tip along z; a frame on the axis of a joint does not move."""
+    robot = kt.load("planar2") if compiled else kt.load("planar2").eager
+    tip, q = robot.frame("tip"), np.array([np.pi / 2, 0.0])
+    assert 0.0 < np.abs(tip.jacobian(q)[2]).max() < 1e-15
+    for task in (("z",), ("y", "z"), ("z", "rx")):
+        assert np.abs(tip.operational_space_inertia(q, task=task)).max() == 0.0
+        assert np.abs(tip.consistent_inverse(q, task=task)).max() == 0.0
+        assert np.abs(tip.pseudo_inverse(q, task=task)).max() == 0.0
+        assert np.abs(tip.operational_space_gravity(q, task=task)).max() == 0.0
+        for metric in ("kinetic", "euclidean"):
+            np.testing.assert_array_equal(tip.null_space_projector(q, task=task, metric=metric), np.eye(2))
+    for off, reference in ((1e-12, 0.0), (1e-7, 1.0)):
+        near = np.array([np.pi / 2 + off, 0.0])
+        Lambda = tip.operational_space_inertia(near, task=("z",))[0, 0]
+        J = tip.jacobian(near)[2]
+        exact = 1.0 / (J @ np.linalg.solve(robot.mass_matrix(q), J))
+        np.testing.assert_allclose(Lambda, reference * exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_constraints_that_are_rounding_alone_hold_nothing(compiled):
+    robot = kt.load("planar2") if compiled else kt.load("planar2").eager
+    q = np.array([np.pi / 2, 0.0])
+    held = robot.constrained(kt.Contact("tip", "sliding"))
+    np.testing.assert_array_equal(held.projector(q), np.eye(2))
+    a, f = held.forward_dynamics(q, np.zeros(2), np.array([1.0, 2.0]))
+    np.testing.assert_allclose(a, robot.forward_dynamics(q, np.zeros(2), np.array([1.0, 2.0])), rtol=1e-12)
+    assert np.abs(f).max() < 1e-9

@@ -88,3 +88,51 @@ def test_a_basis_of_the_columns():
         assert Q.shape == (m, min(m, n)) and np.count_nonzero(np.abs(Q).max(axis=0)) == rank
         np.testing.assert_allclose(Q @ (Q.T @ A), A, atol=1e-12)
         np.testing.assert_allclose(Q.T @ Q, np.diag((np.abs(Q).max(axis=0) > 0).astype(float)), atol=1e-14)
+
+
+ZEROS = (0, 0.0, -0.0, False, np.float64(0.0), np.float32(0.0), np.int64(0), np.array(0.0))
+
+
+@pytest.mark.parametrize("zero", ZEROS, ids=repr)
+def test_every_zero_is_no_damping(zero):
+    A = np.outer([1.0, 2.0, 3.0], [1.0, -1.0, 0.5, 2.0])
+    np.testing.assert_array_equal(linalg.pseudo_inverse(A, zero), linalg.pseudo_inverse(A))
+    np.testing.assert_allclose(linalg.pseudo_inverse(A, zero), np.linalg.pinv(A), atol=1e-14)
+
+
+def by_singular_values(A, damping):
+    U, s, V = np.linalg.svd(A, full_matrices=False)
+    kept = s > 1e-10 * s[0]
+    return V.T @ np.diag(np.where(kept, s / np.where(kept, s * s + damping**2, 1.0), 0.0)) @ U.T
+
+
+def test_damping_of_every_size_as_an_argument_and_as_a_number():
+    law = kt.compile(shapes={"A": (3, 4), "damping": ()})(linalg.pseudo_inverse)
+    tall = kt.compile(shapes={"A": (4, 3), "damping": ()})(linalg.pseudo_inverse)
+    slopes = kt.jacobian(law, "damping")
+    full = np.random.default_rng(0).normal(size=(3, 4))
+    full[2] = full[0] + 1e-5 * full[2]
+    for A in (full, np.outer([1.0, 2.0, 3.0], [1.0, -1.0, 0.5, 2.0])):
+        for damping in (0.0, 1e-12, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e3):
+            exact = by_singular_values(A, damping)
+            for got in (law(A, damping), tall(A.T, damping).T, linalg.pseudo_inverse(A, damping)):
+                np.testing.assert_allclose(got, exact, atol=1e-6 * np.abs(exact).max())
+            assert np.isfinite(slopes(A, damping)).all()
+
+
+def test_matrices_of_every_size():
+    law = kt.compile(shapes={"A": (2, 2)})(undamped)
+    for function in (undamped, law):
+        for size in (1e-300, 1e-250, 1e-200, 1e-20, 1.0, 1e20, 1e200, 1e300):
+            if size > 1e-290:
+                np.testing.assert_allclose(function(np.diag([2.0 * size, size])), np.diag([0.5 / size, 1.0 / size]))
+            rank_one = function(np.full((2, 2), size))
+            assert np.isfinite(rank_one).all()
+
+
+def test_what_it_cannot_take_is_said():
+    for damping in (-1.0, np.nan, np.inf, np.array([0.1]), "0.1", 1j):
+        with pytest.raises(kt.ArgumentError, match=r"damping is .*; expected a positive number or zero"):
+            linalg.pseudo_inverse(np.eye(2), damping)
+    with pytest.raises(kt.ArgumentTypeError, match="the matrix is complex; expected real numbers"):
+        linalg.pseudo_inverse(np.eye(2) * 1j)

@@ -252,3 +252,21 @@ def test_a_limited_arm_moves_by_least_squares_of_least_norm(priorities, near):
             rest = by_projectors([(J[:, free], e - J @ fixed) for J, e in pairs], np.count_nonzero(free))
             np.testing.assert_allclose(step.v[free], rest, atol=1e-6)
     assert held > 20
+
+
+def test_rows_that_are_rounding_alone_ask_for_nothing_and_hold_nothing():
+    """A straight arm that points along z: its tip cannot move along z."""
+    robot, q = kt.load("planar2"), np.array([np.pi / 2, 0.0])
+    there = robot.frame("tip").pose(q)[:3, 3]
+    for contacts, limits in (((), None), ((), Limits()), ([kt.Contact("tip", "sliding")], None)):
+        step = DifferentialIK(robot, Position("tip", weight=[0, 0, 1e3]), limits, damping=0.0, contacts=contacts)
+        assert np.abs(step(q, there - [0.0, 0.0, 0.1])).max() < 1e-12
+    posture = Posture(gain=1.0)
+    free = DifferentialIK(robot, posture, None, damping=0.0)(q, np.zeros(2))
+    for options in ({"damping": 0.0}, {"damping": 1e-8}):
+        held = DifferentialIK(robot, posture, None, contacts=kt.Contact("tip", "sliding"), **options)
+        np.testing.assert_allclose(held(q, np.zeros(2)), free, atol=1e-9)
+    above = DifferentialIK(
+        robot, [Position("tip", weight=[0, 0, 1], priority=0), Posture(priority=1)], None, damping=0.0
+    )
+    assert np.abs(above(q, there - [0.0, 0.0, 0.1], q)).max() < 1e-12

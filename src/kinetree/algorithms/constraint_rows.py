@@ -19,7 +19,7 @@ from kinetree.algorithms.one_state import Push
 from kinetree.lazy import lazy
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
 from kinetree.model.tree import FramePlacement, Model
-from kinetree.ops import Array, cross, zeros
+from kinetree.ops import Array, Scalar, cross, zeros
 from kinetree.spatial import Force, Motion
 from kinetree.spatial.exponential import log_quaternion
 from kinetree.spatial.rotation import quaternion_from_matrix
@@ -55,6 +55,28 @@ class Rows:
                 for k, s in enumerate(S[i], start=model.joints[i].iv):
                     J[rows, k][:3] += cross(s.angular, ends[0][1].p - ends[1][1].p)
         return J
+
+    @lazy
+    def columns(self) -> Array | None:
+        """Sums of squares of the columns of all six rows of the constrained frames, (nv,); None where J has them all,
+        each of one frame."""
+        if all(constraint.size == 6 and len(self.ends(constraint)) == 1 for _, constraint in self.each()):
+            return None
+        squares = zeros(self.model.nv, self.q)
+        for _, constraint in self.each():
+            for frame, _ in self.ends(constraint):
+                X = frame.X * self.common.X[frame.body]
+                for i in self.model.support(frame.body):
+                    for k, s in enumerate(self.common.S[i], start=self.model.joints[i].iv):
+                        motion = s.moved(X.p).vector()
+                        squares[k] = squares[k] + motion @ motion
+        return squares
+
+    @lazy
+    def size(self) -> Scalar:
+        """Of which ranks of J are measured, squared: the sum of squares of all these, or of J."""
+        whole: Scalar = (self.J * self.J).sum() if self.columns is None else self.columns.sum()
+        return whole
 
     def bias(self, v: Array) -> Array:
         """J̇ v, (k,): the acceleration of points and axes at a = 0."""

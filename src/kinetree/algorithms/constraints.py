@@ -115,7 +115,8 @@ def impact(
 def projector(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> tuple[Any, ...]:
     """N = 1 - M⁻¹ Jᵀ Λ J, (nv, nv): of any v, N v is the part that the constraints allow, and M (v - N v) is normal to
     it. Beside it the pivots of M."""
-    felt = by(inertia(model, constraints, q), Rows(model, constraints, q).J)
+    rows = Rows(model, constraints, q)
+    felt = by(inertia(model, constraints, q), rows.J, rows.columns)
     return felt.told(felt.null_space())
 
 
@@ -135,7 +136,7 @@ def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: I
     """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k), and the pivots of M; the pseudo-inverse where constraints repeat each other. With
     M + Jᵀ ρ J instead of M it is larger by ρ in the directions that the constraints have."""
     rows = Rows(model, constraints, q)
-    felt = by(inertia(model, constraints, q), rows.J)
+    felt = by(inertia(model, constraints, q), rows.J, rows.columns)
     Lambda = felt.inertia() - held_inertia(model) * felt.directions()
     return felt.told(mirrored(rows.in_world_axes(rows.in_world_axes(Lambda).T)))
 
@@ -143,13 +144,15 @@ def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: I
 @lru_cache(maxsize=64)
 def lacks_rank(model: Model, constraints: ConstraintSet) -> bool:
     """Whether constraints repeat each other wherever the robot is, as far as a few configurations can tell."""
-    return generic_rank(some_jacobians(model, constraints)) < constraints.size
+    jacobians, sizes = some_jacobians(model, constraints)
+    return generic_rank(jacobians, sizes=sizes) < constraints.size
 
 
-def some_jacobians(model: Model, constraints: ConstraintSet) -> list[Array]:
-    """J in a few configurations, those left out in which a wheel lies flat."""
+def some_jacobians(model: Model, constraints: ConstraintSet) -> tuple[list[Array], list[float]]:
+    """J in a few configurations and the size of all rows of its frames, those left out in which a wheel lies flat."""
     found = [Rows(model, constraints, q) for q in some_configurations(model)]
-    return [rows.J for rows in found if not any(rows.flat_wheels().values())]
+    found = [rows for rows in found if not any(rows.flat_wheels().values())]
+    return [rows.J for rows in found], [float(rows.size) ** 0.5 for rows in found]
 
 
 @of_one_state

@@ -25,6 +25,9 @@ def directions(name: str, given: Any) -> tuple[int, ...]:
             raise unknown("direction", word, DIRECTIONS)
     if not names:
         raise ArgumentError(f"{name} is empty; expected names among {', '.join(DIRECTIONS)}")
+    for word in names:
+        if names.count(word) > 1:
+            raise ArgumentError(f"{name} has {word!r} {names.count(word)} times; expected each direction once")
     return tuple(sorted({DIRECTIONS.index(word) for word in names}))
 
 

@@ -30,7 +30,7 @@ from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
 from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
-from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
+from kinetree.linalg import RANK_TOLERANCE, ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, divide, less, minimum, mirrored, where
 
@@ -44,9 +44,12 @@ LEAST = 1e-3
 # -- of a frame ------------------------------------------------------------------------------------------------
 
 
-def _jacobian(model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task) -> Array:
-    """The rows of J that a task has."""
-    return frame_jacobian(model, frame, q, reference)[task_rows(task, model.spatial_order)]
+def _jacobian(
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task
+) -> tuple[Array, Array | None]:
+    """The rows of J that a task has, and the sums of squares of the columns of all six, if it has not all."""
+    J, rows = frame_jacobian(model, frame, q, reference), task_rows(task, model.spatial_order)
+    return J[rows], None if len(rows) == len(J) else (J * J).sum(axis=0)
 
 
 @of_one_state
@@ -59,8 +62,7 @@ def inertia(
     by: Inverse = AnyRank,
 ) -> tuple[Any, ...]:
     """Λ, (k, k), and the pivots of M."""
-    J = _jacobian(model, frame, q, reference, task)
-    felt = by(mass_matrix(model, q), J)
+    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
     return felt.told(felt.inertia())
 
 
@@ -75,8 +77,7 @@ def bias(
     by: Inverse = AnyRank,
 ) -> tuple[Any, ...]:
     """μ, (k,), and the pivots of M; J̇ v is of the Jacobian in this reference."""
-    J = _jacobian(model, frame, q, reference, task)
-    felt = by(mass_matrix(model, q), J)
+    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
     kind: AccelerationKind = "classical" if reference == "world-aligned" else "spatial"
     drift = frame_bias_acceleration(model, frame, q, v, reference, kind).vector(model.spatial_order)
     b = bias_forces(model, q, v) - gravity_forces(model, q)
@@ -93,8 +94,7 @@ def gravity(
     by: Inverse = AnyRank,
 ) -> tuple[Any, ...]:
     """p, (k,), and the pivots of M."""
-    J = _jacobian(model, frame, q, reference, task)
-    felt = by(mass_matrix(model, q), J)
+    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
     return felt.told(felt.force_of(gravity_forces(model, q)))
 
 
@@ -108,8 +108,7 @@ def consistent_inverse(
     by: Inverse = AnyRank,
 ) -> tuple[Any, ...]:
     """J̄ = M⁻¹ Jᵀ Λ, (nv, k), and the pivots of M."""
-    J = _jacobian(model, frame, q, reference, task)
-    felt = by(mass_matrix(model, q), J)
+    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
     return felt.told(felt.consistent_inverse())
 
 
@@ -123,8 +122,7 @@ def null_space(
     by: Inverse = AnyRank,
 ) -> tuple[Any, ...]:
     """N = 1 - J̄ J, (nv, nv), and the pivots of M."""
-    J = _jacobian(model, frame, q, reference, task)
-    felt = by(mass_matrix(model, q), J)
+    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
     return felt.told(felt.null_space())
 
 
@@ -141,7 +139,7 @@ def pseudo_inverse(
     by: Inverse = AnyRank,
 ) -> tuple[Any, ...]:
     """J⁺, (nv, k)."""
-    felt = by(np.eye(model.nv), _jacobian(model, frame, q, reference, task))
+    felt = by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task))
     return felt.told(felt.consistent_inverse())
 
 
@@ -155,7 +153,7 @@ def euclidean_null_space(
     by: Inverse = AnyRank,
 ) -> tuple[Any, ...]:
     """1 - J⁺ J, (nv, nv)."""
-    felt = by(np.eye(model.nv), _jacobian(model, frame, q, reference, task))
+    felt = by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task))
     return felt.told(felt.null_space())
 
 
@@ -165,8 +163,9 @@ def lacks_rank(model: Model, frame: str, task: Task) -> bool:
     tell."""
     rows = task_rows(task, model.spatial_order)
     placement = model.frame(frame)
-    jacobians = [frame_jacobian(model, placement, q, "world-aligned")[rows] for q in some_configurations(model)]
-    return generic_rank(jacobians) < len(rows)
+    jacobians = [frame_jacobian(model, placement, q, "world-aligned") for q in some_configurations(model)]
+    sizes = [float(np.linalg.norm(J)) for J in jacobians]
+    return generic_rank([J[rows] for J in jacobians], sizes=sizes) < len(rows)
 
 
 # -- for controllers -------------------------------------------------------------------------------------------
@@ -175,22 +174,40 @@ def lacks_rank(model: Model, frame: str, task: Task) -> bool:
 class TaskInertia:
     """Λ of some rows of a task for M and J, bounded where the robot is singular.
 
-    With W, the mean of A over the linear and over the angular rows, r = 1/tr(A⁻¹ W) says how near to singular it is: it
-    lies between λ/k and λ of the least eigenvalue λ of A relative to W. Where r is above the regularization ε, Λ = A⁻¹
-    exactly; below, Λ = (A + ε (1 - r/ε)² W)⁻¹ (Nakamura and Hanafusa 1986): what the robot can do badly or not at all
-    is asked for less and less. Torques τ = Jᵀ Λ ẇ then stay bounded, τᵀ M⁻¹ τ ≤ 1.2 ẇᵀ W⁻¹ ẇ / ε.
+    With W, the mean of A over all linear and over all angular directions of the frame, r = 1/tr(A⁻¹ W) says how near to
+    singular it is: it lies between λ/k and λ of the least eigenvalue λ of A relative to W. Where r is above the
+    regularization ε, Λ = A⁻¹ exactly; below, Λ = (A + ε (1 - r/ε)² W)⁻¹ (Nakamura and Hanafusa 1986): what the robot
+    can do badly or not at all is asked for less and less. Torques τ = Jᵀ Λ ẇ then stay bounded, τᵀ M⁻¹ τ ≤
+    1.2 ẇᵀ W⁻¹ ẇ / ε.
+
+    The first `linear` of the rows are linear. `whole` has all directions of the frame, (6, nv), linear ones first, of
+    which J may be some, or what contacts leave of them; without it W is of J itself.
     """
 
-    def __init__(self, M: Array, J: Array, linear: int, regularization: float) -> None:
+    def __init__(self, M: Array, J: Array, linear: int, regularization: float, whole: Array | None = None) -> None:
         self.L, self.pivots = ltdl(M)
         self.J = J
         self.Y = unit_upper_solve(self.L, J.T)
-        self.W = self.Y * divide(1.0, self.pivots)[:, None]
+        self.inverse_pivots = divide(1.0, self.pivots)
+        self.W = self.Y * self.inverse_pivots[:, None]
         A = mirrored(self.Y.T @ self.W)
         if regularization > 0.0:
-            weights = _mean_weights(A, linear)
+            if whole is None:
+                means = [_mean(A.diagonal()[:linear]), _mean(A.diagonal()[linear:])]
+            else:
+                means = self._means(whole, linear)
+            weights = np.array([means[0]] * linear + [means[1]] * (len(J) - linear))
             A = A + np.diag(weights * _damping(A, weights, regularization))
         self.factors = ltdl(A)
+
+    def _means(self, whole: Array, linear: int) -> list[Scalar]:
+        """The mean of A over all linear and over all angular directions, as far as there are such rows."""
+        least = (RANK_TOLERANCE * RANK_TOLERANCE) * ((whole * whole).sum(axis=0) @ self.inverse_pivots)
+        means: list[Scalar] = []
+        for part, count in ((whole[:3], linear), (whole[3:], len(self.J) - linear)):
+            Y = unit_upper_solve(self.L, part.T) if count else part[:0].T
+            means.append(_mean((Y.T @ (Y * self.inverse_pivots[:, None])).diagonal(), least))
+        return means
 
     def force(self, acceleration: Array) -> Array:
         """Λ times an acceleration of the task, or times the columns of a matrix."""
@@ -212,11 +229,9 @@ def _damping(A: Array, weights: Array, regularization: float) -> Scalar:
     return regularization * (1.0 - nearness) ** 2
 
 
-def _mean_weights(A: Array, linear: int) -> Array:
-    """The mean of A over the first, linear rows for these, and over the others for those; never zero."""
-    parts: list[Scalar] = []
-    for block in (A.diagonal()[:linear], A.diagonal()[linear:]):
-        if len(block):
-            mean = block.sum() * (1.0 / len(block))
-            parts += [where(less(0.0, mean), mean, 1.0)] * len(block)
-    return np.array(parts)
+def _mean(entries: Array, least: Scalar = 0.0) -> Scalar:
+    """The mean, or 1 where there is none above the least: it is divided by."""
+    if not len(entries):
+        return 1.0
+    mean = entries.sum() * (1.0 / len(entries))
+    return where(less(least, mean), mean, 1.0)

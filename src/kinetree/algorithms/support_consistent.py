@@ -39,7 +39,7 @@ from kinetree.algorithms.task_inverse import generic_rank
 from kinetree.linalg import CompleteOrthogonal, ltdl, ltdl_solve, orthonormal_basis, solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
-from kinetree.ops import Array, Scalar, mirrored, zeros
+from kinetree.ops import Array, Scalar, divide, mirrored, zeros
 
 
 @of_one_state
@@ -70,7 +70,7 @@ def nearest_torques(
     if is_regular(model, constraints):
         f = _balance(rows.J, idle, e, constraints)
         return (e - rows.J.T @ f + wanted, rows.in_world_axes(f)), np.full(model.nv, np.inf)
-    base = BaseSupport(rows.J[:, idle], _square(rows.J))
+    base = BaseSupport(rows.J[:, idle], rows.size)
     residual, pivots = np.zeros(model.nv), np.full(model.nv, np.inf)
     if is_unsupported(model, constraints):
         residual, pivots = _residual(rows, idle, base, e[idle])
@@ -78,7 +78,7 @@ def nearest_torques(
     J_A = rows.J[:, moved]
     f = base.forces(e[idle])
     internal = J_A.T - (J_A.T @ base.basis) @ base.basis.T
-    Q = orthonormal_basis(internal, size=_square(rows.J))
+    Q = orthonormal_basis(internal, size=rows.size)
     left = e[moved] - J_A.T @ f
     added = zeros(model.nv, left)
     added[moved] = left - Q @ (Q.T @ left)
@@ -97,7 +97,8 @@ def idle_entries(model: Model, constraints: ConstraintSet) -> list[int]:
 def is_unsupported(model: Model, constraints: ConstraintSet) -> bool:
     """Whether no forces balance what has no motor wherever the robot is, as far as a few configurations can tell."""
     idle = idle_entries(model, constraints)
-    return generic_rank(some_jacobians(model, constraints), idle) < len(idle)
+    jacobians, sizes = some_jacobians(model, constraints)
+    return generic_rank(jacobians, idle, sizes) < len(idle)
 
 
 @lru_cache(maxsize=64)
@@ -125,7 +126,7 @@ def _balance(J: Array, idle: list[int], e: Array, constraints: ConstraintSet) ->
 
 class BaseSupport:
     """What constraint forces do where there is no motor: J_U, (k, u), by its orthogonal factors. `size` is the sum of
-    the squares of all of J."""
+    the squares of all rows of the constrained frames."""
 
     def __init__(self, J_U: Array, size: Scalar) -> None:
         self._is_tall = J_U.shape[0] >= J_U.shape[1]
@@ -149,16 +150,14 @@ class BaseSupport:
 
 def _residual(rows: Rows, idle: list[int], base: BaseSupport, e_U: Array) -> tuple[Array, Array]:
     """r, (nv,), and the pivots of M. U₀ is the projector 1 - R Rᵀ, and R Rᵀ makes Kᵀ K regular."""
-    L, d = ltdl(inertia(rows.model, rows.constraints, rows.q))
-    Q = orthonormal_basis(ltdl_solve(L, d, rows.J.T))
+    M = inertia(rows.model, rows.constraints, rows.q)
+    L, d = ltdl(M)
+    whole = None
+    if rows.columns is not None:
+        whole = (rows.columns * divide(1.0, M.diagonal() * M.diagonal())).sum()
+    Q = orthonormal_basis(ltdl_solve(L, d, rows.J.T), whole)
     U_0 = np.eye(len(idle)) - base.carried
     K = zeros((rows.model.nv, len(idle)), U_0)
     K[idle] = U_0
     K = K - Q @ (Q[idle].T @ U_0)
     return K @ solve(mirrored(K.T @ K) + base.carried, U_0 @ e_U, positive_definite=True), d
-
-
-def _square(A: Array) -> Scalar:
-    """The sum of the squares of its entries."""
-    total: Scalar = (A * A).sum()
-    return total

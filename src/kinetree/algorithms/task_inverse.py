@@ -8,6 +8,9 @@ With M = Lᵀ D L and G = D^(-½) L⁻ᵀ Jᵀ, A = J M⁻¹ Jᵀ = Gᵀ G. So
 
 and for M = 1 these are J⁺ and 1 - J⁺ J. `AnyRank` has them by orthogonal factors of G. `FullRank` factors A instead,
 which takes a third of the work and squares what is small; it says where that is not good enough.
+
+J may be some rows of a larger Jacobian, all of them small or rounding. `columns`, (nv,), are then the sums of squares
+of the columns of that one: what is small beside Σ columns_j / M_jj counts as zero.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from kinetree.linalg import (
     unit_lower_solve,
     unit_upper_solve,
 )
-from kinetree.ops import Array, divide, less_equal, logical_or, mirrored, sqrt
+from kinetree.ops import Array, Scalar, divide, less_equal, logical_or, maximum, mirrored, sqrt
 
 INDEPENDENT = 1e-7
 """The determinant of A with its diagonal scaled to 1 is 1 for orthogonal rows and 0 for dependent ones. Below this the
@@ -37,8 +40,9 @@ factors of A lose more digits than Λ can spare: that decides no rank, but which
 class AnyRank:
     """By orthogonal factors of G, whose rank `RANK_TOLERANCE` decides."""
 
-    def __init__(self, M: Array, J: Array) -> None:
+    def __init__(self, M: Array, J: Array, columns: Array | None = None) -> None:
         self.J = J
+        self.whole = None if columns is None else size_of(M, columns)
         self.L, self.d = ltdl(M)
         self.root = sqrt(self.d)
         self.G = self._halved(J.T)
@@ -46,7 +50,12 @@ class AnyRank:
     @lazy
     def _factors(self) -> CompleteOrthogonal:
         """Of G, or of Gᵀ if it has more columns than rows."""
-        return CompleteOrthogonal(self.G if self.is_tall else self.G.T)
+        return CompleteOrthogonal(self.G if self.is_tall else self.G.T, self._size)
+
+    @lazy
+    def _size(self) -> Scalar | None:
+        """Of which rank is measured, squared."""
+        return None if self.whole is None else maximum(self.whole, (self.G * self.G).sum())
 
     @property
     def is_tall(self) -> bool:
@@ -90,7 +99,7 @@ class AnyRank:
 
     def null_space(self) -> Array:
         """N, (nv, nv)."""
-        Q = orthonormal_basis(self.G)
+        Q = orthonormal_basis(self.G, self._size)
         rooted = self.L * self.root[:, None]
         return np.eye(len(self.d)) - self._doubled(Q) @ (Q.T @ rooted)
 
@@ -107,8 +116,9 @@ class AnyRank:
 class FullRank:
     """By factors of A, for a J with as many directions as rows."""
 
-    def __init__(self, M: Array, J: Array) -> None:
+    def __init__(self, M: Array, J: Array, columns: Array | None = None) -> None:
         self.J = J
+        self.whole = None if columns is None else size_of(M, columns)
         self.L, self.d = ltdl(M)
         self.Y = unit_upper_solve(self.L, J.T)
         self.W = self.Y * divide(1.0, self.d)[:, None]
@@ -146,7 +156,8 @@ class FullRank:
     def told(self, result: Array) -> tuple[Any, ...]:
         """The result with the pivots of M, and whether A is too near to singular."""
         diagonal = self.A.diagonal()
-        tiny = RANK_TOLERANCE * diagonal.sum()  # a row this small may count as zero
+        size = diagonal.sum() if self.whole is None else maximum(self.whole, diagonal.sum())
+        tiny = RANK_TOLERANCE * size  # a row this small may count as zero
         independence, doubtful = 1.0, False
         for pivot, entry in zip(self._factors[1], diagonal, strict=True):
             independence = independence * pivot * divide(1.0, entry)
@@ -154,7 +165,18 @@ class FullRank:
         return result, self.d, logical_or(doubtful, less_equal(independence, INDEPENDENT))
 
 
-def generic_rank(jacobians: list[Array], columns: list[int] | None = None) -> int:
-    """The largest rank of some Jacobians, or of some of their columns: wherever the robot is, it is not more."""
-    chosen = [(J if columns is None else J[:, columns], RANK_TOLERANCE * np.linalg.norm(J)) for J in jacobians]
-    return max((int(np.linalg.matrix_rank(part, least)) for part, least in chosen if part.size), default=0)
+def size_of(M: Array, columns: Array) -> Scalar:
+    """Σ columns_j / M_jj."""
+    total: Scalar = (columns * divide(1.0, M.diagonal())).sum()
+    return total
+
+
+def generic_rank(jacobians: list[Array], columns: list[int] | None = None, sizes: list[float] | None = None) -> int:
+    """The largest rank of some Jacobians, or of some of their columns: wherever the robot is, it is not more. Sizes are
+    their own unless given."""
+    whole = [float(np.linalg.norm(J)) for J in jacobians] if sizes is None else sizes
+    parts = [J if columns is None else J[:, columns] for J in jacobians]
+    pairs = zip(parts, whole, strict=True)
+    return max(
+        (int(np.linalg.matrix_rank(part, RANK_TOLERANCE * size)) for part, size in pairs if part.size), default=0
+    )

@@ -71,8 +71,11 @@ class FrameTask:
 
     def jacobian(self, robot: Robot, q: Array) -> Array:
         """J, (size, nv)."""
-        J = robot.frame(self.frame).jacobian(q)
-        return np.concatenate(unpack(J, robot.model.spatial_order))[list(self.rows)]
+        return self.all_directions(robot, q)[list(self.rows)]
+
+    def all_directions(self, robot: Robot, q: Array) -> Array:
+        """J of all six directions of the frame, linear first, (6, nv)."""
+        return np.concatenate(unpack(robot.frame(self.frame).jacobian(q), robot.model.spatial_order))
 
     def drift(self, robot: Robot, q: Array, v: Array) -> Array:
         """J̇ v, (size,)."""
@@ -80,8 +83,8 @@ class FrameTask:
         return np.concatenate(unpack(a, robot.model.spatial_order))[list(self.rows)]
 
     def inertia(self, robot: Robot, q: Array, J: Array, regularization: float) -> TaskInertia:
-        """Λ; a mass matrix that is singular is refused."""
-        felt = TaskInertia(robot.mass_matrix(q), J, self.linear, regularization)
+        """Λ for rows J, or for what contacts leave of them; a mass matrix that is singular is refused."""
+        felt = TaskInertia(robot.mass_matrix(q), J, self.linear, regularization, self.all_directions(robot, q))
         robot._engine.refuse_singular(q, felt.pivots)
         return felt
 

@@ -14,6 +14,7 @@ from kinetree.ik.limits import Limits
 from kinetree.ik.tasks import Task
 from kinetree.ik.tasks.task import linear_and_angular, rotation_error
 from kinetree.lazy import lazy
+from kinetree.linalg import RANK_TOLERANCE
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -137,7 +138,7 @@ class Problem:
             for task, (_, rate, J_task) in zip(self.tasks, rows, strict=True):
                 if task.priority == priority:
                     w = task.weights(robot)
-                    J.append(w[:, None] * J_task)
+                    J.append(w[:, None] * self._without_rounding(robot, given["q"], task, J_task))
                     e.append(w * rate)
         lower, upper = self._bounds(robot, given)
         damping = [self._damping(robot, rows)] * len(self.priorities)
@@ -150,6 +151,14 @@ class Problem:
         D, low, high = self._placed(robot, given["q"])
         bounds = np.concatenate([lower, low]), np.concatenate([upper, high])
         return np.concatenate(J), np.concatenate(e), ops.array(damping), D, *bounds
+
+    def _without_rounding(self, robot: Robot, q: Array, task: Task, J: Array) -> Array:
+        """J of a task, of which rows that are small beside all rows of its frames are zero."""
+        frames = [getattr(task, name) for name in ("frame", "seen_from") if hasattr(task, name)]
+        w = task.weights(robot)
+        if not frames or (len(J) == 6 and w.min() > 1e-3 * w.max()):  # all directions are in the level
+            return J
+        return _counting(J, _square(*(part for frame in frames for part in linear_and_angular(robot, frame, q))))
 
     def _damping(self, robot: Robot, rows: list[tuple[Array, Array, Array]]) -> Any:
         """λ² + levenberg Σ ‖w error‖²."""
@@ -179,15 +188,27 @@ class Problem:
             special = contact_rows(contact, T[:3, :3])
             rates.append(np.zeros(contact.size))
             if special is not None:
-                rows.append(special.of(*J))
+                rows.append(_counting(special.of(*J), _square(*J)))
                 if at is not None:
                     rates[-1] = special.error(T[:3, 3], at.p, at.R.T) * -self.contact_gain
                 continue
-            rows += J[: contact.size // 3]
+            rows += J if contact.size == 6 else [_counting(J[0], _square(*J))]
             if at is not None:
                 error = [at.p - T[:3, 3], rotation_error(at.R.T, T[:3, :3])][: contact.size // 3]
                 rates[-1] = np.concatenate(error) * self.contact_gain
         return np.concatenate(rows), np.concatenate(rates)
+
+
+def _square(*parts: Array) -> Any:
+    """The sum of the squares of all entries."""
+    return sum((part * part).sum() for part in parts)
+
+
+def _counting(J: Array, size: Any) -> Array:
+    """J with zeros for rows below `RANK_TOLERANCE` of a size, given squared: they are rounding, which a level that has
+    no other rows could not tell."""
+    least = RANK_TOLERANCE * RANK_TOLERANCE * size
+    return np.array([row * ops.where(ops.less(least, row @ row), 1.0, 0.0) for row in J])
 
 
 def _snake(name: str) -> str:

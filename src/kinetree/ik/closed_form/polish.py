@@ -28,7 +28,7 @@ def polished(robot: Robot, arm: Arm, x: Array, target: Array, damping: Any, step
     for _ in range(steps):
         linear, angular = linear_and_angular(robot, arm.frame, placed(robot, arm, x))
         J = np.concatenate([linear, angular])[:, list(arm.iv)]
-        x = x + linalg.pseudo_inverse(J, damping) @ error
+        x = x + linalg.pseudo_inverse(J, damping, full_rank=True) @ error
         error, away = _error(robot, arm, x, target)
     return x, away, before
 

@@ -118,10 +118,11 @@ class FullRank:
 
     def __init__(self, M: Array, J: Array, columns: Array | None = None) -> None:
         self.J = J
-        self.whole = None if columns is None else size_of(M, columns)
         self.L, self.d = ltdl(M)
+        inverse_d = divide(1.0, self.d)
+        self.whole = None if columns is None else columns @ inverse_d  # not less than with M_jj
         self.Y = unit_upper_solve(self.L, J.T)
-        self.W = self.Y * divide(1.0, self.d)[:, None]
+        self.W = self.Y * inverse_d[:, None]
         self.A = mirrored(self.Y.T @ self.W)
 
     @lazy

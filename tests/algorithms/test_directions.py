@@ -8,7 +8,7 @@ from kinetree.algorithms.directions import DIRECTIONS, directions, task_directio
 
 def test_names_of_directions():
     assert task_directions("pose") == DIRECTIONS and task_directions("orientation") == ("rx", "ry", "rz")
-    assert task_directions(["z", "x", "x"]) == ("x", "z") and task_directions("ry") == ("ry",)
+    assert task_directions(["z", "x"]) == ("x", "z") and task_directions("ry") == ("ry",)
     assert directions("task", ("rz", "y")) == (1, 5)
 
 
@@ -23,6 +23,8 @@ def test_what_is_no_direction():
         task_directions("positions")
     with pytest.raises(kt.UnknownNameError, match="direction 'w' does not exist"):
         task_directions(("x", "w"))
+    with pytest.raises(kt.ArgumentError, match="task has 'x' 2 times; expected each direction once"):
+        task_directions(["z", "x", "x"])
     with pytest.raises(kt.ArgumentError, match="task is empty"):
         task_directions(())
     with pytest.raises(kt.ArgumentTypeError, match="task is 3; expected names among x, y"):

@@ -13,6 +13,8 @@ import os, signal, threading, time
 import numpy as np
 import kinetree as kt
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background is started without
+
 def interrupted(call, after=0.3):
     \"\"\"Seconds from the signal to the interrupt, the least of three: others may keep the machine busy.\"\"\"
     waited = []

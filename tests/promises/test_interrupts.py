@@ -93,3 +93,40 @@ for threads in (1, 2):
     assert late < SOON, (threads, late)
 assert law(np.ones(2)) == law(np.ones((9, 2)))[3]
 """)
+
+
+def test_batches_of_a_solver_can_be_interrupted():
+    """Whose time depends on iterations that nobody can count before; on one thread and on several."""
+    run("""
+from kinetree.control import CenterOfMassTask, PointContact, PostureTask, WholeBody
+robot = kt.load("quadruped", base="floating")
+feet = [name for name in robot.frame_names if name.endswith("_foot")]
+controller = WholeBody(robot, [CenterOfMassTask(), PostureTask(weight=0.1)], [PointContact(foot) for foot in feet])
+q, v = robot.neutral(), np.zeros(robot.nv)
+q[[8, 11, 14, 17]], q[[9, 12, 15, 18]] = 0.6, -1.2
+reference = {"center_of_mass": robot.center_of_mass(q), "posture": q}
+right = controller(q, v, reference)
+many = np.broadcast_to(q, (1_600_000, robot.nq))
+for threads in (1, 2):
+    kt.set_num_threads(threads)
+    late = interrupted(lambda: controller(many, v, reference), 0.5)
+    assert late < SOON, (threads, late)
+assert np.array_equal(controller(many[:3], v, reference)[2], right)
+""")
+
+
+def test_contact_can_be_interrupted():
+    """Its kernels have loops inside of loops."""
+    run("""
+from kinetree.simulation import Ground, RigidContact, Touch
+robot = kt.load("quadruped", base="floating")
+contact = RigidContact([Touch(name, radius=0.01) for name in robot.frame_names if name.endswith("_foot")], Ground())
+q, v = robot.neutral(), np.zeros(robot.nv)
+q[2] = 0.5
+right = robot.rollout(q, v, None, 1e-3, 50, contact=contact).q
+for start in (q, np.tile(q, (64, 1))):
+    robot.rollout(start, v, None, 1e-3, 1, contact=contact)
+    late = interrupted(lambda: robot.rollout(start, v, None, 1e-3, 10**7, contact=contact, every=10**5))
+    assert late < SOON, (start.shape, late)
+assert np.array_equal(robot.rollout(q, v, None, 1e-3, 50, contact=contact).q, right)
+""")

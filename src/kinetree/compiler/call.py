@@ -17,16 +17,12 @@ import numpy as np
 
 from kinetree.compiler.code import BATCH, ROLL, SINGLE, Code, Kind, Source
 from kinetree.compiler.jit import LoadedCode, Target, lock
+from kinetree.compiler.pace import AT_ONCE, NANOSECONDS, Pace
 from kinetree.compiler.threads import get_num_threads, run_ranges
 from kinetree.ops import Array
 
-NANOSECONDS = 0.4
-"""Roughly what one operation on one block takes."""
 WORTH_A_THREAD = 200_000.0
 """Nanoseconds of work below which a batch stays on the calling thread."""
-
-AT_ONCE = 1e7
-"""Nanoseconds, roughly, after which machine code comes back to Python, which may then be interrupted."""
 
 _SIGNATURES: dict[Kind, Any] = {
     "single": ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3),
@@ -51,7 +47,7 @@ class Loaded:
         return int(2.0 * WORTH_A_THREAD * lanes / (NANOSECONDS * max(1, self.operations))) - 1
 
     def states_at_once(self, lanes: int) -> int:
-        """How many states, in whole blocks of lanes, one run takes before it can be interrupted."""
+        """How many states, in whole blocks of lanes, take some `AT_ONCE`: one call that cannot be interrupted."""
         return lanes * int(max(1.0, AT_ONCE / (NANOSECONDS * max(1, self.operations))))
 
 
@@ -121,14 +117,14 @@ class Kernel:
             descriptor += [address_of(array), size]
         block = self._descriptor(*descriptor)
         states, lanes = len(outputs[0]), self.source.target.lanes
-        span, stopped = code.states_at_once(lanes), threading.Event()
+        stopped = threading.Event()
 
         def work(start: int, stop: int, keep: object = (held, outputs)) -> None:
             memory, address = self.workspace(code.workspace)  # held here, whatever else this thread does meanwhile
-            for first in range(start, stop, span):
+            for first, last in Pace(code.operations, lanes).pieces(start, stop):
                 if stopped.is_set():
                     return
-                code.function(first, min(first + span, stop), block, address)
+                code.function(first, last, block, address)
             del memory, keep
 
         if states <= code.states_for_one_thread(lanes) or get_num_threads() == 1:

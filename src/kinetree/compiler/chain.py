@@ -7,14 +7,16 @@ addresses. Its last output is a status, which ends the chain unless it is 0.0, a
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from kinetree.compiler.call import NANOSECONDS, WORTH_A_THREAD, Kernel, Loaded
+from kinetree.compiler.call import WORTH_A_THREAD, Kernel, Loaded
 from kinetree.compiler.code import SINGLE, Code, Kind, Layout
 from kinetree.compiler.emit.ir import ONE
 from kinetree.compiler.jit import LoadedCode, Target, compile_object, host, lock
+from kinetree.compiler.pace import NANOSECONDS
 from kinetree.compiler.threads import get_num_threads, run_ranges
 from kinetree.compiler.turns import Track, run_turns
 from kinetree.ops import Array
@@ -106,17 +108,17 @@ class Chain(Kernel):
     def states(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Many states, one after the other, on several threads if that pays: inputs (N, size), or (size,) for the same
         in all of them, and outputs (N, size), side by side in memory."""
-        count = len(outputs[0])
+        count, stopped = len(outputs[0]), threading.Event()
 
         def work(start: int, stop: int) -> None:
             tracks = [_track(array, start, stop) for array in (*inputs, *outputs)]
-            run_turns(self, tracks[: len(inputs)], tracks[len(inputs) :], stop - start)
+            run_turns(self, tracks[: len(inputs)], tracks[len(inputs) :], stop - start, stopped.is_set)
 
         pieces = int(count * self.load().operations * NANOSECONDS / WORTH_A_THREAD)
         if count and (pieces < 2 or get_num_threads() == 1):
             work(0, count)
         elif count:
-            run_ranges(work, count, 1, pieces)
+            run_ranges(work, count, 1, pieces, stopped.set)
 
 
 def _track(array: Array, start: int, stop: int) -> Track:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.call import AT_ONCE, NANOSECONDS, WORTH_A_THREAD, Kernel, address_of
+from kinetree.compiler.call import WORTH_A_THREAD, Kernel, address_of
 from kinetree.compiler.code import Turning
 from kinetree.compiler.jit import host, lazy_code
+from kinetree.compiler.pace import AT_ONCE, FIRST, NANOSECONDS, Pace
 from kinetree.compiler.roll_one import One
 from kinetree.compiler.threads import get_num_threads, run_ranges
 from kinetree.compiler.turns import Track
@@ -68,23 +69,29 @@ class Roll:
     def _advance_blocks(self, turns: int, tell: Callable[[float], None] | None) -> None:
         code = self.kernel.load("roll")
         a_turn = max(1.0, code.operations * NANOSECONDS)
-        at_once = int(min(turns, max(1.0, AT_ONCE / a_turn)))
-        span = self.lanes * int(max(1.0, AT_ONCE / (a_turn * at_once)))
         stopped = threading.Event()
+
+        def pieces(start: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
+            """Blocks for all turns where these are few, or one block for some turns at a time."""
+            if a_turn * turns < FIRST * AT_ONCE:
+                for first, last in Pace(code.operations * turns, self.lanes).pieces(start, stop):
+                    yield first, last, 0, turns
+            else:
+                pace = Pace(code.operations)
+                for first in range(start, stop, self.lanes):
+                    for begun, ended in pace.pieces(0, turns):
+                        yield first, min(first + self.lanes, stop), begun, ended
 
         def work(start: int, stop: int) -> None:
             memory, space = self.kernel.workspace(code.workspace)
-            for first in range(start, stop, span):
-                last = min(first + span, stop)
-                for begun in range(0, turns, at_once):
-                    if stopped.is_set():
-                        return
-                    count = min(at_once, turns - begun)
-                    words, until = self._words(self.done + begun)
-                    tiles = address_of(self._tiles)
-                    code.function(first, last, count, until, self.every, ctypes.addressof(words), tiles, space)
-                    if tell is not None:
-                        tell((last - first) * count)
+            for first, last, begun, ended in pieces(start, stop):
+                if stopped.is_set():
+                    return
+                words, until = self._words(self.done + begun)
+                tiles = address_of(self._tiles)
+                code.function(first, last, ended - begun, until, self.every, ctypes.addressof(words), tiles, space)
+                if tell is not None:
+                    tell((last - first) * (ended - begun))
             del memory
 
         worth = int(a_turn * len(self._tiles) * turns / WORTH_A_THREAD)
@@ -110,12 +117,10 @@ class Roll:
     # -- one state ---------------------------------------------------------------------------------------------
 
     def _advance_one(self, turns: int, tell: Callable[[float], None] | None) -> None:
-        at_once = int(max(1.0, AT_ONCE / max(1.0, self.kernel.load("single").operations * NANOSECONDS)))
-        for begun in range(0, turns, at_once):
-            count = min(at_once, turns - begun)
-            self._one.advance(self.done + begun, count)
+        for begun, ended in Pace(self.kernel.load("single").operations).pieces(0, turns):
+            self._one.advance(self.done + begun, ended - begun)
             if tell is not None:
-                tell(count)
+                tell(ended - begun)
 
     @lazy_code
     def _one(self) -> One:

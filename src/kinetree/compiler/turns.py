@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kinetree.compiler.call import Kernel, address_of
 from kinetree.compiler.emit.turns import TURNS, turns_assembly
 from kinetree.compiler.jit import LoadedCode, compile_object, host, once
+from kinetree.compiler.pace import Pace
 from kinetree.ops import Array
-
-AT_ONCE = 4096
-"""Turns after which Python may interrupt."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,14 @@ def _driver() -> tuple[LoadedCode, Any]:
     return code, ctypes.CFUNCTYPE(None, p, n, p, p, p, n, p)(code.address(TURNS))
 
 
-def run_turns(kernel: Kernel, inputs: Sequence[Track], outputs: Sequence[Track], turns: int) -> None:
-    """Run the kernel `turns` times; every track is of one state."""
+def run_turns(
+    kernel: Kernel,
+    inputs: Sequence[Track],
+    outputs: Sequence[Track],
+    turns: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> None:
+    """Run the kernel `turns` times, or until it is `stopped`; every track is of one state."""
     layout = kernel.source.layout
     for track, size in zip(inputs, layout.inputs, strict=True):
         track.check(1, size, turns)
@@ -65,9 +69,10 @@ def run_turns(kernel: Kernel, inputs: Sequence[Track], outputs: Sequence[Track],
     steps = (ctypes.c_int64 * len(tracks))(*(track.step for track in tracks))
     memory, space = kernel.workspace(code.workspace)
     start = ctypes.addressof(words)
-    for done in range(0, turns, AT_ONCE):
-        count = min(AT_ONCE, turns - done)
-        drive(code.address, count, start + 8 * len(inputs), start, ctypes.addressof(steps), len(tracks), space)
+    for begun, ended in Pace(code.operations).pieces(0, turns):
+        if stopped():
+            return
+        drive(code.address, ended - begun, start + 8 * len(inputs), start, ctypes.addressof(steps), len(tracks), space)
     del memory
 
 

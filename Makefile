@@ -13,7 +13,7 @@ AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_ele
 	--ignore tests/compiler/test_write.py --ignore tests/compiler/test_loops.py --ignore tests/compiler/test_robots.py \
 	--ignore-glob 'tests/control/test_closed_loops_*.py'
 
-.PHONY: demo test test-long soak bench check docs lock release clean
+.PHONY: demo test test-all test-long soak bench check docs lock release clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
@@ -23,12 +23,17 @@ test: export KINETREE_CACHE_DIR := $(CURDIR)/$(VENV)/test-cache
 test: $(VENV)/.dev
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo "No Chromium here: the tests in a browser are skipped. On Debian: apt-get install chromium"
 	rm -rf "$$KINETREE_CACHE_DIR"
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --durations 10
 	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto $(AGAIN)
 
-# Sweeps that take minutes, and more random trees for all tests that draw some.
+# More cases, robots and random trees of what the tests have tried; .ci/run has both.
+test-all: export KINETREE_CACHE_DIR := $(CURDIR)/$(VENV)/test-cache
+test-all: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto -m '(sweep or hypothesis) and not long' --hypothesis-profile all
+
+# Sweeps that take minutes each, and more random trees for all tests that draw some.
 test-long: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -m 'long or hypothesis' --hypothesis-profile long
+	$(BIN)/python -m pytest -n auto -m 'long or sweep or hypothesis' --hypothesis-profile long
 
 # Threads, forks, signals and random calls, for so long; it ends with an error at the first wrong number, hang or leak.
 MINUTES ?= 120

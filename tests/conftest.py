@@ -17,7 +17,8 @@ import kinetree as kt
 from kinetree import originals
 from peers import PinPeer, pin_from_urdf, readable_urdfs, urdf_files
 
-settings.register_profile("default", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("default", deadline=None, max_examples=10, derandomize=True)
+settings.register_profile("all", deadline=None, max_examples=30, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=200)
 settings.load_profile("default")
 
@@ -32,21 +33,30 @@ def pytest_configure(config):
 
 
 ON_ALL_ROBOTS = ("tests/model/test_real_robots.py", "tests/algorithms/test_rnea.py")
-"""Files whose tests meet every real robot in each run; those of the others meet one in `SHARE`."""
-SHARE, MANY = 4, 30
+"""Files whose tests meet every real robot in each run; those of the others meet one in `SAMPLED`, one in `SWEPT` in
+`make test-all`, and all of them in `make test-long`."""
+SAMPLED, SWEPT, MANY = 12, 4, 30
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of tests on every real robot only a share runs by default, another one for each test, drawn from its name; the
-    others are long."""
+    """Of tests on every real robot, and of those marked `sampled`, only a share runs by default, another one for each
+    test, drawn from its name."""
     robots = set(urdf_files())
     on_robots = [item for item in items if hasattr(item, "callspec") and robots & _words(item)]
     count = Counter(item.function for item in on_robots)
     for item in on_robots:
-        thinned = count[item.function] > MANY and not item.nodeid.startswith(ON_ALL_ROBOTS)
-        if thinned and zlib.crc32(item.nodeid.encode()) % SHARE:
-            item.add_marker(pytest.mark.long)
+        if count[item.function] > MANY and not item.nodeid.startswith(ON_ALL_ROBOTS):
+            drawn = zlib.crc32(item.nodeid.encode())
+            if drawn % SAMPLED:
+                item.add_marker(pytest.mark.long if drawn % SWEPT else pytest.mark.sweep)
+    cases = Counter()
+    for item in items:
+        if sampled := item.get_closest_marker("sampled"):
+            start = zlib.crc32(item.originalname.encode())
+            if (start + cases[item.function]) % sampled.args[0]:
+                item.add_marker(pytest.mark.sweep)
+            cases[item.function] += 1
 
 
 def _words(item):

@@ -72,6 +72,7 @@ def compare(system, rng, tolerance=1e-10):
                 close(one, reference, tolerance)
 
 
+@pytest.mark.sweep
 def test_three_ways_to_the_same_numbers():
     rng = np.random.default_rng(0)
     robot, feet = walker()

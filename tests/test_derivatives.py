@@ -57,6 +57,7 @@ def test_position_of_a_frame(robot, mode):
     assert np.array_equal(derivative(robot, batch)[0], derivative(robot, q))
 
 
+@pytest.mark.sampled(4)
 def test_inverse_dynamics(robot):
     q, v, a = state(robot)
     law = kt.compile(lambda robot, q, v, a: robot.inverse_dynamics(q, v, a))
@@ -79,6 +80,7 @@ def test_inverse_dynamics_beside_pinocchio(base):
     close(by_v, right_v, 1e-9)
 
 
+@pytest.mark.sampled(4)
 def test_energies(robot):
     """∂V/∂q is gravity's torque; ∂²T/∂v² is the mass matrix; d/dt T along the motion is the power of all forces."""
     q, v, a = state(robot)
@@ -92,6 +94,7 @@ def test_energies(robot):
     close(by_q @ v + by_v @ a, power, 1e-10)
 
 
+@pytest.mark.sampled(4)
 def test_hessian_on_the_tangent_space(robot):
     """That of f(q ⊕ dv), symmetric, also for quaternions."""
     q, v, _ = state(robot, 5)
@@ -185,6 +188,7 @@ def test_finite_at_guarded_points():
         close(step(robot, q, dv), np.eye(robot.nv), 1e-9)
 
 
+@pytest.mark.sampled(4)
 def test_what_is_refused(robot):
     q, v, _ = state(robot)
     law = kt.compile(lambda robot, q, v: robot.bias_forces(q, v))

@@ -18,6 +18,7 @@ NAMES = [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
 
 
 @pytest.mark.parametrize("path", EXAMPLES)
+@pytest.mark.sampled(5)
 def test_example_runs(path, tmp_path):
     run = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -30,6 +31,7 @@ def test_example_runs(path, tmp_path):
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
+@pytest.mark.sampled(4)
 def test_document_runs(path, capsys):
     text = path.read_text()
     blocks = list(re.finditer(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))
@@ -48,6 +50,7 @@ def test_document_runs(path, capsys):
 @pytest.mark.parametrize(
     "path", [path for path in DOCUMENTS if "```console" in path.read_text()], ids=lambda path: path.name
 )
+@pytest.mark.sampled(3)
 def test_commands_print_what_is_shown(path, tmp_path):
     """After `$ command` stand the lines of its output; … alone stands for any lines, at the end of one for its rest."""
     script = tmp_path / "kinetree"

@@ -25,6 +25,7 @@ def state(robot, seed):
 
 @pytest.mark.parametrize("options", WAYS, ids=lambda options: " ".join(options.values()))
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.sampled(5)
 def test_random_trees_of_every_joint(seed, options):
     robot = kt.Robot(kt.random_model(seed, 5, joint_dynamics=True, **options))
     q, v, a = state(robot, seed)
@@ -106,6 +107,7 @@ def test_spring_across_a_hinge():
 
 @pytest.mark.parametrize("rest", [0.0, 0.4])
 @pytest.mark.parametrize("options", WAYS, ids=lambda options: " ".join(options.values()))
+@pytest.mark.sampled(4)
 def test_springs_are_forces_along_the_line_between_their_ends(options, rest):
     robot = kt.load("quadruped", **options)
     one, other = robot.frame_names[-1], robot.frame_names[len(robot.frame_names) // 2]

@@ -80,6 +80,7 @@ WORKS = {
 
 
 @pytest.mark.parametrize("body", WORKS.values(), ids=WORKS)
+@pytest.mark.sampled(5)
 def test_works_as_without_compiling(robot, body):
     law = kt.compile(body)
     given = q.copy()

@@ -37,6 +37,7 @@ def states(robot, names, rng, batch=()):
 
 @native_only
 @pytest.mark.parametrize(("name", "base"), [("arm6", "fixed"), ("quadruped", "floating")])
+@pytest.mark.sampled(2)
 def test_native_python_and_batch_agree_to_the_bit(name, base):
     robot, rng = kt.load(name, base=base), np.random.default_rng(0)
     for call, names in every_call(robot):

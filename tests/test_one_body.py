@@ -105,6 +105,7 @@ DRIFT = {"semi-implicit-euler": 2e-2, "midpoint": 1e-4, "rk4": 1e-9}
 
 @pytest.mark.parametrize("base_velocity", ["body", "mixed"])
 @pytest.mark.parametrize("integrator", DRIFT)
+@pytest.mark.sampled(4)
 def test_a_tree_in_free_flight(integrator, base_velocity):
     """10 s without gravity and forces: energy, L ω̄ and ċ stay, though L does not; the equation of motion in centroidal
     coordinates holds at every state."""

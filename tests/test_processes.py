@@ -159,6 +159,7 @@ print(results.count(True))
 
 
 @forks
+@pytest.mark.sweep
 def test_children_while_other_threads_load_compile_run_and_forget(tmp_path):
     """No child waits for a lock of a thread that it does not have."""
     code = FORK.replace("alarm(60)", "alarm(10)") + MEANWHILE
@@ -333,6 +334,7 @@ def test_processes_that_compile_the_same_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("processes", [8, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.sweep
 def test_many_short_processes_and_some_that_clear(tmp_path, processes):
     words = ["clear" if k % 3 == 2 else "work" for k in range(processes)]
     expected = run(SHORT, "work", KINETREE_CACHE_DIR=tmp_path).split()[:3]
@@ -427,6 +429,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+@pytest.mark.sampled(4)
 def test_python_ends_without_a_word(ending):
     assert run(COMMON + textwrap.dedent(ending)).startswith("done")
 

@@ -33,6 +33,7 @@ def built(folder: Path) -> Path:
     return folder / "site"
 
 
+@pytest.mark.sweep
 def test_site(tmp_path, extensions):
     """In one test, because every worker that runs one would build the site again."""
     site = built(tmp_path)

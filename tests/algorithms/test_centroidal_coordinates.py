@@ -51,6 +51,7 @@ def test_velocities_are_what_they_are_called(kind, s: State):
 @each_kind
 @settings(max_examples=25)
 @given(s=FLOATING)
+@pytest.mark.sampled(2)
 def test_rates_are_slopes(kind, s: State):
     """Ṫ by differences; and Ṁ - 2C is skew-symmetric with Ṁ by differences."""
     robot, q, v = s.robot.eager, s.q, s.v

@@ -30,6 +30,7 @@ def state(seed, **options):
 @pytest.mark.parametrize(
     "base, velocity, order", [("fixed", "body", "linear-first"), ("floating", "mixed", "angular-first")]
 )
+@pytest.mark.sampled(4)
 def test_rates_errors_and_derivatives_of_every_kind(kind, base, velocity, order):
     """At velocities that the contact need not allow: J̇ v is the rate of J v, r moves as J says, and the analytic
     derivatives are the quotients, errors that decay included."""

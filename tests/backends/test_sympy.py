@@ -186,6 +186,7 @@ def expected(robot, q, v, a):
 
 
 @pytest.mark.parametrize(("name", "factored", "symbolic"), CASES)
+@pytest.mark.sampled(5)
 def test_python_code_computes_what_the_robot_does(name, factored, symbolic):
     robot = ROBOTS[name]()
     source = robot.equations(symbolic, factored).python()
@@ -199,6 +200,7 @@ def test_python_code_computes_what_the_robot_does(name, factored, symbolic):
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 @pytest.mark.parametrize(("name", "factored", "symbolic"), CASES)
+@pytest.mark.sampled(5)
 def test_c_code_computes_what_the_robot_does(name, factored, symbolic, tmp_path):
     robot = ROBOTS[name]()
     equations = robot.equations(symbolic, factored)
@@ -217,6 +219,7 @@ def test_c_code_computes_what_the_robot_does(name, factored, symbolic, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["2R", "RRP", "tree", "mimic"])
+@pytest.mark.sampled(4)
 def test_values_in_place_of_symbols_give_the_robot(name):
     robot = ROBOTS[name]()
     e = robot.equations(symbolic=True, factored=False)
@@ -244,6 +247,7 @@ def test_arms_with_axes_in_general_position_are_not_written_out_by_themselves():
     assert not scara().equations(symbolic=True).is_factored
 
 
+@pytest.mark.sweep
 def test_a_humanoid_is_written_in_factored_form():
     robot = kt.load("humanoid", base="floating")
     module = {}

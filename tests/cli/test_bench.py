@@ -35,6 +35,7 @@ def without_peers(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "base"), [("cartpole", "fixed"), ("arm7", "fixed"), ("quadruped", "floating"), ("humanoid", "floating")]
 )
+@pytest.mark.sampled(4)
 def test_the_peers_compute_the_same(name, base):
     report = raced(kt.load(name, base), text_of(name))
     assert report.notes == []

@@ -22,6 +22,7 @@ def test_where_and_size(cli, own_cache):
     assert cli("cache").stdout == f"{own_cache}\n0.0 kB\n"
 
 
+@pytest.mark.sweep
 def test_warm_then_clear(cli, own_cache):
     content = said(cli, "warm", "planar2", "cartpole")
     assert [row["robot"] for row in content["robots"]] == ["planar2", "cartpole"]

@@ -50,6 +50,7 @@ def test_a_folder_that_cannot_be_made(cli, tmp_path):
     assert cli("demo", "--folder", tmp_path / "file" / "below", code=1).stderr.startswith("error: ")
 
 
+@pytest.mark.sweep
 def test_the_humanoid_walks_and_is_shown(tmp_path, capsys):
     pytest.importorskip("mujoco")
     walk = Walk()

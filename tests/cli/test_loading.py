@@ -82,6 +82,7 @@ def test_completion(tmp_path, monkeypatch):
     ("words", "expected"),
     [("kinetree info pl", "planar2"), ("kinetree ik arm6 to", "tool0"), ("kinetree dyn", "dynamics")],
 )
+@pytest.mark.sampled(3)
 def test_the_shell_asks(shell, words, expected):
     asking = {"_KINETREE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
     assert expected in shell(env=asking).stdout.split()

@@ -105,6 +105,7 @@ def test_a_terminal_has_colours_and_progress(own_cache):
 
 
 @pytest.mark.parametrize("arguments", EVERY, ids=" ".join)
+@pytest.mark.sampled(4)
 def test_a_reader_that_goes_away(arguments):
     run = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     run.stdout.close()

@@ -121,6 +121,7 @@ def test_random_trees(seed, base, order, velocity):
 
 
 @pytest.mark.parametrize("name", SMALL)
+@pytest.mark.sampled(4)
 def test_some_real_robots(name):
     """Each quantity on two of them, large ones on those with few joints; all of them in the long tests."""
     robot, rng = load(name, "floating"), np.random.default_rng(0)
@@ -140,6 +141,7 @@ def test_all_real_robots(name):
 
 
 @pytest.mark.parametrize("name", FIVE)
+@pytest.mark.sampled(4)
 def test_operation_counts_are_those_on_record(name):
     """A change of these numbers is a change of speed; to record new ones, run this file as a script."""
     assert counted(name) == json.loads(GOLDEN.read_text())[name]

@@ -392,6 +392,7 @@ DAMAGES = {
 
 @posix
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.sampled(5)
 def test_damaged_code_is_made_anew(where, right, damage):
     sound = contents(where)
     damage(where)
@@ -445,6 +446,7 @@ OBSTACLES = {
 
 @posix
 @pytest.mark.parametrize(("damage", "patch", "sentence"), OBSTACLES.values(), ids=OBSTACLES)
+@pytest.mark.sampled(4)
 def test_a_folder_that_cannot_be_used_is_said_once(where, right, monkeypatch, damage, patch, sentence):
     damage(where)
     with monkeypatch.context() as context, pytest.warns(kt.CacheWarning, match=sentence) as caught:

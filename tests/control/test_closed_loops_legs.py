@@ -68,6 +68,7 @@ def test_forces_are_those_that_were_planned(quadruped):
     assert np.abs(felt - recording.reports["planned"])[quiet].max() < 0.05 * 9.81 * example.robot.mass
 
 
+@pytest.mark.sweep
 def test_the_quadruped_does_all_that_in_strict_order():
     """The centre of mass first, then the trunk and the foot in the air, then the posture."""
     example = scene("25_mujoco_quadruped")
@@ -99,6 +100,7 @@ def one_foot():
     return scene("26_mujoco_one_foot"), scene("26_mujoco_one_foot").run()
 
 
+@pytest.mark.sweep
 def test_the_humanoid_balances_on_one_foot(one_foot):
     example, recording = one_foot
     t = recording.t
@@ -126,6 +128,7 @@ def test_the_humanoid_does_not_fall(one_foot):
     assert np.abs(recording.poses("right_sole")[-1] - recording.poses("right_sole")[0])[:3, 3].max() < 0.003
 
 
+@pytest.mark.sweep
 def test_the_humanoid_squats():
     example = scene("27_mujoco_squat")
     recording = example.run()
@@ -148,6 +151,7 @@ def test_the_humanoid_squats():
     np.testing.assert_allclose(lifted[on], example.robot.mass * (9.81 + a)[on], atol=5.0)  # Newton
 
 
+@pytest.mark.sweep
 def test_the_humanoid_walks_slowly():
     example = scene("28_mujoco_slow_walk")
     recording = example.run()

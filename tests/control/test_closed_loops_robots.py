@@ -45,6 +45,7 @@ def on_the_floor(robot, angles, frame, below):
         ),
     ],
 )
+@pytest.mark.sweep
 def test_a_humanoid_sways_and_takes_a_push(file, feet, length, width, trunk):
     robot = kt.load(urdf_files()[file], base="floating")
     frames, at = feet["frames"], feet["at"]

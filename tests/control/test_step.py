@@ -82,6 +82,7 @@ def test_the_textbook_agrees(case):
     np.testing.assert_allclose(textbook(q, v, *reference), tau, atol=1e-8 * max(1.0, np.abs(tau).max()))
 
 
+@pytest.mark.sampled(4)
 def test_states_references_and_gains_may_be_batches(case):
     controller, q, v, reference = case
     robot, rng = controller.robot, np.random.default_rng(5)

@@ -94,6 +94,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(3)
 def test_every_level_is_the_best_that_earlier_ones_allow(case):
     stander, rng = standing("humanoid"), np.random.default_rng(3)
     limits, size = CASES[case]

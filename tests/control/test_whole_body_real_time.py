@@ -36,6 +36,7 @@ def case(request):
     return loop("quadruped", request.param)
 
 
+@pytest.mark.sampled(2)
 def test_memory_does_not_grow(case):
     controller, states, wishes = case
     on = controller.switches()

@@ -59,6 +59,7 @@ def support(robot, frame):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(4)
 def test_of_ten_thousand_configurations_none_is_lost_and_a_search_finds_no_more(kind):
     robot = arm_of_kind(kind, seed=len(kind))
     rng = np.random.default_rng(1)
@@ -71,6 +72,7 @@ def test_of_ten_thousand_configurations_none_is_lost_and_a_search_finds_no_more(
 
 
 @pytest.mark.parametrize("name", REAL)
+@pytest.mark.sampled(4)
 def test_real_arms(name):
     robot, frame = real(name)
     within = check_all_found(robot, frame, 10_000, np.random.default_rng(2))

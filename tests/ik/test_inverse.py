@@ -193,6 +193,7 @@ def test_joints_that_do_not_matter_stay_where_they_are():
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.sampled(4)
 def test_trees_with_every_joint(seed):
     robot = kt.Robot(kt.random_model(seed, 9, branching=0.1))
     frame = max(

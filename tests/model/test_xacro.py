@@ -194,6 +194,7 @@ def folders_of_packages(folder):
 
 
 @pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.sweep
 def test_the_robots_of_the_robotics_toolbox(tmp_path):
     """Each is one, equal to Pinocchio's, or made of macros alone, or it lacks something."""
     folder, files = toolbox_files()

@@ -27,6 +27,7 @@ def near_singular(robot, rng, count):
 
 @pytest.mark.parametrize("name, factor, damped", [("arm6", 4.0, 1.0), ("arm7", 4.0, 1.0), ("ur5", 15.0, 3.0)])
 @pytest.mark.parametrize("task", ["pose", "position", ("z",)])
+@pytest.mark.sampled(4)
 def test_five_centimetres_near_a_straight_arm_ask_for_some_times_the_effort_limits_at_most(name, factor, damped, task):
     robot, rng = arm(name), np.random.default_rng(0)
     tool, q = robot.frame("tool0"), near_singular(robot, rng, 4000)

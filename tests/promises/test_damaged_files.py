@@ -43,6 +43,7 @@ def outcomes(name, seeds):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", OUTCOMES)
+@pytest.mark.sampled(4)
 def test_damaged(name):
     _, count, expected = OUTCOMES[name]
     assert outcomes(name, range(count)) >= expected, "the fuzzer sees both outcomes"

@@ -51,6 +51,7 @@ def run(code):
 
 
 @pytest.mark.parametrize("name", ["IK of one target", "IK of many targets"])
+@pytest.mark.sampled(2)
 def test_searches_can_be_interrupted(name):
     run(f"""
 arm.ik("tip", [0.7, 0.0, 0.9]), arm.ik("tip", [[0.7, 0.0, 0.9]] * 3)

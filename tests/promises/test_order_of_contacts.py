@@ -23,6 +23,7 @@ def slid(contact, v=SLIDING, steps=500, dt=2e-3):
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2), (2, 0, 3, 1)])
+@pytest.mark.sampled(3)
 def test_a_sliding_and_turning_box_goes_the_same_way_however_its_corners_are_listed(order):
     """To the bit; what is recorded comes in the order of the list."""
     points = bottom()

@@ -140,6 +140,7 @@ def check(read, n, made):
 
 
 @pytest.mark.parametrize("name", URDF)
+@pytest.mark.sampled(5)
 def test_urdf(name):
     check(kt.load, *URDF[name])
 
@@ -180,6 +181,7 @@ def test_names_that_do_not_exist():
 
 
 @pytest.mark.parametrize("kind", ["to_urdf", "to_mjcf", "check", "lock", "scale", "plot"])
+@pytest.mark.sampled(4)
 def test_what_is_done_with_a_long_chain(kind):
     """Deeper than Python's stack."""
     chain = kt.load(tree(1500, lambda k: k))

@@ -92,6 +92,7 @@ def controller_of(robot, contacts, strict):
         pytest.param("g1", "mixed kinds", marks=pytest.mark.long),
     ],
 )
+@pytest.mark.sampled(4)
 def test_contacts_of_one_foot_are_held_in_the_sense_of_least_squares_at_any_speed(name, case, strict):
     stander = standing(name)
     robot = stander.robot
@@ -205,6 +206,7 @@ def test_differential_ik_holds_contacts_that_contradict_each_other_as_well_as_it
     assert (com @ v)[2] < -0.05  # and what is left does the task
 
 
+@pytest.mark.sweep
 def test_the_bundled_humanoid_stands_in_mujoco_on_eight_points_and_shifts_its_weight():
     robot = kt.load("humanoid", base="floating")
     q = standing("humanoid").q.copy()

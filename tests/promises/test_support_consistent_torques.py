@@ -34,6 +34,7 @@ def state(robot, rng):
 
 
 @pytest.mark.parametrize("name", STANCES)
+@pytest.mark.sampled(4)
 def test_every_stance_has_the_torques_of_the_printed_formula(dog, name):
     stance, rng = dog.eager.constrained(STANCES[name]), np.random.default_rng(0)
     for k in range(4):

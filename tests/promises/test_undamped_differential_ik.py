@@ -119,6 +119,7 @@ def check_robot(name, count, seed):
 
 
 @pytest.mark.parametrize("name", ["arm7", "arm6"])
+@pytest.mark.sampled(2)
 def test_singular_arms_move_by_the_pseudo_inverse(name):
     check_robot(name, 30, 2)
 

@@ -45,6 +45,7 @@ def hold(q, gains):
 
 
 @pytest.mark.parametrize("name", ["quadruped", "ANYmal", "Go1"])
+@pytest.mark.sampled(3)
 def test_a_quadruped_stands_for_ten_seconds(name):
     """In the last eight its feet move by less than two micrometres, rolling while the trunk still sways."""
     robot, feet, q0, gains = quadruped(name)

@@ -71,6 +71,7 @@ def test_a_function_in_python_is_asked_before_every_step(arm):
 
 
 @pytest.mark.parametrize("integrator", ["semi-implicit-euler", "rk4", "dormand-prince"])
+@pytest.mark.sampled(3)
 def test_efforts_and_wrenches_that_are_held(arm, integrator):
     """One axis, or a single row of steps: as if given for every step."""
     rng = np.random.default_rng(2)

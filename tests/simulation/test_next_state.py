@@ -7,6 +7,7 @@ from kinetree.simulation.step import INTEGRATORS
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.sampled(4)
 def test_it_is_the_step_of_a_rollout(integrator):
     rng = np.random.default_rng(3)
     robot = kt.load("planar2")

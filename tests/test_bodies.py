@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import kinetree as kt
 import one_of_each
@@ -154,7 +154,6 @@ def test_the_coriolis_matrix_of_the_lecture(robot):
     close(skew, -skew.T, 1e-11)
 
 
-@settings(max_examples=25)
 @given(states())
 def test_on_random_trees(s: State):
     robot = s.robot.eager
@@ -225,6 +224,7 @@ def test_inside_compiled_functions_and_differentiated():
     close(J, robot.eager.body_jacobians(q), 1e-12)
 
 
+@pytest.mark.sweep
 def test_every_kind_of_joint_compiled_as_by_the_textbook():
     """All of these in one function, for one state and for a batch, on a mixed base in Featherstone's order."""
     model = one_of_each.builder().build(base="floating", base_velocity="mixed", spatial_order="angular-first")

@@ -78,6 +78,7 @@ print("traced" if "kinetree.compiler.program" in sys.modules else "loaded")
 """
 
 
+@pytest.mark.sweep
 def test_a_process_after_warm_never_traces(where):
     kt.cache.warm(kt.load("planar2", "floating"))
     assert len(list(where.iterdir())) == 2 * sum(not quantity.is_large for quantity in OF_ROBOT.values())

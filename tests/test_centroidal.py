@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -101,7 +101,6 @@ def test_batches_laws_and_errors():
 # -- conversion ----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["linear-first", "angular-first"]))
 def test_body_and_mixed_velocities_of_one_robot(seed, order):
     options = {"base": "floating", "spatial_order": order}
@@ -160,6 +159,7 @@ def test_momentum_is_conserved_in_free_flight(integrator, base_velocity):
     assert np.abs(h[:, :3] - expected).max() < DRIFT[integrator] * np.abs(expected).max()
 
 
+@pytest.mark.sweep
 def test_both_base_velocities_fly_the_same_way():
     rng = np.random.default_rng(4)
     body, mixed = (kt.load("quadruped", base="floating", base_velocity=frame) for frame in ("body", "mixed"))

@@ -81,7 +81,7 @@ def test_three_ways_to_the_same_numbers():
     compare(robot.constrained([kt.Contact(feet[0], "surface"), kt.Loop(feet[1], feet[2])]), rng)
 
 
-@settings(max_examples=5)
+@settings(max_examples=settings().max_examples // 5)
 @given(states())
 def test_random_trees(s: State):
     frames = [frame.name for frame in s.robot.model.frames if frame.body and s.robot.nv]

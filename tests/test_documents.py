@@ -50,7 +50,7 @@ def test_document_runs(path, capsys):
 @pytest.mark.parametrize(
     "path", [path for path in DOCUMENTS if "```console" in path.read_text()], ids=lambda path: path.name
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sweep
 def test_commands_print_what_is_shown(path, tmp_path):
     """After `$ command` stand the lines of its output; … alone stands for any lines, at the end of one for its rest."""
     script = tmp_path / "kinetree"

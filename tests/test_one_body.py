@@ -21,6 +21,7 @@ def batch(robot):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(2)
 def test_compiled_coordinates(robot, batch, kind):
     """Of one state and of a batch, beside the textbook; all maps take batches."""
     q, v, a = batch
@@ -49,6 +50,7 @@ def test_it_keeps_the_state_it_was_made_of(robot, batch):
         x.M = nu
 
 
+@pytest.mark.sweep
 def test_in_laws(robot, batch):
     """A law takes from the coordinates what it needs, and no more is compiled."""
     q, v, a = batch

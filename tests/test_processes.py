@@ -304,6 +304,7 @@ print(caught)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs timers")
+@pytest.mark.sweep
 def test_an_interrupt_while_compiling_harms_nobody():
     """The same robot serves another thread right after, which may compile."""
     assert int(run(INTERRUPTED, KINETREE_CACHE="0")) > 10

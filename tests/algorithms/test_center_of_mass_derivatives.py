@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import kinetree as kt
 from peers import close
@@ -12,7 +12,6 @@ from states import state_of
 
 
 @given(moving())
-@settings(max_examples=30)
 def test_random_trees(s):
     if s.robot.mass == 0:
         return

@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -24,7 +24,6 @@ def by_definition(robot, q, v, x):
 
 
 @each_kind
-@settings(max_examples=25)
 @given(s=FLOATING)
 def test_the_equation_is_the_old_one(kind, s: State):
     robot, q, v = s.robot.eager, s.q, s.v
@@ -35,7 +34,6 @@ def test_the_equation_is_the_old_one(kind, s: State):
 
 
 @each_kind
-@settings(max_examples=25)
 @given(s=FLOATING)
 def test_velocities_are_what_they_are_called(kind, s: State):
     robot, q, v, order = s.robot.eager, s.q, s.v, s.robot.model.spatial_order
@@ -49,7 +47,6 @@ def test_velocities_are_what_they_are_called(kind, s: State):
 
 
 @each_kind
-@settings(max_examples=25)
 @given(s=FLOATING)
 @pytest.mark.sampled(2)
 def test_rates_are_slopes(kind, s: State):
@@ -61,7 +58,6 @@ def test_rates_are_slopes(kind, s: State):
     close(M_rate, x.C + x.C.T, 1e-5)
 
 
-@settings(max_examples=25)
 @given(FLOATING)
 def test_inertia_is_block_diagonal(s: State):
     """diag(m 1, M̄) and diag(m 1, L, M̄_j), with M̄_j = M_j - M_jb M_b⁻¹ M_bj: also of T⁻ᵀ M T⁻¹, to round-off."""
@@ -79,7 +75,6 @@ def test_inertia_is_block_diagonal(s: State):
     close(x.joint_inertia, M[6:, 6:] - M[6:, :6] @ np.linalg.solve(M[:6, :6], M[:6, 6:]), 1e-9)
 
 
-@settings(max_examples=25)
 @given(FLOATING)
 def test_gravity_is_constant_and_coriolis_forces_leave_the_center_alone(s: State):
     robot, q, v = s.robot.eager, s.q, s.v
@@ -98,7 +93,6 @@ def test_gravity_is_constant_and_coriolis_forces_leave_the_center_alone(s: State
 
 
 @each_kind
-@settings(max_examples=25)
 @given(s=FLOATING)
 def test_rows_of_the_base_are_newton_and_euler(kind, s: State):
     """Forces at two frames: M ν̇ + C ν + G has Σ f and, diagonalized or not, Σ (x - c) × f; the joints have τ + Jᵀ f."""
@@ -135,7 +129,6 @@ def test_rotors_springs_and_friction_stay_with_the_joints():
         close(x.M @ x.acceleration(s.a) + x.h + passive, x.force(tau), 1e-9)
 
 
-@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_all_base_velocities_lead_to_the_same(seed):
     """M, C and G do not depend on how the robot was loaded, but for the order of linear and angular."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pinocchio as pin
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 import kinetree as kt
 from peers import close, pin_from_tree
@@ -43,7 +43,6 @@ def test_random_trees_beside_pinocchio(s: State):
 
 
 @given(states())
-@settings(max_examples=40)
 def test_difference_quotients(s: State):
     """Every kind of joint, every convention."""
     assume(s.robot.mass > 0)

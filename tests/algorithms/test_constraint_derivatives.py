@@ -33,19 +33,19 @@ def compare(s: State, system, wrenches=None):
 
 
 @given(moving())
-@settings(max_examples=8)
+@settings(max_examples=settings().max_examples // 5)
 def test_random_trees(s):
     compare(s, s.robot.constrained(closed_here(s)))
 
 
 @given(moving(), st.sampled_from(["world-aligned", "local", "world"]))
-@settings(max_examples=6)
+@settings(max_examples=settings().max_examples // 5)
 def test_wrenches_are_held_in_their_reference(s, reference):
     compare(s, s.robot.constrained(closed_here(s)), {"tool": kt.Wrench(s.rng.normal(size=6), reference)})
 
 
 @given(moving())
-@settings(max_examples=8)
+@settings(max_examples=settings().max_examples // 5)
 def test_errors_that_decay(s):
     """Far from where they are held, where rotation vectors are not small; velocities need not be allowed either."""
     held = s.robot.random(s.rng)

@@ -418,6 +418,7 @@ def test_errors_decay_if_asked():
     close(J @ a + bias, -(2 * 20.0 * J @ v + 400.0 * system.position_error(q)), 1e-8)
 
 
+@pytest.mark.sweep
 def test_energy_is_kept_along_the_motion():
     """A slider-crank that runs by itself, for a while."""
     robot = slider_crank()

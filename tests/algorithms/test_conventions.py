@@ -2,7 +2,7 @@
 
 import numpy as np
 import pinocchio as pin
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -11,7 +11,6 @@ from peers import REFERENCES, close
 from states import state_of
 
 
-@settings(max_examples=30)
 @given(
     st.integers(0, 2**32 - 1), st.sampled_from(["body", "mixed"]), st.sampled_from(["linear-first", "angular-first"])
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -13,7 +13,6 @@ from states import state_of
 
 
 @given(moving())
-@settings(max_examples=40)
 def test_inverse_dynamics(s):
     by_q, by_v, by_a = quotients(s, s.robot.inverse_dynamics, s.a)
     dq, dv = s.robot.inverse_dynamics_derivatives(s.q, s.v, s.a)
@@ -23,7 +22,6 @@ def test_inverse_dynamics(s):
 
 
 @given(moving())
-@settings(max_examples=40)
 def test_gravity(s):
     near(s.robot.gravity_forces_derivative(s.q), quotients(s, lambda q, v, a: s.robot.gravity_forces(q), s.a)[0])
 
@@ -42,7 +40,6 @@ def test_gravity_of_a_pendulum_and_by_second_derivatives():
 
 
 @given(moving(), st.sampled_from(["world-aligned", "local", "world"]))
-@settings(max_examples=40)
 def test_wrenches_are_held_in_their_reference(s, reference):
     w = {"tool": kt.Wrench(s.rng.normal(size=6), reference), "link1": kt.Wrench(s.rng.normal(size=6), reference)}
     by_q, by_v, _ = quotients(s, lambda q, v, a: s.robot.inverse_dynamics(q, v, a, w), s.a)
@@ -57,7 +54,6 @@ def test_wrenches_are_held_in_their_reference(s, reference):
 
 
 @given(moving())
-@settings(max_examples=40)
 def test_forward_dynamics(s):
     tau = s.robot.inverse_dynamics(s.q, s.v, s.a)
     for got, expected in zip(

@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -15,7 +15,6 @@ KINDS = ("classical", "spatial")
 
 
 @given(moving(), st.sampled_from(list(REFERENCES)))
-@settings(max_examples=25)
 def test_velocity(s, reference):
     for frame in (s.robot.frame("tool"), s.robot.frame("link1")):
         expected = quotients(s, lambda q, v, a, frame=frame: frame.velocity(q, v, reference), s.a)
@@ -25,7 +24,6 @@ def test_velocity(s, reference):
 
 
 @given(moving(), st.sampled_from(list(REFERENCES)), st.sampled_from(KINDS))
-@settings(max_examples=40)
 def test_acceleration(s, reference, kind):
     frame = s.robot.frame("tool")
     expected = quotients(s, lambda q, v, a: frame.acceleration(q, v, a, reference, kind), s.a)

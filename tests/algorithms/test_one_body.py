@@ -1,7 +1,7 @@
 """Newton's and Euler's equations of the whole robot, in three forms."""
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 import kinetree as kt
 from peers import close
@@ -17,7 +17,6 @@ def pushed(s: State):
     return robot.forward_dynamics(s.q, s.v, tau, pushes), pushes
 
 
-@settings(max_examples=25)
 @given(states(base="floating"))
 def test_residuals_vanish_on_true_motion(s: State):
     robot, q, v = s.robot.eager, s.q, s.v
@@ -39,7 +38,6 @@ def test_residuals_vanish_on_true_motion(s: State):
     assert np.abs(wrong.residuals).max() > 1e-3
 
 
-@settings(max_examples=25)
 @given(states(base="floating"))
 def test_sums_of_forces(s: State):
     """At their points, by hand; and they are the rate of centroidal momentum."""
@@ -60,7 +58,6 @@ def test_sums_of_forces(s: State):
     assert np.array_equal(linear_first(robot.centroidal_wrench(q), order), [*(robot.mass * robot.gravity), 0, 0, 0])
 
 
-@settings(max_examples=25)
 @given(states())
 def test_rates_of_the_whole(s: State):
     """[c̈, ω̄̇] is the slope of [ċ, ω̄]; what turning axes see are slopes of components."""
@@ -80,7 +77,6 @@ def test_rates_of_the_whole(s: State):
     close(slopes, rate_along(s, components), 1e-5)
 
 
-@settings(max_examples=25)
 @given(states(base="floating"))
 def test_about_a_point_that_moves(s: State):
     """k̇_P by differences of the momentum about the point."""
@@ -98,7 +94,6 @@ def test_about_a_point_that_moves(s: State):
     close(euler, k_rate + np.cross(moving, momentum), 1e-5)
 
 
-@settings(max_examples=25)
 @given(states(base="floating"))
 def test_axes_that_turn_with_the_average_see_gesticulation(s: State):
     """L° ω̄ with Ω = ω̄; without motion of the joints L° is zero, and Euler's equation that of the textbook."""
@@ -110,7 +105,6 @@ def test_axes_that_turn_with_the_average_see_gesticulation(s: State):
     close(seen.inertia_rate, np.zeros((3, 3)), 1e-9)
 
 
-@settings(max_examples=25)
 @given(states(base="floating"))
 def test_what_the_joints_add_to_the_rotation_of_the_base(s: State):
     robot, q, v, order = s.robot.eager, s.q, s.v, s.robot.model.spatial_order

@@ -1,14 +1,13 @@
 """The robot taken for one rigid body, and what is lost by it."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 import kinetree as kt
 from peers import close
 from states import State, linear_first, states
 
 
-@settings(max_examples=25)
 @given(states(base="floating"))
 def test_it_is_the_robot_with_its_joints_locked(s: State):
     """Its model has the momentum and energy of the robot, at any pose of the base."""
@@ -34,7 +33,6 @@ def test_it_is_the_robot_with_its_joints_locked(s: State):
     close(np.concatenate([linear, angular]), average, 1e-8)
 
 
-@settings(max_examples=25)
 @given(states(base="floating"))
 def test_error_against_the_robot(s: State):
     """c̈ is exact; ω̇ is off by L⁻¹ times the gesticulation."""

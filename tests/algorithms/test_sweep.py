@@ -1,7 +1,7 @@
 """Motion step by step in the common frame: the same as body by body in body coordinates."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.kinematics import accelerations, velocities
@@ -13,7 +13,6 @@ from states import State, states
 
 
 @given(states(base_velocity="body"))
-@settings(max_examples=25)
 def test_velocities_accelerations_and_forces(s: State):
     """Series such as universal and planar joints included; τ_i = S_iᵀ f_i."""
     model = s.robot.model

@@ -1,13 +1,12 @@
 """Maps of velocities, accelerations, forces and Jacobians, there and back."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from peers import close
 from states import State, rate_along, states
 
 
-@settings(max_examples=25)
 @given(states(base="floating"))
 def test_there_and_back(s: State):
     robot, q, v, a = s.robot.eager, s.q, s.v, s.a
@@ -25,7 +24,6 @@ def test_there_and_back(s: State):
         close(x.force(tau), tau, 0.0)
 
 
-@settings(max_examples=25)
 @given(states(base="floating"))
 def test_rates(s: State):
     """ν̇ and J̇_ν are slopes of ν and J_ν."""

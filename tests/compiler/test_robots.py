@@ -105,7 +105,7 @@ def compare(robot, rng, only=None, large=True):
                 close(single, eager, tolerance)
 
 
-@settings(max_examples=4)
+@settings(max_examples=settings().max_examples // 5)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["fixed", "floating"]),

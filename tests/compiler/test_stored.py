@@ -70,6 +70,7 @@ print("traced" if "kinetree.compiler.program" in sys.modules else "loaded")
 """
 
 
+@pytest.mark.sweep
 def test_the_next_process_loads_what_this_one_has_compiled(where, tmp_path):
     """The same bits, from the same file in another place, whatever Python hashes strings with; and no address of the
     process in what is kept, since another one keeps the same bytes."""
@@ -112,6 +113,7 @@ print(law(robot, q[0], q[1], 3.0).tobytes().hex(), law(robot, q, q, 3.0).tobytes
 """
 
 
+@pytest.mark.sweep
 def test_compiled_functions_are_known_by_their_graph(where):
     """They are traced again, since what they do is known only then, but not compiled again."""
     cold = run(LAW, "cold", 7.0, PYTHONHASHSEED=1)
@@ -262,6 +264,7 @@ def copy(tmp_path):
     return place / "kinetree", energy
 
 
+@pytest.mark.sweep
 def test_other_sources_other_code(copy, where):
     place, energy = copy
     file = place / "algorithms" / "energy.py"

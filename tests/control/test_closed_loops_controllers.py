@@ -116,6 +116,7 @@ def test_support_consistent_torques_hold_a_quadruped(dog):
     assert abs(lifted - 9.81 * example.robot.mass) < 1.0
 
 
+@pytest.mark.sweep
 def test_centroidal_momentum_takes_the_centre_of_mass_along(dog):
     example, stance, world = dog
     controller = CentroidalMomentum(stance, 100.0, angular_gain=10.0, posture=example.stand, posture_stiffness=50.0)

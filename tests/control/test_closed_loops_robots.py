@@ -85,6 +85,7 @@ def test_a_humanoid_sways_and_takes_a_push(file, feet, length, width, trunk):
         assert np.ptp(recording.poses(frame)[:, :3, 3], axis=0).max() < 0.004
 
 
+@pytest.mark.sweep
 def test_go1_lifts_a_leg():
     robot = kt.load(urdf_files()["go1_description/go1.urdf"], base="floating")
     feet = [name for name in robot.frame_names if name.endswith("_foot")]

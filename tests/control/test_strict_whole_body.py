@@ -118,6 +118,7 @@ def test_every_level_is_the_best_that_earlier_ones_allow(case):
     assert changed > 8 and solved == 48
 
 
+@pytest.mark.sweep
 def test_what_comes_later_never_changes_what_came_before():
     """With or without a posture that contradicts them, the levels before it have the same residuals."""
     stander, rng = standing("humanoid"), np.random.default_rng(4)
@@ -134,6 +135,7 @@ def test_what_comes_later_never_changes_what_came_before():
     assert np.abs(steps[0].tau - steps[1].tau).max() > 1.0
 
 
+@pytest.mark.sweep
 def test_contacts_are_switched_in_strict_order_too():
     stander, rng = standing("quadruped"), np.random.default_rng(5)
     controller = strict(stander, CASES["hard"][0])

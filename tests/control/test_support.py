@@ -78,6 +78,7 @@ def crouched(dog, bend):
     return q
 
 
+@pytest.mark.sweep
 def test_a_dog_stands_and_sinks_to_a_crouch(dog, stance):
     """In simulation with the feet pinned: the base goes where the posture says, and all feet push."""
     q, goal = crouched(dog, 0.6), crouched(dog, 0.8)

@@ -198,6 +198,7 @@ print(*(part.tobytes().hex() for part in formula.call(np.ones(2), np.ones(2), np
 """
 
 
+@pytest.mark.sweep
 def test_a_task_that_was_edited_is_another_one(own_cache):
     """Its name and its fields are the same; what it does is not."""
     first = run(OWN, 1.0)

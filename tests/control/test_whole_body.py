@@ -238,6 +238,7 @@ def test_warm_and_cold_steps_agree_and_steps_are_pure():
     assert fewer >= 8
 
 
+@pytest.mark.sweep
 def test_contacts_and_tasks_are_switched_without_compiling():
     stander, rng = standing("quadruped"), np.random.default_rng(7)
     robot = stander.robot

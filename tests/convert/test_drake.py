@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import kinetree as kt
 from one_of_each import builder, state
@@ -140,7 +140,6 @@ def perpendicular(robot):
 
 
 @pytest.mark.drake
-@settings(max_examples=40)
 @given(states())
 def test_random_trees(from_tree, s: State):
     robot, q, v, a = perpendicular(s.robot), s.q, s.v, s.a

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -11,7 +11,6 @@ from states import state_of
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["fixed", "floating"]))
-@settings(max_examples=10)
 def test_they_explain_all_torques_and_are_as_many_as_the_rank(seed, base):
     rng = np.random.default_rng(seed)
     robot = kt.Robot(kt.random_model(rng, 4, base=base)).eager

@@ -193,6 +193,7 @@ def residual(task, robot, q, v, target):
 
 
 @pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.sampled(2)
 def test_lower_priorities_never_change_higher_residuals(humanoid, limited):
     rng = np.random.default_rng(4)
     hands = [Pose("left_hand", priority=0), Position("right_hand", priority=1)]

@@ -167,6 +167,7 @@ def test_singular_poses():
     check(robot, "tool0", solution, targets, 1e-5, 1e-5)
 
 
+@pytest.mark.sweep
 def test_several_frames_of_a_humanoid():
     robot = kt.load("humanoid", base="floating")
     frames = ["left_sole", "right_sole", "left_hand", "right_hand"]

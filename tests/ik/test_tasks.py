@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import kinetree as kt
 from states import H, linear_first, states
@@ -29,7 +29,6 @@ def tasks_of(robot, rng):
 
 
 @given(states())
-@settings(max_examples=20)
 def test_momentum_rows_give_the_momentum(s):
     robot, order = s.robot.eager, s.robot.model.spatial_order
     if robot.mass == 0.0:
@@ -53,7 +52,6 @@ def test_a_robot_in_flight_turns_at_the_momentum_it_is_given():
 
 
 @given(states())
-@settings(max_examples=40)
 def test_jacobians_are_derivatives(s):
     robot = s.robot.eager
     for task, q, target in tasks_of(robot, s.rng):

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -113,7 +113,6 @@ def test_directions_in_a_plane_that_is_nearly_upside_down(tilt, towards):
 # -- how the coordinates move ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(states(joints=NEW, base="fixed"))
 def test_position_rates_are_the_slope_of_integrate(s: State):
     model, h = s.robot.model, 1e-6
@@ -126,7 +125,6 @@ def test_position_rates_are_the_slope_of_integrate(s: State):
         close(N, np.array(columns).T, 1e-8)
 
 
-@settings(max_examples=40)
 @given(states())
 def test_the_rate_of_the_mass_matrix_belongs_to_the_bias_forces(s: State):
     """½ vᵀ Ṁ v = vᵀ C v: Coriolis forces only pass kinetic energy on."""
@@ -136,7 +134,6 @@ def test_the_rate_of_the_mass_matrix_belongs_to_the_bias_forces(s: State):
     close(0.5 * s.v @ M_dot @ s.v, s.v @ coriolis, 1e-5)
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_lagrange(seed):
     """Where v = q̇, the bias forces are Ṁ v - ∂T/∂q: helical, universal and planar joints beside revolute ones."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -121,7 +121,6 @@ def normalized(x):
     return x / np.linalg.norm(x)
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1))
 def test_random_models_agree_with_mujoco(seed):
     rng = np.random.default_rng(seed)

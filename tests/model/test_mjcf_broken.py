@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -181,7 +181,6 @@ PIECES = [
 ]
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(8, len(VALID) - 1), st.integers(0, 8), st.sampled_from(PIECES)), max_size=4))
 def test_damaged_files_load_or_raise_a_model_error(damage):
     text = VALID

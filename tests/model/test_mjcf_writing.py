@@ -7,7 +7,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -43,7 +43,6 @@ def reloaded(robot, **options):
     return kt.load(robot.to_mjcf(), robot.model.options.base, **options)
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["fixed", "floating"]), st.booleans())
 def test_random_trees(seed, base, joint_dynamics):
     rng = np.random.default_rng(seed)
@@ -56,7 +55,6 @@ def test_random_trees(seed, base, joint_dynamics):
     np.testing.assert_array_equal(again.limits.upper, robot.limits.upper)
 
 
-@settings(max_examples=15)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["fixed", "floating"]))
 def test_mujoco_agrees_with_what_was_written(seed, base):
     rng = np.random.default_rng(seed)

@@ -114,6 +114,7 @@ BEAMS = {
 }
 
 
+@pytest.mark.sweep
 def test_beams_stand_on_beams():
     robot, contact = on_table((BEAM, BEAM))
     q = np.stack([poses(robot, *places) for places in BEAMS.values()])
@@ -132,6 +133,7 @@ def two():
     return on_table((CUBE, CUBE))
 
 
+@pytest.mark.sweep
 def test_a_box_stands_over_an_edge_as_far_as_its_centre_and_falls_beyond():
     robot, contact = two()
     q = np.stack([poses(robot, ((0.0, 0.0, 0.1), (0.0,) * 3), ((x, 0.0, 0.3), (0.0,) * 3)) for x in (0.095, 0.105)])
@@ -152,6 +154,7 @@ def test_a_box_inside_another_comes_out_without_speed():
     assert apart > 0.199 and np.isfinite(path.q).all()
 
 
+@pytest.mark.sweep
 def test_a_box_slides_over_the_seam_of_two_equal_blocks():
     """It does not run against the side of the second by the rounding that it may be lower: v falls by μ g t."""
     robot = stack((CUBE,), (1.0,))

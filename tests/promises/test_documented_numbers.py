@@ -158,6 +158,7 @@ def test_extras_that_pages_install_exist():
 @pytest.mark.parametrize(
     ("equations", "of_all"), [("centroidal_coordinates", 22_000), ("diagonalized_coordinates", 36_000)]
 )
+@pytest.mark.sampled(2)
 def test_operations_of_centroidal_coordinates(equations, of_all):
     page, model = text("docs/centroidal_coordinates.md"), kt.load("humanoid", base="floating").model
     assert f"{of_all // 1000} 000" in page and "`.M` alone has 5 200" in page and model.nv == 37

@@ -89,6 +89,7 @@ def test_a_robot_that_floats_freely_is_refused_with_a_sentence():
         CartesianImpedance(flyer, FEET[0], 10.0, 1.0)
 
 
+@pytest.mark.sweep
 def test_compiled_as_well():
     dog = kt.load("quadruped", base="floating")
     rng, stance = np.random.default_rng(4), dog.constrained([kt.Contact(foot) for foot in FEET[:3]])

@@ -111,6 +111,7 @@ def test_negative_limits_are_refused_with_the_name_of_the_joint():
     WholeBody(weak, PostureTask(), (), TorqueLimits(1.0))
 
 
+@pytest.mark.sweep
 def test_whole_body_motion_limits_hold_for_every_coordinate():
     robot = robot_of(**CASES["universal"], velocity=2.0, effort=100.0)
     controller = WholeBody(robot.eager, PostureTask(stiffness=400.0), (), (MotionLimits(), TorqueLimits()), dt=0.01)

@@ -34,6 +34,7 @@ def test_a_sliding_and_turning_box_goes_the_same_way_however_its_corners_are_lis
     assert (usual["contact_gaps"][:, order] == other["contact_gaps"]).all()
 
 
+@pytest.mark.sweep
 def test_the_order_in_which_contacts_are_solved_hardly_shows(monkeypatch):
     """A yaw of 0.8 rad is the same within 1e-4 in any order: load is shared by where contacts are."""
     points, yaws, states = bottom(), [], []
@@ -67,6 +68,7 @@ def test_load_is_shared_as_by_equal_springs():
     close(path["contact_forces"][-1, :, 2], np.full(4, 2.0 * 9.81 / 4), 1e-6)
 
 
+@pytest.mark.sweep
 def test_obstacles_may_be_listed_in_any_order():
     size = (0.2, 0.2, 0.2)
     robot, names = stack((size, size), (1.0, 2.0)), ["box0", "box1"]

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 CLEAN = """
 import numpy as np
 import kinetree as kt
@@ -71,6 +73,7 @@ def kept(cache):
     return {path.name: path.read_bytes() for path in cache.iterdir()}
 
 
+@pytest.mark.sweep
 def test_what_is_replaced_is_run_and_not_kept(tmp_path):
     """Before others have kept anything, and after."""
     clean = f"{CLEAN}\nprint(numbers())"

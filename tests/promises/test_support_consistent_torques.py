@@ -64,6 +64,7 @@ def test_the_inertia_of_constraints_is_a_pseudo_inverse(dog, name):
     assert np.linalg.eigvalsh(Lambda)[0] > -1e-12 * np.linalg.eigvalsh(Lambda)[-1]
 
 
+@pytest.mark.sweep
 def test_constraints_that_repeat_each_other_in_machine_code(dog):
     for name in ("one point twice", "two points"):
         stance, q = dog.constrained(STANCES[name]), dog.random(np.random.default_rng(6), 3)

@@ -195,6 +195,7 @@ def test_events_at_one_instant_all_happen(ball):
         assert path.v[-1, 0] > 0.0
 
 
+@pytest.mark.sweep
 def test_an_effect_leaves_a_configuration():
     robot = kt.load("quadruped", base="floating")
     q0 = robot.neutral()

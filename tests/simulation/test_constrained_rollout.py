@@ -56,6 +56,7 @@ def test_the_work_of_a_motor_becomes_energy():
     close(gained - gained[0], 3.0 * (path.q[:, 0] - path.q[0, 0]), 1e-7)
 
 
+@pytest.mark.sweep
 def test_laws_and_batches():
     """As a loop of single steps in Python; a batch is its states one by one."""
     robot = kt.load("quadruped", base="floating")

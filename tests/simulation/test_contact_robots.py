@@ -72,6 +72,7 @@ def test_it_lands_and_stands():
     assert np.abs(path.q[0, -1, 7:] - path.q[1, -1, 7:]).max() < 5e-3  # friction holds feet where they landed
 
 
+@pytest.mark.sweep
 def test_a_limp_robot_only_loses_energy():
     """Without torques it folds up on feet, knees and belly; what steps add by their length is a thousandth."""
     robot, feet, q, _ = quadruped("quadruped")
@@ -119,6 +120,7 @@ def test_conventions_do_not_change_the_motion(options):
     close(paths[1].q, paths[0].q, tolerance)
 
 
+@pytest.mark.sweep
 def test_a_box_on_a_box_does_not_creep():
     sizes = ((0.5, 0.4, 0.2), (0.4, 0.3, 0.2))
     robot = stack(sizes, (2.0, 3.0))

@@ -36,6 +36,7 @@ def test_errors_shrink_as_the_order_says(integrator, order, base_velocity, joint
 
 
 @pytest.mark.parametrize("base_velocity", ["body", pytest.param("mixed", marks=pytest.mark.long)])
+@pytest.mark.sweep
 def test_order_of_the_variational_one(base_velocity):
     """With a base that turns, springs, damping and friction, and a law of time."""
     options = {"base": "floating", "base_velocity": base_velocity, "joint_dynamics": True}

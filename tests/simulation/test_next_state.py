@@ -18,6 +18,7 @@ def test_it_is_the_step_of_a_rollout(integrator):
     assert not np.array_equal(v_next, v)
 
 
+@pytest.mark.sweep
 def test_its_derivatives_are_those_of_nearby_steps():
     """Also of a free base and of a spherical joint, whose positions are more than their velocities."""
     rng = np.random.default_rng(4)

@@ -131,6 +131,7 @@ def test_a_ball_rolls_down_with_five_sevenths():
     assert np.abs(path.extras["contact_gaps"]).max() < 1e-12
 
 
+@pytest.mark.sweep
 def test_a_wheel_rolls_down_with_two_thirds_and_stands_on_its_side():
     """A cylinder by its own shape: rolling along its rims, and upright on either end."""
     robot, angle = one_body(kt.solids.cylinder(0.1, 0.06, mass=1.0), Cylinder(0.1, 0.06)), np.radians(15.0)

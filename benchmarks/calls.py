@@ -27,8 +27,8 @@ from table import show
 
 from kinetree.cli.measure import Call
 from kinetree.convert import Kind
-from kinetree.engine import Request
-from kinetree.quantities import OF_ROBOT
+from kinetree.robot.engine import Request
+from kinetree.robot.quantities import OF_ROBOT
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

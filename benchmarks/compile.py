@@ -24,8 +24,8 @@ def measure_one(name: str, quantity: str, batch: bool) -> dict[str, float]:
     from robots import find  # noqa: PLC0415
 
     import kinetree as kt  # noqa: PLC0415
-    from kinetree.engine import Request  # noqa: PLC0415
-    from kinetree.quantities import OF_ROBOT  # noqa: PLC0415
+    from kinetree.robot.engine import Request  # noqa: PLC0415
+    from kinetree.robot.quantities import OF_ROBOT  # noqa: PLC0415
 
     ending, base, _ = ROBOTS[name]
     path = find(ending)

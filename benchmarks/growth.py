@@ -11,10 +11,10 @@ from robots import chain, load
 from table import show
 
 import kinetree as kt
-from kinetree.compiler.jit import compile_object, host
 from kinetree.compiler.program import build
-from kinetree.engine import Request
-from kinetree.quantities import OF_ROBOT
+from kinetree.compiler.runtime.jit import compile_object, host
+from kinetree.robot.engine import Request
+from kinetree.robot.quantities import OF_ROBOT
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

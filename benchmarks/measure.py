@@ -69,7 +69,7 @@ def machine() -> dict[str, Any]:
     if info.exists():
         names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
         model = names[0] if names else model
-    from kinetree.compiler.jit import host  # noqa: PLC0415
+    from kinetree.compiler.runtime.jit import host  # noqa: PLC0415
 
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),

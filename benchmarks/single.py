@@ -12,11 +12,11 @@ from measure import best_times, save
 from robots import ROBOTS, Contender, load
 from table import show
 
-from kinetree.compiler.code import SINGLE
-from kinetree.compiler.jit import LoadedCode, compile_object
 from kinetree.compiler.program import Program
-from kinetree.engine import Request
-from kinetree.quantities import OF_FRAME, OF_ROBOT
+from kinetree.compiler.runtime.code import SINGLE
+from kinetree.compiler.runtime.jit import LoadedCode, compile_object
+from kinetree.robot.engine import Request
+from kinetree.robot.quantities import OF_FRAME, OF_ROBOT
 
 REPEAT = """
 define void @repeat(i64 %n, {parameters}) {{

@@ -25,8 +25,8 @@ from robots import find, standing, without_geometry
 from table import show
 
 import kinetree as kt
-from kinetree.compiler.chain import Chain, Result, Stage
-from kinetree.compiler.code import Layout
+from kinetree.compiler.runtime.chain import Chain, Result, Stage
+from kinetree.compiler.runtime.code import Layout
 from kinetree.control import (
     CenterOfMassTask,
     ForceTask,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 import kinetree as kt
-from kinetree import originals
+from kinetree.base import originals
 from peers import PinPeer, pin_from_urdf, readable_urdfs, urdf_files
 
 settings.register_profile("default", deadline=None, max_examples=10, derandomize=True)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from kinetree.compiler.call import Kernel
-from kinetree.compiler.jit import host
-from kinetree.compiler.native import Door, Interface
 from kinetree.compiler.program import build
+from kinetree.compiler.runtime.call import Kernel
+from kinetree.compiler.runtime.jit import host
+from kinetree.compiler.runtime.native import Door, Interface
 
 X, Y = np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0])
 SUM = [21.0, 42.0, 63.0]

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from llvmlite.binding.targets import TargetMachine
 
-from kinetree.compiler.trace import trace
+from kinetree.compiler.graph.trace import trace
 
 
 def forbid_compiling():

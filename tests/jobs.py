@@ -13,7 +13,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree import control
-from kinetree.compiler.memory import LARGE
+from kinetree.compiler.runtime.memory import LARGE
 from kinetree.solvers import qp
 
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from kinetree.compiler import native
-from kinetree.engine import Engine
+from kinetree.compiler.runtime import native
+from kinetree.robot.engine import Engine
 
 native_only = pytest.mark.skipif(not native.available(), reason="native calls are switched off, or not known here")
 

@@ -27,7 +27,7 @@ import numpy as np
 
 import jobs
 import kinetree as kt
-from kinetree.originals import replaced
+from kinetree.base.originals import replaced
 
 THREADS, STATES = 6, 24
 NAMES = {"planar2": "fixed", "arm6": "fixed", "quadruped": "floating"}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import cache as disk
-from kinetree.compiler import native
-from kinetree.quantities import OF_ROBOT
+from kinetree.compiler.runtime import cache as disk
+from kinetree.compiler.runtime import native
+from kinetree.robot.quantities import OF_ROBOT
 from processes import run
 
 STONE = '<robot name="stone"><link name="stone"/></robot>'
@@ -65,7 +65,7 @@ ALL = """
 import sys
 import numpy as np
 import kinetree as kt
-from kinetree.quantities import OF_ROBOT
+from kinetree.robot.quantities import OF_ROBOT
 
 robot = kt.load(*sys.argv[1:])
 for size in ((), (3,)):
@@ -173,7 +173,7 @@ def test_an_interrupt_leaves_a_clean_line(where, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "stderr", Screen(True))
-    monkeypatch.setattr("kinetree.engine.Engine.program", interrupted)
+    monkeypatch.setattr("kinetree.robot.engine.Engine.program", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kt.cache.warm(kt.load("planar2"))
     assert sys.stderr.text.endswith("\r\x1b[K") and not where.exists()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import native
+from kinetree.compiler.runtime import native
 from peers import close
 
 

@@ -228,10 +228,10 @@ def test_when_any_allocation_fails():
 TOO_LARGE = """
     import resource, sys
     import numpy as np
-    from kinetree.compiler.call import Loaded
-    from kinetree.compiler.code import Code
-    from kinetree.compiler.jit import compile_object, host
-    from kinetree.compiler.native import Door, Interface, Variant
+    from kinetree.compiler.runtime.call import Loaded
+    from kinetree.compiler.runtime.code import Code
+    from kinetree.compiler.runtime.jit import compile_object, host
+    from kinetree.compiler.runtime.native import Door, Interface, Variant
 
     text = '''
     define void @kinetree_single(ptr %inputs, ptr %outputs, ptr %workspace) nounwind {

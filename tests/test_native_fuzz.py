@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kinetree.compiler import native
+from kinetree.compiler.runtime import native
 
 HERE = Path(__file__).parent
 

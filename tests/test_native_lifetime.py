@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import hold, native
-from kinetree.compiler.emit.entry import records
+from kinetree.compiler.codegen.entry import records
+from kinetree.compiler.runtime import keep_alive as hold
+from kinetree.compiler.runtime import native
 from natively import in_python, native_only, natively
 from processes import run
 from used_robots import Q, fresh

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import native
+from kinetree.compiler.runtime import native
 from natively import native_only, python_calls, resident
 
 pytestmark = native_only

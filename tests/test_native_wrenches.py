@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import native
+from kinetree.compiler.runtime import native
 from natively import in_python, native_only, natively, python_calls
 from words import Word, not_interned
 

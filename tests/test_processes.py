@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree import engine
-from kinetree.compiler import native, program
+from kinetree.compiler import program
+from kinetree.compiler.runtime import native
+from kinetree.robot import engine
 from processes import finish, run, start
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -451,7 +452,7 @@ import warnings
 warnings.simplefilter("ignore")
 try:
     import kinetree
-    robot = kinetree.load("arm6")
+    robot = kinetree.robot.load("arm6")
     assert robot.mass_matrix([0.0] * 6).shape == (6, 6)
 except ImportError:
     pass

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from kinetree import cache, edit, linalg, positions, rotations, se3, solids
-from kinetree.compiler.memory import set_result_memory
-from kinetree.compiler.threads import get_num_threads, set_num_threads
-from kinetree.constrained import Constrained
+from kinetree import cache, linalg, positions, rotations, se3
+from kinetree.base.lazy_imports import imported_later
+from kinetree.base.originals import note
+from kinetree.compiler.runtime.memory import set_result_memory
+from kinetree.compiler.runtime.threads import get_num_threads, set_num_threads
 from kinetree.convert import convert
-from kinetree.derivatives import gradient, hessian, jacobian
-from kinetree.dh import DHLink, from_dh
+from kinetree.equations.lagrange import Lagrange, Spring
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -27,12 +27,9 @@ from kinetree.errors import (
     UnboundedError,
     UnknownNameError,
 )
-from kinetree.frame import Frame
-from kinetree.lagrange import Lagrange, Spring
-from kinetree.later import imported_later
-from kinetree.law import compile, zeros
-from kinetree.load import bundled_robots, load
-from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
+from kinetree.functions.derivatives import gradient, hessian, jacobian
+from kinetree.functions.law import compile, zeros
+from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
 from kinetree.model.constraints import Contact, Loop
 from kinetree.ops import (
     absolute,
@@ -59,10 +56,13 @@ from kinetree.ops import (
     unskew,
     where,
 )
-from kinetree.originals import note
-from kinetree.robot import Robot
+from kinetree.robot import Robot, edit
+from kinetree.robot.constrained import Constrained
+from kinetree.robot.dh import DHLink, from_dh
+from kinetree.robot.frame import Frame
+from kinetree.robot.load import bundled_robots, load
+from kinetree.robot.wrench import Wrench
 from kinetree.spatial import Force, Inertia, Motion, Transform
-from kinetree.wrench import Wrench
 
 if TYPE_CHECKING:
     from kinetree import control, identification, ik, plot, simulation, solvers, trajectories

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from kinetree.compiler import cache as _disk
+from kinetree.compiler.runtime import cache as _disk
 from kinetree.errors import ArgumentTypeError, short
-from kinetree.quantities import OF_ROBOT
 from kinetree.robot import Robot
+from kinetree.robot.quantities import OF_ROBOT
 
 
 def where() -> Path | None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kinetree.functions.per_state import per_state, refuse
 from kinetree.ops import Array
-from kinetree.per_state import per_state, refuse
 from kinetree.spatial import coordinates
 from kinetree.spatial.parameterization import POSITIONS, Parameterization
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from kinetree.functions.per_state import per_state, refuse
 from kinetree.ops import Array, less
-from kinetree.per_state import per_state, refuse
 from kinetree.rotations.checks import pose_matrix, unit_parameters
 from kinetree.spatial import Inertia, Motion, SpatialOrder, Transform, rigid_motion
 from kinetree.spatial.packing import SPATIAL_ORDERS, block_matrix

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from kinetree.files import replaced, why_not_written, write_text
+from kinetree.base.files import replaced, why_not_written, write_text
 
 WRONG = {
     "ik arm6 tool0 -p 0.4,0.2,1e308": (1, "target has entries beyond 1e+150"),
@@ -85,7 +85,7 @@ def test_a_folder_that_takes_no_files(cli, monkeypatch, tmp_path):
         raise PermissionError(13, "Permission denied", "temporary")
 
     (tmp_path / "arm.urdf").write_text("old")
-    monkeypatch.setattr("kinetree.files._new_beside", refuse)
+    monkeypatch.setattr("kinetree.base.files._new_beside", refuse)
     for line in ("export arm6", "simulate planar2 --seconds 0.01 --out", "dynamics planar2 --out"):
         name = tmp_path / ("arm.urdf" if "export" in line else "states.npz")
         run = cli(*line.split(), name, code=1)

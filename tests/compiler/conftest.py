@@ -3,7 +3,7 @@
 import pytest
 
 from doors import Owner, compiled, open_door
-from kinetree.compiler.native import Variant
+from kinetree.compiler.runtime.native import Variant
 
 
 @pytest.fixture(scope="session")

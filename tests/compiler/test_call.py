@@ -10,11 +10,12 @@ import pytest
 
 import kinetree as kt
 from kinetree import ops
-from kinetree.compiler import call, program
-from kinetree.compiler.call import Kernel, flat_rows
-from kinetree.compiler.jit import assembly_of, host
+from kinetree.compiler import program
 from kinetree.compiler.program import build
-from kinetree.compiler.threads import run_ranges
+from kinetree.compiler.runtime import call
+from kinetree.compiler.runtime.call import Kernel, flat_rows
+from kinetree.compiler.runtime.jit import assembly_of, host
+from kinetree.compiler.runtime.threads import run_ranges
 
 LANES = host().lanes
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from kinetree import ops
-from kinetree.compiler.differentiate import PARTIALS, coloring, forward, jacobian, reverse, sparsity
-from kinetree.compiler.expr import NUMERIC, SIGNATURES, new_table, symbol
-from kinetree.compiler.graph import Graph
-from kinetree.compiler.trace import trace
+from kinetree.compiler.graph.differentiate import PARTIALS, coloring, forward, jacobian, reverse, sparsity
+from kinetree.compiler.graph.expr import NUMERIC, SIGNATURES, new_table, symbol
+from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.trace import trace
 
 SAFE = {"log": (0.3, 2.0), "sqrt": (0.3, 2.0)}
 

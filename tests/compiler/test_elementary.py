@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kinetree import ops
-from kinetree.compiler.call import Kernel
-from kinetree.compiler.jit import host
 from kinetree.compiler.program import build
+from kinetree.compiler.runtime.call import Kernel
+from kinetree.compiler.runtime.jit import host
 
 TARGETS = {
     "host": frozenset(),

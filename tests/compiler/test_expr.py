@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from kinetree import ops
-from kinetree.compiler import expr
-from kinetree.compiler.expr import Node, constant, make, new_table, symbol
-from kinetree.compiler.graph import Graph
-from kinetree.compiler.passes.spec import check
-from kinetree.compiler.trace import trace
+from kinetree.compiler.graph import expr
+from kinetree.compiler.graph.expr import Node, constant, make, new_table, symbol
+from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.passes.spec import check
+from kinetree.compiler.graph.trace import trace
 
 
 @pytest.fixture(autouse=True)

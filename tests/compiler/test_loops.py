@@ -6,8 +6,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from kinetree.compiler.jit import LoadedCode, host, optimized_object
-from kinetree.compiler.loops import Matrix, Vector, call_text, loops_assembly
+from kinetree.compiler.codegen.loops import Matrix, Vector, call_text, loops_assembly
+from kinetree.compiler.runtime.jit import LoadedCode, host, optimized_object
 
 LIMIT = 3
 HALF = 0.5

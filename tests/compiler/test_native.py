@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from doors import SUM, Owner, X, Y, open_door
-from kinetree.compiler import native
-from kinetree.compiler.assumptions import counts_are_as_expected
+from kinetree.compiler.runtime import native
+from kinetree.compiler.runtime.assumptions import counts_are_as_expected
 from natively import native_only
 
 pytestmark = native_only

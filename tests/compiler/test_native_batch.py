@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import native
-from kinetree.engine import Engine
+from kinetree.compiler.runtime import native
+from kinetree.robot.engine import Engine
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the Python path is forced")
 

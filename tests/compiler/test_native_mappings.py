@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from doors import Owner, compiled, open_door
-from kinetree.compiler.emit.entry import records
-from kinetree.compiler.native import Mapping, Variant
+from kinetree.compiler.codegen.entry import records
+from kinetree.compiler.runtime.native import Mapping, Variant
 from natively import native_only
 from words import Incomparable, not_interned
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from doors import SUM, Owner, X, Y, compiled, open_door, python
-from kinetree.compiler.native import Door, Interface, Variant
+from kinetree.compiler.runtime.native import Door, Interface, Variant
 from natively import native_only
 from words import Incomparable, not_interned
 

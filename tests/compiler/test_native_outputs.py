@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from doors import Owner, X, Y, compiled, open_door
-from kinetree.compiler.emit.entry import records
-from kinetree.compiler.native import Variant
+from kinetree.compiler.codegen.entry import records
+from kinetree.compiler.runtime.native import Variant
 from natively import native_only
 
 pytestmark = native_only

@@ -7,8 +7,8 @@ import pytest
 
 import kinetree as kt
 from kinetree import control
-from kinetree.compiler import cache, roll_one, turns
-from kinetree.compiler.jit import lock, once
+from kinetree.compiler.runtime import cache, roll_one, turns
+from kinetree.compiler.runtime.jit import lock, once
 from kinetree.ik import lanes
 from kinetree.solvers import stages
 from processes import run

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from kinetree.compiler import pace
+from kinetree.compiler.runtime import pace
 
 
 class Clock:

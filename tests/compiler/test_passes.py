@@ -6,20 +6,20 @@ import gc
 import numpy as np
 import pytest
 
-from kinetree.compiler import expr
-from kinetree.compiler.call import Kernel
-from kinetree.compiler.expr import NUMERIC, REAL, SIGNATURES, Node, make, new_table, symbol
-from kinetree.compiler.graph import Graph
-from kinetree.compiler.jit import host
-from kinetree.compiler.passes.factor import FACTOR, factor
-from kinetree.compiler.passes.fold import FOLD
-from kinetree.compiler.passes.fuse import FUSE, fuse
-from kinetree.compiler.passes.rules import _literal, _operation
-from kinetree.compiler.passes.schedule import ANGULAR, angles_first, reloads, schedule
-from kinetree.compiler.passes.spec import IllegalGraph, check
-from kinetree.compiler.passes.split import split
+from kinetree.compiler.graph import expr
+from kinetree.compiler.graph.expr import NUMERIC, REAL, SIGNATURES, Node, make, new_table, symbol
+from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.passes.factor import FACTOR, factor
+from kinetree.compiler.graph.passes.fold import FOLD
+from kinetree.compiler.graph.passes.fuse import FUSE, fuse
+from kinetree.compiler.graph.passes.rules import _literal, _operation
+from kinetree.compiler.graph.passes.schedule import ANGULAR, angles_first, reloads, schedule
+from kinetree.compiler.graph.passes.spec import IllegalGraph, check
+from kinetree.compiler.graph.passes.split import split
+from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.program import Program, build, simplified
-from kinetree.compiler.trace import trace
+from kinetree.compiler.runtime.call import Kernel
+from kinetree.compiler.runtime.jit import host
 
 RULES = [*FOLD, *FACTOR, *FUSE]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler.graph import Graph
+from kinetree.compiler.graph.graph import Graph
 
 SVG = "{http://www.w3.org/2000/svg}"
 

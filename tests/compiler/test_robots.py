@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.engine import Request
-from kinetree.quantities import OF_FRAME, OF_ROBOT
+from kinetree.robot.engine import Request
+from kinetree.robot.quantities import OF_FRAME, OF_ROBOT
 from peers import close, readable_urdfs, urdf, urdf_files
 
 OPTIONS = {

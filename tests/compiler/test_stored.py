@@ -16,9 +16,9 @@ import pytest
 
 import kinetree as kt
 from forbidden import counted
-from kinetree import engine
-from kinetree.compiler import cache, native, stored
-from kinetree.compiler.jit import host
+from kinetree.compiler.runtime import cache, native, stored
+from kinetree.compiler.runtime.jit import host
+from kinetree.robot import engine
 from processes import run
 
 SOURCE = Path(kt.__file__).parent
@@ -286,7 +286,7 @@ def test_other_sources_other_code(copy, where):
 def test_sources_that_change_meanwhile(copy, where):
     """What runs is no longer what is there: nothing is kept, since the next process would take it for that."""
     place, energy = copy
-    right, traced = energy(place / "compiler" / "passes" / "fold.py")
+    right, traced = energy(place / "compiler" / "graph" / "passes" / "fold.py")
     assert traced and contents(where) == {}
     assert energy() == (right, True)
     assert contents(where)

@@ -7,8 +7,16 @@ import threading
 import pytest
 from llvmlite.binding import ffi
 
-from kinetree.compiler.jit import LoadedCode, _llvmlite_lock, assembly_of, compile_object, host, lock, optimized_object
-from kinetree.compiler.undisturbed import undisturbed
+from kinetree.compiler.runtime.deferred_signals import undisturbed
+from kinetree.compiler.runtime.jit import (
+    LoadedCode,
+    _llvmlite_lock,
+    assembly_of,
+    compile_object,
+    host,
+    lock,
+    optimized_object,
+)
 
 ANSWER = "define i64 @answer() {\n  ret i64 42\n}"
 CODE = compile_object(ANSWER, host())

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import memory
-from kinetree.compiler.call import Kernel
-from kinetree.compiler.emit import batch as emit_batch
-from kinetree.compiler.emit.write import STREAMED
-from kinetree.compiler.jit import host
-from kinetree.compiler.memory import LARGE, Blocks
+from kinetree.compiler.codegen import batch as emit_batch
+from kinetree.compiler.codegen.write import STREAMED
 from kinetree.compiler.program import build
+from kinetree.compiler.runtime import memory
+from kinetree.compiler.runtime.call import Kernel
+from kinetree.compiler.runtime.jit import host
+from kinetree.compiler.runtime.memory import LARGE, Blocks
 
 LANES = host().lanes
 

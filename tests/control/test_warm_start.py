@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree import bound_law, control
-from kinetree.compiler import cache
+from kinetree import control
+from kinetree.compiler.runtime import cache
 from kinetree.control import (
     CenterOfMassTask,
     LineContact,
@@ -19,7 +19,8 @@ from kinetree.control import (
     TorqueLimits,
     WholeBody,
 )
-from kinetree.identity import identity
+from kinetree.functions import bound_law
+from kinetree.functions.identity import identity
 from processes import run
 
 FEET = tuple(f"{end}_{side}_foot" for end in ("front", "hind") for side in ("left", "right"))

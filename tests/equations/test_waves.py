@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetree.equations.derive import Letter, exact
-from kinetree.equations.waves import Sum
+from kinetree.equations.trig_polynomials import Sum
 
 ANGLES = [Letter(f"q{k + 1}", k) for k in range(3)]
 MASS = Letter("m", 3)

@@ -14,9 +14,9 @@ import pytest
 import kinetree as kt
 from kinetree import rotations
 from kinetree.algorithms import centroidal_coordinates
-from kinetree.compiler.expr import new_table
+from kinetree.compiler.graph.expr import new_table
+from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.program import simplified
-from kinetree.compiler.trace import trace
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -9,7 +9,7 @@ SOURCE = Path(kinetree.__file__).parent
 OWN_LOCKS = {
     "locks.py": "the shared ones, in their order",
     "compiler/threads.py": "of the pool and of one batch, inside of which nothing else is taken",
-    "compiler/undisturbed.py": "of one call, for which nobody but its caller waits",
+    "compiler/runtime/deferred_signals.py": "of one call, for which nobody but its caller waits",
     "compiler/cache.py": "taken once, never waited for",
     "compiler/jit.py": "llvmlite's, if it had none",
     "simulation/progress.py": "of one bar, inside of which nothing else is taken",
@@ -49,4 +49,4 @@ def test_locks_are_taken_by_with_or_without_waiting():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "acquire":
                 waits = not any(word.arg in ("blocking", "timeout") for word in node.keywords)
-                assert not waits or name == "compiler/undisturbed.py", f"{name}, line {node.lineno}"
+                assert not waits or name == "compiler/runtime/deferred_signals.py", f"{name}, line {node.lineno}"

@@ -43,7 +43,7 @@ old = ops.sin
 ops.sin = lambda x: 2.0 * old(x)
 """,
     "a constant": """
-import kinetree.engine as engine
+import kinetree.robot.engine as engine
 engine.SUSPICIOUS_PIVOT = 1e-3
 import kinetree.simulation.step as step
 step.FINITE = 1e50
@@ -133,7 +133,7 @@ def test_names_hold_whatever_the_library_does(tmp_path):
     """Nothing that it does by itself counts as a change, and all its modules are looked at."""
     code = f"""{CLEAN}
 import pkgutil, importlib
-from kinetree import originals
+from kinetree.base import originals
 for each in pkgutil.walk_packages(kt.__path__, "kinetree."):
     if "viewer" not in each.name and "cli" not in each.name and "__main__" not in each.name:
         try:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import memory
-from kinetree.files import write_text
+from kinetree.base.files import write_text
+from kinetree.compiler.runtime import memory
 
 
 @pytest.mark.skipif(os.name != "posix", reason="about modes of files")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import pace, roll
+from kinetree.compiler.runtime import pace, roll
 from kinetree.simulation.progress import Progress
 from processes import interruptible
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 from kinetree.simulation import Block, CompliantContact, Ground, RigidContact
 from kinetree.simulation.dynamics import own_dynamics
 from kinetree.simulation.efforts import as_efforts

@@ -16,7 +16,7 @@ from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.contact_rows import ContactRows, RollingRows, contact_rows
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
 from kinetree.algorithms.one_state import Push
-from kinetree.lazy import lazy
+from kinetree.base.lazy import lazy
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, cross, zeros

@@ -46,7 +46,7 @@ from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
-from kinetree.lazy import lazy
+from kinetree.base.lazy import lazy
 from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model

@@ -20,7 +20,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.lazy import lazy
+from kinetree.base.lazy import lazy
 from kinetree.model.constraints import Contact
 from kinetree.ops import (
     Array,

@@ -15,7 +15,7 @@ import numpy as np
 
 from kinetree.algorithms.directions import task_directions
 from kinetree.algorithms.references import ACCELERATION_KINDS, POINTS, REFERENCES, Reference
-from kinetree.arguments import as_real
+from kinetree.base.arguments import as_real
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, is_registered

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.lazy import lazy
+from kinetree.base.lazy import lazy
 from kinetree.linalg import (
     RANK_TOLERANCE,
     CompleteOrthogonal,

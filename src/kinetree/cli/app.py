@@ -20,7 +20,7 @@ from kinetree.cli.output import examples
 from kinetree.cli.show_demo import demo
 from kinetree.cli.simulate import simulate
 from kinetree.cli.view import view
-from kinetree.load import bundled_robots
+from kinetree.robot.load import bundled_robots
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 import kinetree as kt
+from kinetree.base.files import replaced
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
 from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, plain, vector, velocities
 from kinetree.cli.output import (
@@ -26,9 +27,8 @@ from kinetree.cli.output import (
     working,
 )
 from kinetree.errors import one_of, short, unknown
-from kinetree.files import replaced
 from kinetree.ops import Array
-from kinetree.quantities import OF_FRAME, OF_ROBOT
+from kinetree.robot.quantities import OF_FRAME, OF_ROBOT
 
 MOST_COLUMNS = 12
 """A matrix with more is told by its shape on a screen."""

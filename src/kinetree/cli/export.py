@@ -13,8 +13,8 @@ from kinetree.cli.dynamics import OF_STATE, quantities_to_complete
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
 from kinetree.cli.output import JsonOption, guarded, place_for, print_json, working, written
 from kinetree.errors import unknown
-from kinetree.law import quantity_law
-from kinetree.quantities import OF_FRAME
+from kinetree.functions.law import quantity_law
+from kinetree.robot.quantities import OF_FRAME
 
 
 class Form(StrEnum):

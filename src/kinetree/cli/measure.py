@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kinetree.lazy import lazy
+from kinetree.base.lazy import lazy
 from kinetree.ops import Array
 
 Key = TypeVar("Key", bound=Hashable)

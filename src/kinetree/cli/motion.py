@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import kinetree as kt
+from kinetree.base.files import replaced
 from kinetree.cli.numbers import coordinate_names, position_names
-from kinetree.files import replaced
 from kinetree.ops import Array
 
 if TYPE_CHECKING:

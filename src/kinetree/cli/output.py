@@ -22,9 +22,9 @@ from rich.table import Table
 from rich.text import Text
 
 import kinetree as kt
+from kinetree.base.files import why_not_written, write_text
 from kinetree.cli.main import INTERRUPTED, discard_stdout
 from kinetree.errors import printable
-from kinetree.files import why_not_written, write_text
 
 PIPE_WIDTH = 120
 """Columns where nobody knows how wide it may be."""

@@ -32,7 +32,7 @@ from kinetree.cli.pushes import is_on, push_of
 from kinetree.ops import Array
 
 if TYPE_CHECKING:
-    from kinetree.law import Law
+    from kinetree.functions.law import Law
     from kinetree.simulation import Push, RigidContact
 
 OUT = (".npz", ".parquet", ".csv")

@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from kinetree.compiler.code import SINGLE, Code, Kind, Layout, Turning
-from kinetree.compiler.emit.batch import BLOCK, emit_batch, group_size
-from kinetree.compiler.emit.ir import ONE
-from kinetree.compiler.emit.kernel import BlockSpace, elementary_functions, emit_block, emit_single
-from kinetree.compiler.emit.roll import emit_roll
-from kinetree.compiler.expr import Node, new_table
-from kinetree.compiler.graph import Graph
-from kinetree.compiler.jit import Target, compile_object
-from kinetree.compiler.passes.factor import factor
-from kinetree.compiler.passes.fuse import fuse
-from kinetree.compiler.passes.schedule import schedule
-from kinetree.compiler.passes.spec import check
-from kinetree.compiler.passes.split import Part, split
-from kinetree.compiler.trace import trace
-from kinetree.compiler.undisturbed import no_collection
-from kinetree.lazy import lazy
+from kinetree.base.lazy import lazy
+from kinetree.compiler.codegen.batch import BLOCK, emit_batch, group_size
+from kinetree.compiler.codegen.ir import ONE
+from kinetree.compiler.codegen.kernel import BlockSpace, elementary_functions, emit_block, emit_single
+from kinetree.compiler.codegen.roll import emit_roll
+from kinetree.compiler.graph.expr import Node, new_table
+from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.passes.factor import factor
+from kinetree.compiler.graph.passes.fuse import fuse
+from kinetree.compiler.graph.passes.schedule import schedule
+from kinetree.compiler.graph.passes.spec import check
+from kinetree.compiler.graph.passes.split import Part, split
+from kinetree.compiler.graph.trace import trace
+from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, Turning
+from kinetree.compiler.runtime.deferred_signals import no_collection
+from kinetree.compiler.runtime.jit import Target, compile_object
 
 LARGE = 150_000
 """Operations above which compiling says how long it will take at least."""

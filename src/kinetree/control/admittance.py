@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree import linalg
-from kinetree.arguments import as_number
+from kinetree.base.arguments import as_number
 from kinetree.control.gains import as_gain
 from kinetree.control.step import Step
 from kinetree.errors import ArgumentError, one_of

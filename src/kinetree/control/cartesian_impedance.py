@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, final
 
 from kinetree.algorithms.operational_space import TaskInertia
-from kinetree.constrained import Constrained
 from kinetree.control.frame_controller import FrameController
 from kinetree.control.frame_task import FrameTask
 from kinetree.control.gains import as_gain, times
 from kinetree.control.robots import standing
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.robot.constrained import Constrained
 
 
 @final

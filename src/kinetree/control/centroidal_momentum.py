@@ -7,12 +7,12 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.algorithms.constraints import Felt
-from kinetree.constrained import Constrained
 from kinetree.control.gains import as_gain, as_posture, critical, times
 from kinetree.control.step import Step
 from kinetree.control.support_consistent import as_stance, torques
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.robot.constrained import Constrained
 from kinetree.spatial.packing import pack
 
 

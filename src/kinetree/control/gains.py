@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import as_constant, as_floats
+from kinetree.base.arguments import as_constant, as_floats
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
 

@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.arguments import as_number
+from kinetree.base.arguments import as_number
 from kinetree.control.gains import as_gain
 from kinetree.control.robots import with_motors
 from kinetree.control.step import Step

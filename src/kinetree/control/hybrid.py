@@ -7,8 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.algorithms.directions import DIRECTIONS, directions
-from kinetree.arguments import as_constant
-from kinetree.constrained import Constrained
+from kinetree.base.arguments import as_constant
 from kinetree.control.frame_task import FrameTask
 from kinetree.control.gains import as_gain, critical, times
 from kinetree.control.on_contacts import OnContacts
@@ -18,6 +17,7 @@ from kinetree.control.step import Step
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
+from kinetree.robot.constrained import Constrained
 from kinetree.spatial.packing import pack, unpack
 from kinetree.spatial.rotation import is_rotation_matrix
 

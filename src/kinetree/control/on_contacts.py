@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.algorithms.constraints import Felt
-from kinetree.constrained import Constrained
 from kinetree.control.support_consistent import torques
 from kinetree.model.constraints import ConstraintSet
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.robot.constrained import Constrained
 
 
 class OnContacts:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.arguments import as_number
-from kinetree.constrained import Constrained
+from kinetree.base.arguments import as_number
 from kinetree.errors import ArgumentError
 from kinetree.model.constraints import ConstraintSet
 from kinetree.robot import Robot, as_robot
+from kinetree.robot.constrained import Constrained
 
 
 def standing(robot: Any, controller: str) -> tuple[Robot, ConstraintSet | None]:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.binding import native as native_method
-from kinetree.bound_law import BoundLaw
-from kinetree.compiler import native
-from kinetree.compiler.expr import is_traced, tracing
-from kinetree.compiler.jit import lock
-from kinetree.definition import Definition, bound_arguments
+from kinetree.base.lazy import lazy
+from kinetree.compiler.graph.expr import is_traced, tracing
+from kinetree.compiler.runtime import native
+from kinetree.compiler.runtime.jit import lock
 from kinetree.errors import ArgumentError, ArgumentTypeError, unknown
-from kinetree.identity import identity
-from kinetree.lazy import lazy
+from kinetree.functions.binding import native as native_method
+from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.definition import Definition, bound_arguments
+from kinetree.functions.identity import identity
 from kinetree.ops import Array
 from kinetree.robot import Robot
 

@@ -7,12 +7,12 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.constrained import Constrained
 from kinetree.control.gains import as_gain, critical, times
 from kinetree.control.step import Step
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.robot.constrained import Constrained
 
 
 @final

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats, batch_shape, check_quaternions
+from kinetree.base.arguments import as_floats, batch_shape, check_quaternions
 from kinetree.convert.base_velocity import BODY, MIXED
 from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine
 from kinetree.convert.drake import DRAKE

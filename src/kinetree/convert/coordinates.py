@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.arguments import check_circles, check_quaternions
+from kinetree.base.arguments import check_circles, check_quaternions
 from kinetree.model.joints import AxisJoint, Joint
 from kinetree.ops import Array
 from kinetree.spatial.rotation import matrix_from_quaternion

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.arguments import check_quaternions
+from kinetree.base.arguments import check_quaternions
 from kinetree.convert.coordinates import Coordinates, as_xyzw, matrices, ordered
 from kinetree.model.joints import Free
 from kinetree.ops import Array

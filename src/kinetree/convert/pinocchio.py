@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.arguments import check_circles
+from kinetree.base.arguments import check_circles
 from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine, Quaternion, Same
 from kinetree.convert.free import FreeBody
 from kinetree.convert.peer import Peer

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import as_constant, as_count, as_real
+from kinetree.base.arguments import as_constant, as_count, as_real
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -19,7 +19,7 @@ from kinetree.errors import (
     SingularMassMatrixError,
     short,
 )
-from kinetree.law import Law
+from kinetree.functions.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.efforts import finite

@@ -10,11 +10,11 @@ from fractions import Fraction
 import numpy as np
 
 from kinetree.algorithms import coriolis, crba, joint_forces, rnea
-from kinetree.compiler.expr import Node, new_table
-from kinetree.compiler.graph import Graph
-from kinetree.compiler.trace import trace
+from kinetree.compiler.graph.expr import Node, new_table
+from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.trace import trace
 from kinetree.equations.named import KINDS, Parameter, renamed
-from kinetree.equations.waves import Sum
+from kinetree.equations.trig_polynomials import Sum
 from kinetree.model.joints import Joint, Planar, Universal
 from kinetree.model.joints.axis import AxisJoint
 from kinetree.model.joints.fixed import Fixed

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.arguments import as_count, as_generator, as_number
+from kinetree.base.arguments import as_count, as_generator, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array
 from kinetree.robot import Robot

@@ -12,14 +12,12 @@ from typing import Any, NoReturn, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats, as_listed, as_number, as_output, as_rows, batch_shape
-from kinetree.binding import native as native_method
-from kinetree.bound_law import BoundLaw
-from kinetree.compiler import native
-from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
-from kinetree.compiler.code import Layout
-from kinetree.compiler.jit import lazy_code, lock
-from kinetree.definition import Definition, bound_arguments
+from kinetree.base.arguments import as_floats, as_listed, as_number, as_output, as_rows, batch_shape
+from kinetree.base.lazy import lazy
+from kinetree.compiler.runtime import native
+from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
+from kinetree.compiler.runtime.code import Layout
+from kinetree.compiler.runtime.jit import lazy_code, lock
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -29,11 +27,13 @@ from kinetree.errors import (
     short,
     unknown,
 )
-from kinetree.identity import identity
+from kinetree.functions.binding import native as native_method
+from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.definition import Definition, bound_arguments
+from kinetree.functions.identity import identity
 from kinetree.ik.limits import Limits
 from kinetree.ik.problem import Problem
 from kinetree.ik.tasks import Task
-from kinetree.lazy import lazy
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot

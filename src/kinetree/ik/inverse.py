@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from kinetree import ops
-from kinetree.arguments import as_count, as_floats, as_number, as_real
-from kinetree.bound_law import BoundLaw
-from kinetree.compiler.jit import lazy_code
-from kinetree.definition import Definition
+from kinetree.base.arguments import as_count, as_floats, as_number, as_real
+from kinetree.base.lazy import lazy
+from kinetree.compiler.runtime.jit import lazy_code
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
-from kinetree.identity import identity
+from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.definition import Definition
+from kinetree.functions.identity import identity
 from kinetree.ik.coordinates import limited, within_limits
 from kinetree.ik.lanes import Lanes
 from kinetree.ik.local_minimum import LocalMinimum
@@ -23,7 +24,6 @@ from kinetree.ik.reasons import Explanation
 from kinetree.ik.search import ANGLE, CHOSEN, GAP, MOST_ATTEMPTS, REPORT, SOLVED, STARTED, STATUS, TURNS
 from kinetree.ik.solution import Solution
 from kinetree.ik.step import Step
-from kinetree.lazy import lazy
 from kinetree.model.joints import Free
 from kinetree.ops import Array
 from kinetree.robot import Robot

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.call import Kernel, Loaded, address_of
-from kinetree.compiler.emit.elementary import BIND
-from kinetree.compiler.jit import LoadedCode, host, once, optimized_object
-from kinetree.compiler.loops import call_text, loops_assembly
-from kinetree.compiler.pace import AT_ONCE, NANOSECONDS
-from kinetree.compiler.stored import stored_object
-from kinetree.compiler.threads import get_num_threads, run_ranges
+from kinetree.compiler.codegen.elementary import BIND
+from kinetree.compiler.codegen.loops import call_text, loops_assembly
+from kinetree.compiler.runtime.call import Kernel, Loaded, address_of
+from kinetree.compiler.runtime.jit import LoadedCode, host, once, optimized_object
+from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
+from kinetree.compiler.runtime.stored import stored_object
+from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
 from kinetree.ik.search import BEST, LANE, OFFSET, ONWARD, PROBLEM, REPORT, SETTINGS, tend
 from kinetree.ops import Array
 

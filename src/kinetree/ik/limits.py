@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.arguments import as_flag, as_number, as_numbers
+from kinetree.base.arguments import as_flag, as_number, as_numbers
 from kinetree.errors import ArgumentError
 from kinetree.model.joints import Free
 from kinetree.ops import Array, clip, maximum, minimum, sqrt, zeros

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.bound_law import BoundLaw
-from kinetree.compiler.call import Loaded, address_of
-from kinetree.compiler.emit.elementary import BIND
-from kinetree.compiler.jit import LoadedCode, host, lazy_code, once, optimized_object
-from kinetree.compiler.loops import call_text, loops_assembly
-from kinetree.compiler.stored import stored_object
-from kinetree.definition import Definition
-from kinetree.identity import identity
+from kinetree.base.lazy import lazy
+from kinetree.compiler.codegen.elementary import BIND
+from kinetree.compiler.codegen.loops import call_text, loops_assembly
+from kinetree.compiler.runtime.call import Loaded, address_of
+from kinetree.compiler.runtime.jit import LoadedCode, host, lazy_code, once, optimized_object
+from kinetree.compiler.runtime.stored import stored_object
+from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.definition import Definition
+from kinetree.functions.identity import identity
 from kinetree.ik.coordinates import in_own_axes, in_parent_axes, limited, translations, within_limits
 from kinetree.ik.descent import COORDINATE, HIGH, LENGTHS, LOW, PLACE, SLIDES, STATE, TURN, advance
 from kinetree.ik.step import Step
 from kinetree.ik.tasks.task import rotation_error
-from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms.contact_rows import contact_rows
+from kinetree.base.lazy import lazy
 from kinetree.ik.limits import Limits
 from kinetree.ik.tasks import Task
 from kinetree.ik.tasks.task import linear_and_angular, rotation_error
-from kinetree.lazy import lazy
 from kinetree.linalg import RANK_TOLERANCE
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array

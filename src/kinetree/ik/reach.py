@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.lazy import lazy
 from kinetree.ik.coordinates import limited
-from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 

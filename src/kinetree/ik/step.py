@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from kinetree import linalg, ops
+from kinetree.base.lazy import lazy
 from kinetree.ik.coordinates import in_own_axes, in_parent_axes, limited, translations, within_limits
 from kinetree.ik.reach import Reach
 from kinetree.ik.tasks.task import linear_and_angular
-from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 

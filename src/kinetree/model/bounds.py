@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kinetree.arguments import as_numbers
+from kinetree.base.arguments import as_numbers
 from kinetree.errors import ArgumentError
 from kinetree.model.description import JOINTS, Bounds
 from kinetree.model.joints.dynamics import PerCoordinate

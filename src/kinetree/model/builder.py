@@ -17,7 +17,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, short
 from kinetree.model.assembly import assemble
 from kinetree.model.bounds import bound_doubts, checked_bounds

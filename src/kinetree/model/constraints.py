@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
-from kinetree.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, one_of, short
 from kinetree.ops import Array
 from kinetree.spatial import Transform

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from kinetree.arguments import as_number, as_numbers
+from kinetree.base.arguments import as_number, as_numbers
 from kinetree.errors import ArgumentTypeError, ModelError, printable, short
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import as_count, as_generator, as_number
+from kinetree.base.arguments import as_count, as_generator, as_number
 from kinetree.errors import ArgumentError, short
 from kinetree.model.builder import GRAVITY, ModelBuilder
 from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, JOINTS, Mimic

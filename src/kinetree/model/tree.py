@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.lazy import lazy
 from kinetree.errors import unknown
-from kinetree.lazy import lazy
 from kinetree.model.description import Description, Finding, Options
 from kinetree.model.joints import AxisJoint, Joint
 from kinetree.ops import Array

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats
+from kinetree.base.arguments import as_floats
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
 from kinetree.spatial import Inertia

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats
+from kinetree.base.arguments import as_floats
 from kinetree.errors import ArgumentError
 from kinetree.geometry import Ground
 from kinetree.ops import Array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.plot.canvas import BAD, GREY, legend, several_axes, style, tidy
 from kinetree.plot.series import as_columns, as_times

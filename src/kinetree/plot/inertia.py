@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant
+from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.plot.canvas import GREY, axes_for

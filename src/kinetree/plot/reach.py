@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_count, as_floats
+from kinetree.base.arguments import as_count, as_floats
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.plot.canvas import COLORS, SEQUENTIAL, axes_for, legend, several_axes, tidy

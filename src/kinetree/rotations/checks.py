@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import UNIT_TOLERANCE
+from kinetree.base.arguments import UNIT_TOLERANCE
+from kinetree.functions.per_state import refuse
 from kinetree.ops import Array, absolute, less, logical_or
-from kinetree.per_state import refuse
 
 TARGET_TOLERANCE = 1e-3
 """How far products of a target's axes may be from those of orthonormal ones."""

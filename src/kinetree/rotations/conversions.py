@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kinetree.functions.per_state import per_state
 from kinetree.ops import Array
-from kinetree.per_state import per_state
 from kinetree.rotations.checks import rotation_matrix, unit_axis, unit_quaternion
 from kinetree.spatial import angle_axis as aa
 from kinetree.spatial import euler, exponential, rotation

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kinetree.functions.per_state import per_state, refuse
 from kinetree.ops import Array, less
-from kinetree.per_state import per_state, refuse
 from kinetree.rotations.checks import rotation_matrix
 from kinetree.spatial import rotation_vector as vectors
 from kinetree.spatial.parameterization import SINGULAR

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree import linalg
+from kinetree.functions.per_state import per_state
 from kinetree.ops import Array, absolute, atan2
-from kinetree.per_state import per_state
 from kinetree.rotations.checks import rotation_matrix, unit_quaternion
 from kinetree.spatial import exponential, rotation
 from kinetree.spatial import rotation_vector as vectors

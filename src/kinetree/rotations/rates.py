@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kinetree.functions.per_state import per_state, refuse
 from kinetree.ops import Array, cross
-from kinetree.per_state import per_state, refuse
 from kinetree.rotations.checks import unit_parameters, unit_quaternion
 from kinetree.spatial import parameterization
 from kinetree.spatial.parameterization import ROTATIONS, Parameterization

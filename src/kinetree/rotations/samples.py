@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats, as_generator, as_shape, check_quaternions
+from kinetree.base.arguments import as_floats, as_generator, as_shape, check_quaternions
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.spatial.rotation import random_quaternions

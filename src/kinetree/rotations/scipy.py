@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_floats, check_quaternions
+from kinetree.base.arguments import as_floats, check_quaternions
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.ops import Array
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.compiler.call import Kernel
-from kinetree.compiler.doubts import collected_doubts
-from kinetree.compiler.jit import host
+from kinetree.compiler.graph.doubts import collected_doubts
 from kinetree.compiler.program import build
-from kinetree.compiler.stored import Stored
+from kinetree.compiler.runtime.call import Kernel
+from kinetree.compiler.runtime.jit import host
+from kinetree.compiler.runtime.stored import Stored
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.dynamics import Dynamics, Shape

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.arguments import as_floats, as_real
+from kinetree.base.arguments import as_floats, as_real
+from kinetree.equations.lagrange import Spring
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
-from kinetree.lagrange import Spring
-from kinetree.law import Law
+from kinetree.functions.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.robot.wrench import Wrench
 from kinetree.simulation.dynamics import Shape
 from kinetree.simulation.forces import LimitStops, as_forces, efforts_of
-from kinetree.wrench import Wrench
 
 OF_STATE = ("q", "v", "t")
 

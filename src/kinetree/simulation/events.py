@@ -8,9 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.arguments import check_quaternions
+from kinetree.base.arguments import check_quaternions
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
-from kinetree.law import Law, compile
+from kinetree.functions.law import Law, compile
 from kinetree.ops import Array
 from kinetree.robot import Robot
 

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from kinetree.ops import Array

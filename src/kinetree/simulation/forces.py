@@ -9,9 +9,9 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.arguments import as_number
+from kinetree.base.arguments import as_number
+from kinetree.equations.lagrange import Lagrange, Spring
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
-from kinetree.lagrange import Lagrange, Spring
 from kinetree.ops import Array, Scalar
 from kinetree.robot import Robot
 

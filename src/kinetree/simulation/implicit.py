@@ -14,9 +14,9 @@ import numpy as np
 from kinetree import linalg, ops
 from kinetree.algorithms.configuration import integrate
 from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
-from kinetree.compiler.doubts import doubt
-from kinetree.derivatives import gradient, jacobian
-from kinetree.law import Law, compile
+from kinetree.compiler.graph.doubts import doubt
+from kinetree.functions.derivatives import gradient, jacobian
+from kinetree.functions.law import Law, compile
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.integrators import Motion

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant, as_count, as_number
+from kinetree.base.arguments import as_constant, as_count, as_number
 from kinetree.convert import convert
 from kinetree.convert.coordinates import Coordinates
 from kinetree.convert.mujoco import MUJOCO

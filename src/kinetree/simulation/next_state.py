@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.derivatives import jacobian
 from kinetree.errors import one_of
-from kinetree.law import compile
+from kinetree.functions.derivatives import jacobian
+from kinetree.functions.law import compile
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.dynamics import own_dynamics

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.base.lazy import lazy
 from kinetree.errors import unknown
-from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.labels import names_and_units

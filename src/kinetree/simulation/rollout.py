@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_count, as_floats, as_number, batch_shape, check_quaternions
-from kinetree.compiler.memory import empty
-from kinetree.compiler.roll import Roll
-from kinetree.compiler.turns import Track
+from kinetree.base.arguments import as_count, as_floats, as_number, batch_shape, check_quaternions
+from kinetree.compiler.runtime.memory import empty
+from kinetree.compiler.runtime.roll import Roll
+from kinetree.compiler.runtime.turns import Track
 from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, one_of, short
-from kinetree.law import Law
+from kinetree.functions.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.adaptive_rollout import Adaptive, check_adaptive

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.compiler.call import Kernel
-from kinetree.compiler.code import Layout, Turning
-from kinetree.compiler.doubts import collected_doubts
-from kinetree.compiler.jit import host, lock
+from kinetree.base.lazy import lazy
+from kinetree.compiler.graph.doubts import collected_doubts
 from kinetree.compiler.program import build
-from kinetree.compiler.stored import Stored, recalled, remember
+from kinetree.compiler.runtime.call import Kernel
+from kinetree.compiler.runtime.code import Layout, Turning
+from kinetree.compiler.runtime.jit import host, lock
+from kinetree.compiler.runtime.stored import Stored, recalled, remember
 from kinetree.errors import ArgumentTypeError, one_of, short
-from kinetree.identity import identity, is_own_function
-from kinetree.lazy import lazy
+from kinetree.functions.identity import identity, is_own_function
 from kinetree.ops import Array
 from kinetree.simulation.dynamics import Dynamics, Shape
 from kinetree.simulation.efforts import Efforts

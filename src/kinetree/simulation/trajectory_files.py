@@ -19,8 +19,8 @@ from zipfile import ZipFile
 
 import numpy as np
 
+from kinetree.base.files import replaced
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short
-from kinetree.files import replaced
 from kinetree.ops import Array
 from kinetree.simulation.trajectory import Occurrence, Trajectory
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant
-from kinetree.compiler.chain import Argument, Chain, Numbers, Place, Result, Stage
-from kinetree.compiler.code import Layout
-from kinetree.compiler.jit import once
+from kinetree.base.arguments import as_constant
+from kinetree.compiler.runtime.chain import Argument, Chain, Numbers, Place, Result, Stage
+from kinetree.compiler.runtime.code import Layout
+from kinetree.compiler.runtime.jit import once
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.solvers import qp

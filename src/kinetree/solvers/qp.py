@@ -13,13 +13,11 @@ from typing import Any, NoReturn, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant
-from kinetree.binding import native as native_method
-from kinetree.binding import text_of
-from kinetree.compiler import native
-from kinetree.compiler.chain import Argument, Chain, Numbers, Place, Result
-from kinetree.compiler.code import Layout
-from kinetree.compiler.jit import once
+from kinetree.base.arguments import as_constant
+from kinetree.compiler.runtime import native
+from kinetree.compiler.runtime.chain import Argument, Chain, Numbers, Place, Result
+from kinetree.compiler.runtime.code import Layout
+from kinetree.compiler.runtime.jit import once
 from kinetree.errors import (
     ArgumentError,
     InfeasibleError,
@@ -29,6 +27,8 @@ from kinetree.errors import (
     QuadraticProgramError,
     UnboundedError,
 )
+from kinetree.functions.binding import native as native_method
+from kinetree.functions.binding import text_of
 from kinetree.linalg import RANK_TOLERANCE
 from kinetree.ops import Array
 from kinetree.solvers import active_set

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.compiler.call import Loaded
-from kinetree.compiler.chain import Numbers, Place, Stage
-from kinetree.compiler.code import SINGLE, Code
-from kinetree.compiler.emit.elementary import BIND
-from kinetree.compiler.jit import host, once, optimized_object
-from kinetree.compiler.loops import call_text, loops_assembly
-from kinetree.compiler.stored import stored_object
+from kinetree.compiler.codegen.elementary import BIND
+from kinetree.compiler.codegen.loops import call_text, loops_assembly
+from kinetree.compiler.runtime.call import Loaded
+from kinetree.compiler.runtime.chain import Numbers, Place, Stage
+from kinetree.compiler.runtime.code import SINGLE, Code
+from kinetree.compiler.runtime.jit import host, once, optimized_object
+from kinetree.compiler.runtime.stored import stored_object
 from kinetree.solvers import active_set, hierarchy, least_squares, level_bounds, shared_equations
 
 FEW = 12

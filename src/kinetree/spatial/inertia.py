@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array, array, axial, cross, is_scalar_array, mirrored, skew, zeros
 from kinetree.spatial.force import Force

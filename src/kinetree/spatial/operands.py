@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import as_constant, as_floats, as_number
+from kinetree.base.arguments import as_constant, as_floats, as_number
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array, is_registered, is_scalar_array
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant
+from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentError
 from kinetree.trajectories.points import Line
 from kinetree.trajectories.profiles import Profile

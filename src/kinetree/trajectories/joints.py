@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from kinetree.arguments import as_constant
+from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.robot import Robot
 from kinetree.trajectories.profiles import Profile, as_profile

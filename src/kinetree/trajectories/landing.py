@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, final
 
-from kinetree.arguments import as_number
+from kinetree.base.arguments import as_number
 from kinetree.errors import unknown
 from kinetree.trajectories.poses import PoseState
 from kinetree.trajectories.walk import SlowWalk

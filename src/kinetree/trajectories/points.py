@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant, as_floats, as_number
+from kinetree.base.arguments import as_constant, as_floats, as_number
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array, cos, cross, is_scalar_array, sin
 from kinetree.trajectories.profiles import Profile, as_profile

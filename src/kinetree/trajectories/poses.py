@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from kinetree.arguments import as_constant
+from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
 from kinetree.ops import Array, is_scalar_array, zeros
 from kinetree.spatial.packing import SPATIAL_ORDERS, SpatialOrder, pack

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, final
 
-from kinetree.arguments import as_number
+from kinetree.base.arguments import as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ops import less, where
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kinetree.functions.per_state import per_state
 from kinetree.ops import Array
-from kinetree.per_state import per_state
 from kinetree.rotations.checks import rotation_matrix
 from kinetree.spatial.packing import SPATIAL_ORDERS, SpatialOrder, pack, unpack
 from kinetree.spatial.rotation_vector import rotation_error

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from kinetree.arguments import as_floats, as_number
+from kinetree.base.arguments import as_floats, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, clip, is_registered, is_scalar_array, less, where
 from kinetree.trajectories.profiles import Profile

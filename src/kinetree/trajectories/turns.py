@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.arguments import as_constant, check_quaternions
+from kinetree.base.arguments import as_constant, check_quaternions
 from kinetree.errors import ArgumentError
 from kinetree.linalg import norm
 from kinetree.ops import Array, cos, equal, is_scalar_array, sin, skew, where

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant, as_count, as_number
+from kinetree.base.arguments import as_constant, as_count, as_number
 from kinetree.errors import ArgumentError, unknown
 from kinetree.ops import Array
 from kinetree.spatial import Transform

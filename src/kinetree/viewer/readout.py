@@ -7,12 +7,12 @@ from html import escape
 
 import numpy as np
 
-from kinetree.constrained import Constrained
-from kinetree.lazy import lazy
+from kinetree.base.lazy import lazy
 from kinetree.model.constraints import Contact
 from kinetree.model.joints import AxisJoint, Prismatic
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.robot.constrained import Constrained
 from kinetree.viewer.stage import State
 
 SINGULAR = 1e-9

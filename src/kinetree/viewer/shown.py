@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant, as_floats, as_number, check_quaternions
+from kinetree.base.arguments import as_constant, as_floats, as_number, check_quaternions
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.geometry import Ground
 from kinetree.model.constraints import Contact

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant
+from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
 from kinetree.spatial.rotation import is_rotation_matrix

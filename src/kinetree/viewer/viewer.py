@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_number
+from kinetree.base.arguments import as_number
+from kinetree.base.files import replaced, write_text
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, one_of, short, unknown
-from kinetree.files import replaced, write_text
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 
 
 @pytest.fixture(autouse=True)

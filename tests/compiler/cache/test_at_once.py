@@ -8,12 +8,12 @@ import threading
 import pytest
 
 from cache_entries import KEY, entry, names
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 from processes import run
 
 RACE = """
 import sys, time
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 mine, key = int(sys.argv[1]), {key!r}
 allowed = {{bytes([digit]) * 50_000 for digit in range(4)}} | {{None}}
 print("ready", flush=True)
@@ -79,7 +79,7 @@ def test_children_of_a_fork_go_on(where):
     code = f"""
 import os, signal, threading, warnings
 warnings.simplefilter("ignore", DeprecationWarning)
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 stop = threading.Event()
 def work():
     while not stop.is_set():

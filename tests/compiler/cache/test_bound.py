@@ -7,7 +7,7 @@ import time
 import pytest
 
 from cache_entries import DATA, KEY, OTHER, age, entry, key, names, raising, system_error
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 
 
 def fill(where, count):

@@ -4,7 +4,7 @@ import hashlib
 import os
 
 from cache_entries import DATA, KEY, OTHER, entry, names
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 
 
 def spoiled(where, content):

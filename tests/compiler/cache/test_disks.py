@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from cache_entries import DATA, KEY, OTHER, age, entry, names, posix, raising, system_error
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 from processes import run
 
 
@@ -134,7 +134,7 @@ def test_a_full_disk_leaves_nothing_behind(where, monkeypatch, code, step):
 def test_a_real_limit_to_file_sizes(where):
     code = f"""
 import resource, warnings
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 cache.write({OTHER!r}, bytes(1000))
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 with warnings.catch_warnings(record=True) as said:
@@ -186,7 +186,7 @@ def test_no_file_stays_open(monkeypatch):
 def test_one_warning_per_process_whatever_the_filters(where):
     code = f"""
 import os, threading, warnings
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 os.makedirs({str(where)!r}); os.chmod({str(where)!r}, 0o777)
 start = threading.Barrier(8)
 def work():

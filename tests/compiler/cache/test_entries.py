@@ -5,7 +5,7 @@ import time
 import pytest
 
 from cache_entries import DATA, KEY, OTHER, entry, names
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 from processes import run
 
 
@@ -79,7 +79,7 @@ import numpy, os
 for name in ("geteuid", "O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):
     delattr(os, name) if hasattr(os, name) else None
 os.supports_fd = set()
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 cache.write({KEY!r}, b"data")
 path = cache.folder() / "{KEY}.kinetree"
 os.utime(path, (1000, 1000))

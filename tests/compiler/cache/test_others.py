@@ -8,7 +8,7 @@ import pytest
 
 import kinetree as kt
 from cache_entries import DATA, KEY, OTHER, entry, names, posix, pretend_owner
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 
 
 @posix

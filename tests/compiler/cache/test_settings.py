@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from cache_entries import DATA, KEY, OTHER, posix, pretend_owner, raising
-from kinetree.compiler import cache
+from kinetree.compiler.runtime import cache
 
 
 def test_switched_off(where, monkeypatch):

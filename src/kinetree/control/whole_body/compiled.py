@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.bound_law import BoundLaw
-from kinetree.compiler.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
-from kinetree.compiler.code import Layout
-from kinetree.compiler.jit import lazy_code
+from kinetree.base.lazy import lazy
+from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
+from kinetree.compiler.runtime.code import Layout
+from kinetree.compiler.runtime.jit import lazy_code
 from kinetree.control.whole_body.problem import Problem
-from kinetree.definition import Definition
-from kinetree.identity import identity
-from kinetree.lazy import lazy
+from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.definition import Definition
+from kinetree.functions.identity import identity
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.solvers import levels

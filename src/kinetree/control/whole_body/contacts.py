@@ -17,9 +17,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.arguments import as_constant, as_count, as_floats, as_number
+from kinetree.base.arguments import as_constant, as_count, as_floats, as_number
+from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
-from kinetree.lazy import lazy
 from kinetree.ops import Array, cross, skew
 from kinetree.robot import Robot
 from kinetree.spatial.packing import unpack

@@ -10,25 +10,25 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant, as_count, as_floats, as_listed, as_number, as_rows, batch_shape
-from kinetree.binding import native as native_method
-from kinetree.binding import text_of
-from kinetree.compiler import native
-from kinetree.compiler.jit import lock
-from kinetree.constrained import motors
+from kinetree.base.arguments import as_constant, as_count, as_floats, as_listed, as_number, as_rows, batch_shape
+from kinetree.compiler.runtime import native
+from kinetree.compiler.runtime.jit import lock
 from kinetree.control.whole_body.compiled import Compiled
 from kinetree.control.whole_body.contacts import GroundContact
 from kinetree.control.whole_body.dynamics import Dynamics
 from kinetree.control.whole_body.fallback import FALLBACKS, Fallback, Safe
-from kinetree.control.whole_body.given import packed, switched
 from kinetree.control.whole_body.limits import TorqueLimits, WholeBodyLimit
+from kinetree.control.whole_body.pack_references import packed, switched
 from kinetree.control.whole_body.problem import Problem
 from kinetree.control.whole_body.refusal import why
 from kinetree.control.whole_body.step import Step
 from kinetree.control.whole_body.task import WholeBodyTask
 from kinetree.errors import ArgumentError, KinetreeError, one_of
+from kinetree.functions.binding import native as native_method
+from kinetree.functions.binding import text_of
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
+from kinetree.robot.constrained import motors
 from kinetree.solvers import active_set
 
 OWN = (TorqueLimits(),)

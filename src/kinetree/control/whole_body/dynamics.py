@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.base.lazy import lazy
 from kinetree.control.whole_body.contacts import GroundContact
-from kinetree.lazy import lazy
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from kinetree.arguments import as_flag
+from kinetree.base.arguments import as_flag
 from kinetree.control.whole_body.dynamics import Dynamics
 from kinetree.control.whole_body.task import Shape, WholeBodyTask
 from kinetree.errors import one_of, unknown

@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from kinetree import linalg, ops
-from kinetree.bound_law import BoundLaw
+from kinetree.base.lazy import lazy
 from kinetree.control.whole_body.problem import Problem
-from kinetree.definition import Definition
 from kinetree.errors import KinetreeError
-from kinetree.identity import identity
-from kinetree.lazy import lazy
+from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.definition import Definition
+from kinetree.functions.identity import identity
 from kinetree.ops import Array
 from kinetree.robot import Robot
 

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.arguments import as_number, as_numbers
+from kinetree.base.arguments import as_number, as_numbers
 from kinetree.control.whole_body.dynamics import Dynamics, State
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ik import Limits

@@ -7,7 +7,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from kinetree.arguments import as_flag, as_number
+from kinetree.base.arguments import as_flag, as_number
 from kinetree.control.whole_body.dynamics import Dynamics
 from kinetree.control.whole_body.task import MotionTask, Shape, WholeBodyTask
 from kinetree.errors import ArgumentError, one_of

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
+from kinetree.base.lazy import lazy
 from kinetree.control.whole_body.dynamics import Dynamics, State
 from kinetree.control.whole_body.limits import MotionLimits, TorqueLimits, WholeBodyLimit
 from kinetree.control.whole_body.task import WholeBodyTask
-from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.arguments import as_flag, as_number, as_numbers
+from kinetree.base.arguments import as_flag, as_number, as_numbers
 from kinetree.control.whole_body.dynamics import Dynamics
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array

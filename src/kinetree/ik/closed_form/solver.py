@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import ops
-from kinetree.arguments import as_floats
-from kinetree.bound_law import BoundLaw
-from kinetree.definition import Definition
+from kinetree.base.arguments import as_floats
+from kinetree.base.lazy import lazy
+from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.definition import Definition
+from kinetree.functions.per_state import refuse
 from kinetree.ik.closed_form.persistence import persistent
 from kinetree.ik.closed_form.polish import polished
 from kinetree.ik.closed_form.recognition import Arm, Family, arm_of, check_freedom, family_of
 from kinetree.ik.closed_form.selection import RESIDUAL, selected
-from kinetree.lazy import lazy
 from kinetree.ops import Array
-from kinetree.per_state import refuse
 from kinetree.robot import Robot, as_robot
 
 BRANCHES = 8

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.arguments import as_number
+from kinetree.base.arguments import as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ik.tasks.task import Task
 from kinetree.ops import Array

@@ -7,12 +7,12 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.arguments import as_constant
+from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentError, short
+from kinetree.functions.per_state import refuse
 from kinetree.ik.tasks.task import Task, linear_and_angular
 from kinetree.model.joints.planar import plane_directions
 from kinetree.ops import Array, absolute, atan2, cross, less, logical_and, maximum, skew, sqrt, where
-from kinetree.per_state import refuse
 from kinetree.robot import Robot
 
 NEAREST = 1e-9

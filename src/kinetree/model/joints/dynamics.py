@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from kinetree.arguments import as_numbers
+from kinetree.base.arguments import as_numbers
 from kinetree.errors import ArgumentError
 
 PerCoordinate: TypeAlias = float | tuple[float, ...]

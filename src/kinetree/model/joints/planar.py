@@ -7,7 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from kinetree.lazy import lazy
+from kinetree.base.lazy import lazy
 from kinetree.model.joints.vector import UNLIMITED_ANGLE, UNLIMITED_LENGTH, VectorJoint
 from kinetree.ops import Array, cross
 from kinetree.spatial import Motion, Transform

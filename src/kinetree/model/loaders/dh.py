@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, one_of, short, unknown
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.joints import JointDynamics

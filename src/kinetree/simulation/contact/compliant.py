@@ -24,8 +24,8 @@ from kinetree import ops
 from kinetree.algorithms.constraints import Felt
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.kinematics import world_transforms
-from kinetree.arguments import as_constant
-from kinetree.law import compile
+from kinetree.base.arguments import as_constant
+from kinetree.functions.law import compile
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross
 from kinetree.robot import Robot

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, short
-from kinetree.law import compile
+from kinetree.functions.law import compile
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.contact.meeting import Meetings, Pair, pairs

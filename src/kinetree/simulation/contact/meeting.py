@@ -18,8 +18,8 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
-from kinetree.lazy import lazy
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, zeros
 from kinetree.simulation.contact.box_pair import POINTS, manifold

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from kinetree.arguments import as_count
+from kinetree.base.arguments import as_count
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.constraints import Contact, Loop
 from kinetree.robot import Robot

@@ -34,7 +34,7 @@ from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.factorization import SINGULAR_PIVOT
 from kinetree.algorithms.joint_forces import passive_slopes
 from kinetree.algorithms.rnea import inverse_dynamics
-from kinetree.compiler.doubts import doubt
+from kinetree.compiler.graph.doubts import doubt
 from kinetree.linalg import unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from kinetree.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from kinetree.model.tree import Model

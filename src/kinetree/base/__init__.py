@@ -1,0 +1,1 @@
+"""What every part may import: argument checks, lazy attributes, locks, files."""

@@ -1,0 +1,122 @@
+"""The loop over a batch: rows of many states to lanes side by side, the kernel, and back.
+
+A batch arrives as rows of any stride. Where the states of one coordinate lie side by side in memory (F order), the
+kernel reads them as they are; otherwise W rows are transposed into the workspace, tile by tile. The last, incomplete
+block repeats its last state in the lanes that are left over and drops their results.
+
+Very long kernels do not fit the instruction cache, so that every block fetches them anew. There two blocks go through
+each part together while its instructions are at hand; more would need too much memory at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.compiler.codegen.kernel import BlockSpace
+from kinetree.compiler.codegen.tiles import loop, pack
+from kinetree.compiler.codegen.write import STREAMED, count, emit_write, fields, prefetch, streamed_size
+from kinetree.compiler.graph.expr import Node
+from kinetree.compiler.runtime.code import BATCH
+
+BLOCK = "kinetree_block"
+LONG = 4
+"""Parts above which a kernel is a long one: by measurement, with parts of a thousand operations."""
+
+
+def group_size(parts: int) -> int:
+    """How many blocks, each with a workspace of its own, are under way at a time."""
+    return 2 if parts > LONG else 1
+
+
+def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
+    """void kinetree_batch(start, stop, descriptor, workspace): the states from start to stop.
+
+    The descriptor holds, as i64: address, stride from state to state and stride from number to number of every input,
+    then address and stride from state to state of every output, all strides in numbers.
+    """
+    W, group = space.width.lanes, group_size(parts)
+    lines = [
+        f"define void @{BATCH}(i64 %start, i64 %stop, ptr %descriptor, ptr %work) nounwind {{",
+        "  %states = sub i64 %stop, %start",
+        f"  %bytes = mul i64 %states, {streamed_size(space)}",
+        f"  %streaming = icmp sge i64 %bytes, {STREAMED}",
+    ]
+    for k in range(group):
+        lines.append(f"  %work{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
+        lines.append(f"  call fastcc void @{BLOCK}.constants(ptr %work{k})")
+    lines += [
+        "  br label %group.enter",
+        "group.enter:",
+        *loop("group", "%start", W * group, "%stop", _group(space, parts), "end", last="group.done"),
+        "end:",
+        "  br i1 %streaming, label %settle, label %done",
+        "settle:",
+        "  fence seq_cst",
+        "  br label %done",
+        "done:",
+        "  ret void",
+        "}",
+    ]
+    texts = ["\n".join(lines), _read(space), emit_write(space, outputs)]
+    texts += [pack(size, space.width) for size in dict.fromkeys(space.layout.inputs)]
+    return "\n\n".join(texts)
+
+
+def _group(space: BlockSpace, parts: int) -> list[str]:
+    """Read a group of blocks, run every part on all of them, write them."""
+    W, group = space.width.lanes, group_size(parts)
+    arguments = "i64 %{0}, i64 %stop, ptr %descriptor, ptr %{0}.work"
+    lines = [
+        f"  %past = add i64 %group, {W * group}",
+        "  %over = icmp sgt i64 %past, %stop",
+        "  %limit = select i1 %over, i64 %stop, i64 %past",
+    ]
+    steps = [("reading", f"  call fastcc void @kinetree.read({arguments.format('reading')})")]
+    steps += [(f"part{k}", f"  call fastcc void @{BLOCK}.part{k}(ptr %part{k}.work)") for k in range(parts)]
+    steps += [("writing", f"  call fastcc void @kinetree.write({arguments.format('writing')}, i1 %streaming)")]
+    for (name, call), (after, _) in zip(steps, [*steps[1:], ("group.done", "")], strict=True):
+        body = [
+            f"  %{name}.behind = sub i64 %{name}, %group",
+            f"  %{name}.offset = mul i64 %{name}.behind, {space.size // W}",
+            f"  %{name}.work = getelementptr i8, ptr %work, i64 %{name}.offset",
+            call,
+        ]
+        following = after if after == "group.done" else f"{after}.enter"
+        lines += [f"  br label %{name}.enter", f"{name}.enter:"] if name == "reading" else [f"{name}.enter:"]
+        lines += loop(name, "%group", W, "%limit", body, following)
+    return [*lines, "group.done:"]
+
+
+def _read(space: BlockSpace) -> str:
+    """Inputs of the block at state i: where they lie side by side as they are, otherwise transposed."""
+    W, width = space.width.lanes, space.width
+    lines = [
+        "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %descriptor, ptr %work) nounwind noinline {",
+        *fields(space),
+        *count(W),
+        f"  %whole = icmp eq i64 %count, {W}",
+        "  br label %begin0",
+    ]
+    for j, size in enumerate(space.layout.inputs):
+        lines += [
+            f"begin{j}:",
+            f"  %offset{j} = mul i64 %i, %row{j}",
+            f"  %rows{j} = getelementptr double, ptr %in{j}, i64 %offset{j}",
+            *prefetch(f"in{j}", f"%rows{j}", f"%row{j}", size, width, write=False),
+            f"  %aside{j} = icmp eq i64 %row{j}, 1",
+            f"  %direct{j} = and i1 %aside{j}, %whole",
+            f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
+            f"  %from{j} = select i1 %direct{j}, ptr %rows{j}, ptr %packed{j}",
+            f"  %stride{j} = select i1 %direct{j}, i64 %column{j}, i64 {W}",
+            f"  %from{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
+            f"  store ptr %from{j}, ptr %from{j}.at, align 8",
+            f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
+            f"  store i64 %stride{j}, ptr %stride{j}.at, align 8",
+            f"  br i1 %direct{j}, label %begin{j + 1}, label %pack{j}",
+            f"pack{j}:",
+            f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %rows{j}, i64 %row{j}, i64 %column{j}, "
+            "i64 %count)",
+            f"  br label %begin{j + 1}",
+        ]
+    lines += [f"begin{len(space.layout.inputs)}:", "  ret void", "}"]
+    return "\n".join(lines)

@@ -1,0 +1,213 @@
+"""sin, cos and atan2 as LLVM functions, the same for one value and for a vector, so that both give the same bits.
+
+sin and cos: x is reduced by a multiple k of π/2, given in three parts, to |r| ≤ π/4; two polynomials there; k mod 4
+says which is which, with which sign. Within 2 ulp for |x| ≤ 1e9; larger values, rare as they are, go to the C library
+one by one. exp, log and tanh always do. The polynomials are those of fdlibm (Sun Microsystems 1993).
+"""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.compiler.codegen.ir import Lines, Width
+
+HALF_PI_PARTS = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+ROUND = 6755399441055744.0  # 1.5 · 2⁵²: added, it rounds to a whole number, whose low bits it shows
+REDUCIBLE = 1e9
+SIN = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+COS = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
+ATAN = (
+    3.33333333333329318027e-01,
+    -1.99999999998764832476e-01,
+    1.42857142725034663711e-01,
+    -1.11111104054623557880e-01,
+    9.09088713343650656196e-02,
+    -7.69187620504482999495e-02,
+    6.66107313738753120669e-02,
+    -5.83357013379057348645e-02,
+    4.97687799461593236017e-02,
+    -3.65315727442169155270e-02,
+    1.62858201153657823623e-02,
+)
+LIBRARY = ("sin", "cos", "exp", "log", "tanh")
+"""Functions taken from the C library. Code reaches them through variables of its own, set when it is loaded."""
+LIBRARY_PREFIX = "kinetree.library"
+BIND = "kinetree_bind"
+
+
+def library() -> str:
+    """The variables, and void kinetree_bind(table of addresses) to set them."""
+    lines = [f"@{LIBRARY_PREFIX}.{name} = internal global ptr null, align 8" for name in LIBRARY]
+    lines.append(f"define void @{BIND}(ptr %table) nounwind {{")
+    for k, name in enumerate(LIBRARY):
+        lines += [
+            f"  %at{k} = getelementptr ptr, ptr %table, i64 {k}",
+            f"  %address{k} = load ptr, ptr %at{k}, align 8",
+            f"  store ptr %address{k}, ptr @{LIBRARY_PREFIX}.{name}, align 8",
+        ]
+    return "\n".join([*lines, "  ret void", "}"])
+
+
+def _polynomial(b: Lines, z: str, coefficients: tuple[float, ...]) -> str:
+    value = b.width.number(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        value = b.intrinsic("fma", value, z, b.width.number(coefficient))
+    return value
+
+
+def sincos_name(width: Width) -> str:
+    """What the function is called in this width."""
+    return f"@kinetree.sincos.{width.suffix}"
+
+
+def sincos(width: Width) -> str:
+    """The function {sin, cos} of a vector."""
+    b, real, number = Lines(width), width.real, width.number
+    whole, truth = width.vector("i64"), width.vector("i1")
+    b.label("entry")
+    size = b.intrinsic("fabs", "%x")
+    large = b.compare("ogt", size, number(REDUCIBLE))
+    shifted = b.intrinsic("fma", "%x", number(2 / math.pi), number(ROUND))
+    k = b.real("fsub", shifted, number(ROUND))
+    minus_k = b.let(f"fneg {real} {k}")
+    r = "%x"
+    for part in HALF_PI_PARTS:
+        r = b.intrinsic("fma", minus_k, number(part), r)
+    z = b.real("fmul", r, r)
+    rz = b.real("fmul", r, z)
+    s = b.intrinsic("fma", rz, _polynomial(b, z, SIN), r)
+    half = b.real("fmul", z, number(0.5))
+    head = b.real("fsub", number(1.0), half)
+    rest = b.real("fsub", b.real("fsub", number(1.0), head), half)
+    zz = b.real("fmul", z, z)
+    c = b.real("fadd", head, b.intrinsic("fma", zz, _polynomial(b, z, COS), rest))
+    quadrant = b.let(f"bitcast {real} {shifted} to {whole}")
+    odd = b.let(f"trunc {whole} {quadrant} to {truth}")
+    sine, cosine = b.select(odd, c, s), b.select(odd, s, c)
+    following = b.let(f"add {whole} {quadrant}, {width.integer(1)}")
+    fast = [_signed(b, sine, quadrant), _signed(b, cosine, following)]
+    if width.lanes == 1:
+        any_large = large
+    else:
+        any_large = b.let(f"call i1 @llvm.vector.reduce.or.v{width.lanes}i1({truth} {large})")
+    b.add(f"br i1 {any_large}, label %slow, label %done")
+    b.label("slow")
+    slow = [
+        _by_lanes(b, "sin", fast[0], "%x", large),
+        _by_lanes(b, "cos", fast[1], "%x", large),
+    ]
+    b.add("br label %done")
+    b.label("done")
+    pairs = zip(fast, slow, strict=True)
+    results = [b.let(f"phi {real} [{value}, %entry], [{exact}, %slow]") for value, exact in pairs]
+    pair = f"{{{real}, {real}}}"
+    first = b.let(f"insertvalue {pair} poison, {real} {results[0]}, 0")
+    both = b.let(f"insertvalue {pair} {first}, {real} {results[1]}, 1")
+    b.add(f"ret {pair} {both}")
+    head_line = f"define internal fastcc {pair} {sincos_name(width)}({real} %x) noinline nounwind {{"
+    return "\n".join([head_line, *b.text, "}"])
+
+
+def _signed(b: Lines, value: str, quadrant: str) -> str:
+    """The value, its sign changed in the third and fourth quadrant: bit 1 of the quadrant moves to the sign bit."""
+    real, whole = b.width.real, b.width.vector("i64")
+    moved = b.let(f"shl {whole} {quadrant}, {b.width.integer(62)}")
+    sign = b.let(f"and {whole} {moved}, {b.width.integer(-(2**63))}")
+    bits = b.let(f"bitcast {real} {value} to {whole}")
+    return b.let(f"bitcast {whole} {b.let(f'xor {whole} {bits}, {sign}')} to {real}")
+
+
+def _by_lanes(b: Lines, function: str, fast: str, x: str, wanted: str | None) -> str:
+    """`function` of the C library in the wanted lanes (all, without `wanted`), the fast value in the others."""
+    lanes, real = b.width.lanes, b.width.real
+    address = b.let(f"load ptr, ptr @{LIBRARY_PREFIX}.{function}, align 8")
+    if lanes == 1:
+        return b.let(f"call double {address}(double {x})")
+    result = fast
+    for lane in range(lanes):
+        element = b.let(f"extractelement {real} {x}, i64 {lane}")
+        if wanted is None:
+            value = b.let(f"call double {address}(double {element})")
+        else:
+            ask = b.let(f"extractelement <{lanes} x i1> {wanted}, i64 {lane}")
+            given = b.let(f"select i1 {ask}, double {element}, double 0.0")
+            slow = b.let(f"call double {address}(double {given})")
+            kept = b.let(f"extractelement {real} {fast}, i64 {lane}")
+            value = b.let(f"select i1 {ask}, double {slow}, double {kept}")
+        result = b.let(f"insertelement {real} {result}, double {value}, i64 {lane}")
+    return result
+
+
+def by_library_name(function: str, width: Width) -> str:
+    """What the function is called in this width."""
+    return f"@kinetree.{function}.{width.suffix}"
+
+
+def by_library(function: str, width: Width) -> str:
+    """A function of the C library, lane by lane."""
+    b, real = Lines(width), width.real
+    result = _by_lanes(b, function, "poison", "%x", None)
+    b.add(f"ret {real} {result}")
+    head = f"define internal fastcc {real} {by_library_name(function, width)}({real} %x) noinline nounwind {{"
+    return "\n".join([head, *b.text, "}"])
+
+
+def atan2_name(width: Width) -> str:
+    """What the function is called in this width."""
+    return f"@kinetree.atan2.{width.suffix}"
+
+
+def atan2(width: Width) -> str:
+    """The angle of (x, y), with the signs of zero and the infinities that IEEE 754 asks for.
+
+    With lo ≤ hi the two sizes: atan(lo/hi), or π/4 + atan((lo - hi)/(lo + hi)) where lo/hi > tan π/8; then the octants.
+    """
+    b, real, number = Lines(width), width.real, width.number
+    whole = width.vector("i64")
+    ax, ay = b.intrinsic("fabs", "%x"), b.intrinsic("fabs", "%y")
+    steep = b.compare("ogt", ay, ax)
+    hi, lo = b.select(steep, ay, ax), b.select(steep, ax, ay)
+    infinite = b.compare("oeq", hi, number(math.inf))
+    lo = b.select(infinite, b.select(b.compare("oeq", lo, number(math.inf)), number(1.0), number(0.0)), lo)
+    hi = b.select(infinite, number(1.0), hi)
+    hi = b.select(b.compare("oeq", hi, number(0.0)), number(1.0), hi)  # atan2(0, 0) = 0
+    huge = b.compare("ogt", hi, number(1e300))
+    scale = b.select(huge, number(2.0**-100), number(1.0))
+    lo, hi = b.real("fmul", lo, scale), b.real("fmul", hi, scale)
+    beyond = b.compare("ogt", lo, b.real("fmul", hi, number(math.tan(math.pi / 8))))
+    above = b.select(beyond, b.real("fsub", lo, hi), lo)
+    below = b.select(beyond, b.real("fadd", lo, hi), hi)
+    t = b.real("fdiv", above, below)
+    z = b.real("fmul", t, t)
+    tail = b.real("fmul", b.real("fmul", t, z), b.let(f"fneg {real} {_polynomial(b, z, ATAN)}"))
+    base = b.select(beyond, number(math.pi / 4), number(0.0))
+    base_low = b.select(beyond, number(3.061616997868383e-17), number(0.0))
+    angle = b.real("fadd", base, b.real("fadd", t, b.real("fadd", tail, base_low)))
+    angle = b.select(steep, _complement(b, math.pi / 2, 6.123233995736766e-17, angle), angle)
+    negative = b.let(f"icmp slt {whole} {b.let(f'bitcast {real} %x to {whole}')}, {width.integer(0)}")
+    angle = b.select(negative, _complement(b, math.pi, 1.2246467991473532e-16, angle), angle)
+    signed = b.intrinsic("copysign", angle, "%y")
+    unordered = b.compare("uno", "%x", "%y")
+    result = b.select(unordered, b.real("fadd", "%x", "%y"), signed)
+    b.add(f"ret {real} {result}")
+    head = f"define internal fastcc {real} {atan2_name(width)}({real} %y, {real} %x) noinline nounwind {{"
+    return "\n".join([head, *b.text, "}"])
+
+
+def _complement(b: Lines, whole: float, low: float, angle: str) -> str:
+    """whole - angle, with `whole` known to twice the digits."""
+    return b.real("fsub", b.width.number(whole), b.real("fsub", angle, b.width.number(low)))

@@ -1,0 +1,92 @@
+"""What the native code reads of a call: the fields of its records, in numbers of 8 bytes, and how many there may be.
+
+`kinetree.compiler.runtime.native` fills the records; the classes below give the positions of their fields.
+"""
+
+from enum import IntEnum
+
+DOORS = 64
+"""Doors of one module."""
+MOST_PARAMETERS = 20
+"""Parameters of a call, `out` included."""
+MOST_INPUTS = 48
+"""Input arrays of a kernel, those given in a mapping included."""
+MOST_OUTPUTS = 8
+MOST_AXES = 16
+MOST_DESCRIPTOR = 3 * MOST_PARAMETERS + 2 * MOST_OUTPUTS
+MOST_HELD = 4 * MOST_INPUTS
+"""References that a call may hold."""
+
+CONNECT = "kinetree_connect"
+"""void kinetree_connect(table): the addresses of PYTHON, in its order."""
+RECORDS = "kinetree_records"
+"""ptr kinetree_records(): the door records, DOORS * FIELDS fields."""
+
+
+def door_name(k: int) -> str:
+    """PyObject *door(self, args, nargs, names), the k-th."""
+    return f"kinetree_door{k}"
+
+
+class Door(IntEnum):
+    """Fields of a door's record."""
+
+    PLAIN = 0  # the variant for a call with nothing but arrays, or 0
+    FIRST = 1  # the first of all variants, or 0
+    FALLBACK = 2  # the Python function: fallback(self, *args, **kwargs)
+    PARAMETERS = 3  # names of the parameters (interned), arrays first, `out` last
+    POSITIONAL = 4  # how many may be given by position: all but `out`
+    ARRAYS = 5  # how many are arrays
+    INPUTS = 6  # the form of each array
+    OUTPUTS = 7  # the form of each result
+    RESULTS = 8  # how many results
+    BARE = 9  # 1: the one result itself is returned, and `out` may be given; 0: a tuple of results
+    WRAPPER = 10  # type of the values in a mapping that carry a tag, or 0
+    VALUE = 11  # its attribute for the array
+    TAG = 12  # and for the tag
+    UNTAGGED = 13  # the tag of an array that carries none
+    MAPPED = 14  # the form of the arrays in a mapping
+    LAST = 15  # the last result, and
+    EARLIER = 16  # the one before, each with a reference of the door's
+    RECYCLES = 17  # 1: use them again
+    PRESETS = 18  # per array, what it is where it is not given, or 0; or 0 if there are none
+    SPREADS = 19  # of so many arguments by position the last may be a tuple, of that one and those after it; or 0
+    SPREAD_TO = 20  # with the items of the tuple, so many at most
+
+
+FIELDS = 24
+"""Fields from one door's record to the next."""
+
+
+class Form(IntEnum):
+    """Fields that describe an array."""
+
+    RANK = 0
+    SHAPE = 1  # address of its lengths
+    COUNT = 2  # how many numbers
+    OFFSET = 3  # of a result: numbers before it in the variant's scratch memory
+
+
+FORM = 4
+
+
+class Variant(IntEnum):
+    """Fields of a variant's record."""
+
+    NEXT = 0
+    KERNEL = 1  # for one state, or 0
+    WORKSPACE = 2
+    OPTIONS = 3  # per parameter between the arrays and `out`: the string it must be; whether it may be missing
+    PLACES = 4  # in place of options, a mapping: how many arrays it may hold; -1 if there is none
+    NAMES = 5  # per such array, its name and its tag
+    COVERS = 6  # 1: the mapping may hold fewer, or be missing
+    STATUS = 7  # where the kernel writes whether all is well (0.0), or 0
+    SCRATCH = 8  # room for all results
+    ZEROS = 9  # an array of zeros, for what the mapping does not hold
+    BATCH = 10  # the kernel for a batch, or 0
+    BATCH_WORKSPACE = 11  # how many bytes it needs
+    SMALL = 12  # up to so many states, one thread is enough
+    MOST = 13  # up to so many states, results are small enough to be allocated here
+
+
+VARIANT = 14

@@ -1,0 +1,333 @@
+"""A graph as LLVM functions: for one state, or for a block of states side by side.
+
+Both come from the same rules and differ only in the width of their types and in how they reach memory. One state:
+input k of array j is at ``in_j[k]``, output k at ``out_j[k]``. A block: the lanes of input k are at
+``in_j + k * stride_j``, those of output k at ``out_j + k * lanes``; the block's workspace says where these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.compiler.codegen.elementary import (
+    atan2,
+    atan2_name,
+    by_library,
+    by_library_name,
+    library,
+    sincos,
+    sincos_name,
+)
+from kinetree.compiler.codegen.ir import ONE, Lines, Width
+from kinetree.compiler.codegen.write_buffer import stage_size
+from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
+from kinetree.compiler.graph.passes.schedule import ANGULAR
+from kinetree.compiler.graph.passes.split import Part
+from kinetree.compiler.runtime.code import Layout
+
+PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+INTRINSIC = {"sqrt": "sqrt", "absolute": "fabs", "minimum": "minimum", "maximum": "maximum"}
+COMPARISON = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
+LOGIC = {"logical_and": "and", "logical_or": "or"}
+FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False), "fnms": (True, True)}
+"""Whether the product and whether the summand change sign."""
+
+
+@dataclass(frozen=True)
+class BlockSpace:
+    """The workspace of one block, by byte offsets: where its inputs are, slots of the kernel, inputs, outputs."""
+
+    layout: Layout
+    slots: int
+    width: Width
+
+    @property
+    def slot(self) -> int:
+        """The first slot, behind a table of (address, stride) of every input."""
+        return _aligned(16 * len(self.layout.inputs))
+
+    def packed(self, j: int) -> int:
+        """Input j, if it had to be transposed."""
+        return self.slot + self.width.bytes * (self.slots + sum(self.layout.inputs[:j]))
+
+    def result(self, j: int) -> int:
+        """Output j."""
+        return self.packed(len(self.layout.inputs)) + self.width.bytes * sum(self.layout.outputs[:j])
+
+    @property
+    def stage(self) -> int:
+        """Where rows of results are put in order."""
+        return _aligned(self.result(len(self.layout.outputs)))
+
+    @property
+    def size(self) -> int:
+        return _aligned(self.stage + stage_size(self.width.lanes))
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // 64) * 64
+
+
+def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layout: Layout, wide: Width) -> str:
+    """void name(inputs, outputs, workspace) for one state, given tables of addresses; sines are computed `wide` at a
+    time."""
+    emitter = _Emitter(layout, ONE, wide, outputs)
+    names = [f"ptr %in{j}" for j in range(len(layout.inputs))] + [f"ptr %out{j}" for j in range(len(layout.outputs))]
+    parameters = ", ".join([*names, "ptr %slots"])
+    texts = []
+    for k, part in enumerate(parts):
+        body = emitter.part(part, inputs=k == 0, constants=k == 0)
+        texts.append(f"define internal fastcc void @{name}.part{k}({parameters}) nounwind noinline {{\n{body}\n}}")
+    calls = [f"  call fastcc void @{name}.part{k}({parameters})" for k in range(len(parts))]
+    arrays = [("in", "inputs", j) for j in range(len(layout.inputs))]
+    arrays += [("out", "outputs", j) for j in range(len(layout.outputs))]
+    loads = []
+    for short, table, j in arrays:
+        loads.append(f"  %{short}{j}.at = getelementptr ptr, ptr %{table}, i64 {j}")
+        loads.append(f"  %{short}{j} = load ptr, ptr %{short}{j}.at, align 8")
+    body = "\n".join([*loads, *calls, "  ret void"])
+    head = f"define void @{name}(ptr %inputs, ptr %outputs, ptr %slots) nounwind"
+    return "\n\n".join([*texts, f"{head} {{\n{body}\n}}"])
+
+
+def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace) -> str:
+    """void name.partK(workspace) for every part, to be called in turn for a block of states, and name.constants, to be
+    called once before them."""
+    emitter = _Emitter(space.layout, space.width, space.width, outputs)
+    prologue = [f"  %slots = getelementptr i8, ptr %work, i64 {space.slot}"]
+    for j in range(len(space.layout.inputs)):
+        prologue += [
+            f"  %in{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
+            f"  %in{j} = load ptr, ptr %in{j}.at, align 8",
+            f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
+            f"  %stride{j} = load i64, ptr %stride{j}.at, align 8",
+        ]
+    for j in range(len(space.layout.outputs)):
+        prologue.append(f"  %out{j} = getelementptr i8, ptr %work, i64 {space.result(j)}")
+    bodies = {f"part{k}": emitter.part(part, inputs=k == 0) for k, part in enumerate(parts)}
+    bodies["constants"] = emitter.part(Part([]), constants=True)
+    texts = []
+    for title, body in bodies.items():
+        text = "\n".join([*prologue, body])
+        texts.append(f"define internal fastcc void @{name}.{title}(ptr %work) nounwind noinline {{\n{text}\n}}")
+    return "\n\n".join(texts)
+
+
+ZERO = """define internal fastcc void @kinetree.zero(ptr %place, i64 %count) nounwind noinline {
+entry:
+  %rest = and i64 %count, 7
+  %whole = sub i64 %count, %rest
+  br label %head
+head:
+  %k = phi i64 [0, %entry], [%next, %body]
+  %more = icmp slt i64 %k, %whole
+  br i1 %more, label %body, label %tail
+body:
+  %at = getelementptr double, ptr %place, i64 %k
+  store <8 x double> zeroinitializer, ptr %at, align 8
+  %next = add i64 %k, 8
+  br label %head
+tail:
+  %t = phi i64 [%whole, %head], [%after, %one]
+  %left = icmp slt i64 %t, %count
+  br i1 %left, label %one, label %end
+one:
+  %t.at = getelementptr double, ptr %place, i64 %t
+  store double 0.0, ptr %t.at, align 8
+  %after = add i64 %t, 1
+  br label %tail
+end:
+  ret void
+}"""
+"""Writes zeros; not memset, so that the code needs nothing from outside."""
+
+
+def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
+    """Definitions of the functions the parts call, in the widths they are called in."""
+    used = {node.op for part in parts for node in part.nodes}
+    texts = []
+    for width in dict.fromkeys(widths):
+        if used & {"sin", "cos"}:
+            texts.append(sincos(width))
+        if "atan2" in used:
+            texts.append(atan2(width))
+        texts += [by_library(name, width) for name in ("exp", "log", "tanh") if name in used]
+    texts += [library(), ZERO]
+    return "\n\n".join(texts)
+
+
+def is_zero(node: Node) -> bool:
+    """Whether this is the constant 0."""
+    return node.op == "const" and node.value == 0.0
+
+
+class _Emitter:
+    def __init__(self, layout: Layout, width: Width, wide: Width, outputs: Sequence[Node]) -> None:
+        self.layout = layout
+        self.width = width
+        self.wide = wide
+        self.places: dict[Node, list[tuple[int, int]]] = {}
+        position = 0
+        for j, size in enumerate(layout.outputs):
+            for k in range(size):
+                self.places.setdefault(outputs[position], []).append((j, k))
+                position += 1
+        self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
+
+    def part(self, part: Part, inputs: bool = False, constants: bool = False) -> str:
+        """The body of one part; the first also writes the outputs that are inputs or constants."""
+        self.lines = Lines(self.width)
+        self.names: dict[Node, str] = {}
+        self.pairs: dict[Node, tuple[str, str]] = {}
+        self.loads = part.loads
+        if constants:
+            self._constant_outputs()
+        if inputs:
+            self._plain_outputs("input")
+        for k, node in enumerate(part.nodes):
+            if node.op in ANGULAR and node.args[0] not in self.pairs:
+                self._angles(part.nodes[k:])
+            self.names[node] = self._operation(node)
+            if node in part.stores:
+                self._leave(node, part.stores[node] * self.width.bytes)
+            self._output(node)
+        self.lines.add("ret void")
+        return "\n".join(self.lines.text)
+
+    def _constant_outputs(self) -> None:
+        """Zeros all at once, for a matrix may have thousands; other constants one by one."""
+        for j, size in enumerate(self.layout.outputs):
+            if any(place[0] == j for node in self.places if is_zero(node) for place in self.places[node]):
+                self.lines.add(f"call fastcc void @kinetree.zero(ptr %out{j}, i64 {size * self.width.lanes})")
+        self._plain_outputs("const")
+
+    def _plain_outputs(self, op: str) -> None:
+        for node in self.places:
+            if node.op == op and not is_zero(node):
+                self._output(node)
+
+    def _output(self, node: Node) -> None:
+        for j, k in self.places.get(node, ()):
+            self._store(self._value(node), f"%out{j}", k * self.width.bytes)
+
+    # -- operands ----------------------------------------------------------------------------------------------
+
+    def _value(self, node: Node) -> str:
+        name = self.names.get(node)
+        if name is None:
+            name = self.names[node] = self._take(node) if node in self.loads else self._leaf(node)
+        return name
+
+    def _leave(self, node: Node, offset: int) -> None:
+        """Store a value in the workspace; a truth value as 1 or 0."""
+        value = self.names[node]
+        if SIGNATURES[node.op][1] == BOOLEAN:
+            value = self.lines.select(value, self.width.number(1.0), self.width.number(0.0))
+        self._store(value, "%slots", offset)
+
+    def _take(self, node: Node) -> str:
+        value = self._load("%slots", self.loads[node] * self.width.bytes)
+        if SIGNATURES[node.op][1] == BOOLEAN:
+            value = self.lines.compare("one", value, self.width.number(0.0))
+        return value
+
+    def _leaf(self, node: Node) -> str:
+        if node.op == "const":
+            return self.width.number(float(node.value))
+        if node.op in ("true", "false"):
+            return node.op if self.width.lanes == 1 else f"splat (i1 {node.op})"
+        assert node.op == "input", f"{node.op} is used before it is computed"
+        position = int(node.value)
+        j = next(j for j, start in enumerate(self.starts[1:]) if position < start)
+        k = position - self.starts[j]
+        if self.width.lanes == 1:
+            return self._load(f"%in{j}", 8 * k)
+        offset = self.lines.let(f"mul i64 %stride{j}, {k}")
+        place = self.lines.let(f"getelementptr double, ptr %in{j}, i64 {offset}")
+        return self.lines.let(f"load {self.width.real}, ptr {place}, align 8")
+
+    def _load(self, base: str, offset: int) -> str:
+        place = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        return self.lines.let(f"load {self.width.real}, ptr {place}, align 8")
+
+    def _store(self, value: str, base: str, offset: int) -> None:
+        place = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        self.lines.add(f"store {self.width.real} {value}, ptr {place}, align 8")
+
+    # -- operations --------------------------------------------------------------------------------------------
+
+    def _operation(self, node: Node) -> str:
+        lines, op = self.lines, node.op
+        args = [self._value(arg) for arg in node.args]
+        truth = self.width.vector("i1")
+        if op in PLAIN:
+            return lines.real(PLAIN[op], *args)
+        if op in FUSED:
+            return self._fused(op, *args)
+        if op == "neg":
+            return lines.real("fneg", *args)
+        if op in ("sin", "cos"):
+            return self.pairs[node.args[0]][op == "cos"]
+        if op in INTRINSIC:
+            return lines.intrinsic(INTRINSIC[op], *args)
+        if op in COMPARISON:
+            return lines.compare(COMPARISON[op], *args)
+        if op in LOGIC:
+            return lines.let(f"{LOGIC[op]} {truth} {args[0]}, {args[1]}")
+        if op == "logical_not":
+            ones = "true" if self.width.lanes == 1 else "splat (i1 true)"
+            return lines.let(f"xor {truth} {args[0]}, {ones}")
+        if op == "where":
+            return lines.select(*args)
+        function = atan2_name(self.width) if op == "atan2" else by_library_name(op, self.width)
+        listed = ", ".join(f"{self.width.real} {arg}" for arg in args)
+        return lines.let(f"call fastcc {self.width.real} {function}({listed})")
+
+    def _fused(self, op: str, x: str, y: str, z: str) -> str:
+        minus_product, minus_sum = FUSED[op]
+        if minus_product:
+            x = self.lines.real("fneg", x)
+        if minus_sum:
+            z = self.lines.real("fneg", z)
+        return self.lines.intrinsic("fma", x, y, z)
+
+    # -- sines and cosines -------------------------------------------------------------------------------------
+
+    def _angles(self, nodes: Sequence[Node]) -> None:
+        """Sine and cosine of all angles of the run of such operations that `nodes` begins with.
+
+        One by one in a vector kernel, where every value is a vector already; in a kernel for one state, as many at a
+        time as the CPU has lanes.
+        """
+        run: dict[Node, None] = {}
+        for node in nodes:
+            if node.op not in ANGULAR or node.args[0] in run:
+                break
+            run[node] = None
+        angles = list(dict.fromkeys(node.args[0] for node in run))
+        if self.width.lanes > 1 or len(angles) == 1:
+            for angle in angles:
+                self.pairs[angle] = self._sincos(self.width, self._value(angle))
+            return
+        wide = self.wide
+        for start in range(0, len(angles), wide.lanes):
+            group = angles[start : start + wide.lanes]
+            vector = f"{wide.real} zeroinitializer"
+            for lane, angle in enumerate(group):
+                vector = f"{wide.real} " + self.lines.let(
+                    f"insertelement {vector}, double {self._value(angle)}, i64 {lane}"
+                )
+            results = self._sincos(wide, vector.split(" ")[-1])
+            places = [self.lines.let(f"alloca {wide.real}, align {wide.bytes}") for _ in results]
+            for result, place in zip(results, places, strict=True):
+                self.lines.add(f"store {wide.real} {result}, ptr {place}, align {wide.bytes}")
+            for lane, angle in enumerate(group):
+                sine, cosine = (self._load(place, 8 * lane) for place in places)
+                self.pairs[angle] = (sine, cosine)
+
+    def _sincos(self, width: Width, value: str) -> tuple[str, str]:
+        pair = f"{{{width.real}, {width.real}}}"
+        both = self.lines.let(f"call fastcc {pair} {sincos_name(width)}({width.real} {value})")
+        sine, cosine = (self.lines.let(f"extractvalue {pair} {both}, {k}") for k in (0, 1))
+        return sine, cosine

@@ -1,0 +1,236 @@
+"""The loop of a simulation: blocks of states that go through a kernel turn after turn, their results fed back.
+
+The states of a block lie side by side in a tile, (numbers, lanes), which the kernel reads as it is and into which its
+results are copied after every turn: rows are transposed only for what is recorded. All turns of a block come before the
+next block, so that what is at work stays in the first cache; kernels too long for the instruction cache take two blocks
+through each part together, as in a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kinetree.compiler.codegen.batch import BLOCK, group_size
+from kinetree.compiler.codegen.kernel import BlockSpace
+from kinetree.compiler.codegen.tiles import loop, pack
+from kinetree.compiler.codegen.write import count, unpack, zero_table, zero_tiles
+from kinetree.compiler.graph.expr import Node
+from kinetree.compiler.runtime.code import ROLL, Turning
+
+PER_INPUT, PER_OUTPUT = 4, 3
+"""Words of an input that is not part of the states (address, distances from state to state, from number to number and
+from turn to turn) and of an output (address or 0, distances from state to state and from record to record), distances
+in numbers."""
+
+
+def emit_roll(space: BlockSpace, parts: int, outputs: Sequence[Node], turning: Turning) -> str:
+    """void kinetree_roll(start, stop, turns, until, every, words, states, workspace).
+
+    The states from start to stop, whose tiles lie one behind the other at `states`; what has an address is recorded
+    after `until` turns and then after every `every` ones.
+    """
+    W, group = space.width.lanes, group_size(parts)
+    tile = W * sum(space.layout.inputs[: turning.states])
+    lines = [
+        f"define void @{ROLL}(i64 %start, i64 %stop, i64 %turns, i64 %until, i64 %every, ptr %words, ptr %states, "
+        "ptr %work) nounwind {",
+        "  %waiting = alloca i64, align 8",
+        "  %recorded = alloca i64, align 8",
+    ]
+    for k in range(group):
+        lines.append(f"  %work{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
+        lines.append(f"  call fastcc void @{BLOCK}.constants(ptr %work{k})")
+    here = "i64 %{0}, i64 %stop, ptr %words"
+    calls = {
+        "beginning": [
+            f"  call fastcc void @kinetree.begin({here.format('beginning')}, ptr %beginning.tile, ptr %beginning.work)"
+        ],
+        "reading": [f"  call fastcc void @kinetree.read({here.format('reading')}, i64 %turn, ptr %reading.work)"],
+        **{f"part{k}": [f"  call fastcc void @{BLOCK}.part{k}(ptr %part{k}.work)"] for k in range(parts)},
+        "carrying": ["  call fastcc void @kinetree.carry(ptr %carrying.tile, ptr %carrying.work)"],
+        "writing": [f"  call fastcc void @kinetree.write({here.format('writing')}, i64 %record, ptr %writing.work)"],
+    }
+    blocks = {name: _for_blocks(name, body, space, tile) for name, body in calls.items()}
+    order = [*(["reading"] if any(turning.moving) else []), *(f"part{k}" for k in range(parts)), "carrying"]
+    turn = [f"  br label %{order[0]}.enter"]
+    for name, after in zip(order, [*order[1:], "judge"], strict=True):
+        turn += [f"{name}.enter:", *blocks[name](after if after == "judge" else f"{after}.enter")]
+    turn += [
+        "judge:",
+        "  %waited = load i64, ptr %waiting, align 8",
+        "  %left = sub i64 %waited, 1",
+        "  store i64 %left, ptr %waiting, align 8",
+        "  %due = icmp eq i64 %left, 0",
+        "  br i1 %due, label %due.enter, label %turn.done",
+        "due.enter:",
+        "  %record = load i64, ptr %recorded, align 8",
+        "  %record.next = add i64 %record, 1",
+        "  store i64 %record.next, ptr %recorded, align 8",
+        "  store i64 %every, ptr %waiting, align 8",
+        "  br label %writing.enter",
+        "writing.enter:",
+        *blocks["writing"]("turn.done"),
+        "turn.done:",
+    ]
+    body = [
+        f"  %past = add i64 %group, {W * group}",
+        "  %over = icmp sgt i64 %past, %stop",
+        "  %limit = select i1 %over, i64 %stop, i64 %past",
+        "  store i64 %until, ptr %waiting, align 8",
+        "  store i64 0, ptr %recorded, align 8",
+        "  br label %beginning.enter",
+        "beginning.enter:",
+        *blocks["beginning"]("turn.enter"),
+        "turn.enter:",
+        *loop("turn", "0", 1, "%turns", turn, "group.done", last="turn.done"),
+        "group.done:",
+    ]
+    lines += [
+        "  br label %group.enter",
+        "group.enter:",
+        *loop("group", "%start", W * group, "%stop", body, "end", last="group.done"),
+        "end:",
+        "  ret void",
+        "}",
+    ]
+    texts = ["\n".join(lines), _begin(space, turning), _carry(space, turning), _write(space, turning)]
+    if any(turning.moving):
+        texts.append(_read(space, turning))
+    texts += [pack(size, space.width) for size in dict.fromkeys(space.layout.inputs[turning.states :])]
+    position = 0
+    for j, n in enumerate(space.layout.outputs):
+        zeros = zero_tiles(outputs[position : position + n], W)
+        position += n
+        texts += [unpack(j, n, space.width, zeros), zero_table(j, zeros)]
+    return "\n\n".join(texts)
+
+
+def _for_blocks(name: str, body: list[str], space: BlockSpace, tile: int) -> Callable[[str], list[str]]:
+    """A loop over the blocks of a group, given where it goes on: %name, and its workspace and tile."""
+    W = space.width.lanes
+    own = [
+        f"  %{name}.behind = sub i64 %{name}, %group",
+        f"  %{name}.offset = mul i64 %{name}.behind, {space.size // W}",
+        f"  %{name}.work = getelementptr i8, ptr %work, i64 %{name}.offset",
+        f"  %{name}.first = mul i64 %{name}, {tile // W}",
+        f"  %{name}.tile = getelementptr double, ptr %states, i64 %{name}.first",
+    ]
+    return lambda after: loop(name, "%group", W, "%limit", [*own, *body], after)
+
+
+def _words(start: int, names: Sequence[str]) -> list[str]:
+    """Load words from number `start` on."""
+    lines = []
+    for k, name in enumerate(names):
+        kind = "ptr" if k == 0 else "i64"
+        lines.append(f"  %{name}.at = getelementptr i64, ptr %words, i64 {start + k}")
+        lines.append(f"  %{name} = load {kind}, ptr %{name}.at, align 8")
+    return lines
+
+
+def _input_words(j: int, turning: Turning) -> list[str]:
+    return _words(PER_INPUT * (j - turning.states), [f"in{j}", f"row{j}", f"column{j}", f"step{j}"])
+
+
+def _place(j: int, place: str, stride: str) -> list[str]:
+    """Let the kernel find input j there."""
+    return [
+        f"  %from{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
+        f"  store ptr {place}, ptr %from{j}.at, align 8",
+        f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
+        f"  store i64 {stride}, ptr %stride{j}.at, align 8",
+    ]
+
+
+def _begin(space: BlockSpace, turning: Turning) -> str:
+    """States of the block at state i are in its tile; what stays the same is transposed once."""
+    W, inputs = space.width.lanes, space.layout.inputs
+    lines = [
+        "define internal fastcc void @kinetree.begin(i64 %i, i64 %stop, ptr %words, ptr %tile, ptr %work) "
+        "nounwind noinline {",
+        *count(W),
+    ]
+    for j in range(turning.states):
+        lines.append(f"  %state{j} = getelementptr double, ptr %tile, i64 {W * sum(inputs[:j])}")
+        lines += _place(j, f"%state{j}", str(W))
+    for j in range(turning.states, len(inputs)):
+        lines.append(f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}")
+        lines += _place(j, f"%packed{j}", str(W))
+        if not turning.moving[j - turning.states]:
+            lines += [*_input_words(j, turning), *_packed(j, inputs[j], f"%in{j}")]
+    return "\n".join([*lines, "  ret void", "}"])
+
+
+def _packed(j: int, size: int, start: str) -> list[str]:
+    return [
+        f"  %offset{j} = mul i64 %i, %row{j}",
+        f"  %rows{j} = getelementptr double, ptr {start}, i64 %offset{j}",
+        f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %rows{j}, i64 %row{j}, i64 %column{j}, "
+        "i64 %count)",
+    ]
+
+
+def _read(space: BlockSpace, turning: Turning) -> str:
+    """Inputs of this turn."""
+    lines = [
+        "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %words, i64 %turn, ptr %work) "
+        "nounwind noinline {",
+        *count(space.width.lanes),
+    ]
+    for j in range(turning.states, len(space.layout.inputs)):
+        if turning.moving[j - turning.states]:
+            lines += [
+                *_input_words(j, turning),
+                f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
+                f"  %along{j} = mul i64 %turn, %step{j}",
+                f"  %now{j} = getelementptr double, ptr %in{j}, i64 %along{j}",
+                *_packed(j, space.layout.inputs[j], f"%now{j}"),
+            ]
+    return "\n".join([*lines, "  ret void", "}"])
+
+
+def _carry(space: BlockSpace, turning: Turning) -> str:
+    """Results become states; they lie in the same order."""
+    real, size = space.width.real, space.width.bytes
+    lines = [
+        "define internal fastcc void @kinetree.carry(ptr %tile, ptr %work) nounwind noinline {",
+        f"  %results = getelementptr i8, ptr %work, i64 {space.result(0)}",
+        "  br label %k.enter",
+        "k.enter:",
+    ]
+    body = [
+        f"  %offset = mul i64 %k, {size}",
+        "  %from = getelementptr i8, ptr %results, i64 %offset",
+        "  %to = getelementptr i8, ptr %tile, i64 %offset",
+        f"  %value = load {real}, ptr %from, align 8",
+        f"  store {real} %value, ptr %to, align 8",
+    ]
+    lines += loop("k", "0", 1, str(sum(space.layout.outputs[: turning.states])), body, "end")
+    return "\n".join([*lines, "end:", "  ret void", "}"])
+
+
+def _write(space: BlockSpace, turning: Turning) -> str:
+    """Outputs of this record that have an address, as rows."""
+    behind = PER_INPUT * len(turning.moving)
+    lines = [
+        "define internal fastcc void @kinetree.write(i64 %i, i64 %stop, ptr %words, i64 %record, ptr %work) "
+        "nounwind noinline {",
+        *count(space.width.lanes),
+        "  br label %begin0",
+    ]
+    for j in range(len(space.layout.outputs)):
+        lines += [
+            f"begin{j}:",
+            *_words(behind + PER_OUTPUT * j, [f"out{j}", f"back{j}", f"ahead{j}"]),
+            f"  %none{j} = icmp eq ptr %out{j}, null",
+            f"  br i1 %none{j}, label %begin{j + 1}, label %unpack{j}",
+            f"unpack{j}:",
+            f"  %across{j} = mul i64 %i, %back{j}",
+            f"  %along{j} = mul i64 %record, %ahead{j}",
+            f"  %both{j} = add i64 %across{j}, %along{j}",
+            f"  %to{j} = getelementptr double, ptr %out{j}, i64 %both{j}",
+            f"  %result{j} = getelementptr i8, ptr %work, i64 {space.result(j)}",
+            f"  call fastcc void @kinetree.unpack.{j}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)",
+            f"  br label %begin{j + 1}",
+        ]
+    return "\n".join([*lines, f"begin{len(space.layout.outputs)}:", "  ret void", "}"])

@@ -1,0 +1,121 @@
+"""Rows to lanes and back: W rows of n numbers, transposed tile by tile."""
+
+from __future__ import annotations
+
+from kinetree.compiler.codegen.ir import Width
+
+
+def loop(
+    name: str, start: str, step: int, limit: str, body: list[str], after: str, last: str | None = None
+) -> list[str]:
+    """for (k = start; k < limit; k += step) body; then go to `after`.
+
+    The body uses %{name}; where it has blocks of its own, `last` is the one it ends with. Entered from {name}.enter.
+    """
+    return [
+        f"  br label %{name}.head",
+        f"{name}.head:",
+        f"  %{name} = phi i64 [{start}, %{name}.enter], [%{name}.next, %{last or f'{name}.body'}]",
+        f"  %{name}.more = icmp slt i64 %{name}, {limit}",
+        f"  br i1 %{name}.more, label %{name}.body, label %{after}",
+        f"{name}.body:",
+        *body,
+        f"  %{name}.next = add i64 %{name}, {step}",
+        f"  br label %{name}.head",
+    ]
+
+
+def pack(n: int, width: Width) -> str:
+    """n columns of up to W rows, transposed so that the W values of a column lie side by side."""
+    W = width.lanes
+    whole = n - n % W
+    lines = [
+        f"define internal fastcc void @kinetree.pack.{n}(ptr %dst, ptr %src, i64 %row, i64 %column, i64 %count) "
+        "nounwind noinline {",
+        "  %contiguous = icmp eq i64 %column, 1",
+        f"  %full = icmp eq i64 %count, {W}",
+        "  %tiled = and i1 %contiguous, %full",
+        "  br i1 %tiled, label %tile.enter, label %one.enter",
+        "tile.enter:",
+    ]
+    lines += loop("tile", "0", W, str(whole), _pack_tile("a", "%tile", W, W, width), "rest")
+    lines.append("rest:")
+    if n % W:
+        lines += _pack_tile("b", str(whole), W, n % W, width)
+    lines += ["  ret void", "one.enter:"]
+    body = ["  %one.column = mul i64 %one, %column", f"  %one.to = mul i64 %one, {W}"]
+    for lane in range(W):
+        body += [
+            f"  %c{lane} = icmp sgt i64 %count, {lane}",
+            f"  %last{lane} = sub i64 %count, 1",
+            f"  %r{lane} = select i1 %c{lane}, i64 {lane}, i64 %last{lane}",
+            f"  %ro{lane} = mul i64 %r{lane}, %row",
+            f"  %so{lane} = add i64 %ro{lane}, %one.column",
+            f"  %sp{lane} = getelementptr double, ptr %src, i64 %so{lane}",
+            f"  %v{lane} = load double, ptr %sp{lane}, align 8",
+            f"  %do{lane} = add i64 %one.to, {lane}",
+            f"  %dp{lane} = getelementptr double, ptr %dst, i64 %do{lane}",
+            f"  store double %v{lane}, ptr %dp{lane}, align 8",
+        ]
+    lines += loop("one", "0", 1, str(n), body, "end")
+    lines += ["end:", "  ret void", "}"]
+    return "\n".join(lines)
+
+
+def mask(columns: int, W: int) -> str:
+    """The first lanes only."""
+    return f"<{W} x i1> <{', '.join(f'i1 {int(k < columns)}' for k in range(W))}>"
+
+
+def aligned(place: str, width: Width) -> str:
+    """The address argument of a masked load or store."""
+    return f"ptr {place}, i32 8" if width.older else f"ptr align 8 {place}"
+
+
+def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[str]:
+    """W rows by `columns` columns from column `start` on."""
+    real, lines = width.real, []
+    for row in range(W):
+        lines += [
+            f"  %{p}r{row} = mul i64 %row, {row}",
+            f"  %{p}o{row} = add i64 %{p}r{row}, {start}",
+            f"  %{p}s{row} = getelementptr double, ptr %src, i64 %{p}o{row}",
+        ]
+        if columns == W:
+            lines.append(f"  %{p}v{row} = load {real}, ptr %{p}s{row}, align 8")
+        else:
+            lines.append(
+                f"  %{p}v{row} = call {real} @llvm.masked.load.{width.suffix}.p0({aligned(f'%{p}s{row}', width)}, "
+                f"{mask(columns, W)}, {real} zeroinitializer)"
+            )
+    names = transposed(p, [f"%{p}v{row}" for row in range(W)], width, lines)
+    for column in range(columns):
+        lines += [
+            f"  %{p}k{column} = add i64 {start}, {column}",
+            f"  %{p}w{column} = mul i64 %{p}k{column}, {W}",
+            f"  %{p}d{column} = getelementptr double, ptr %dst, i64 %{p}w{column}",
+            f"  store {real} {names[column]}, ptr %{p}d{column}, align 8",
+        ]
+    return lines
+
+
+def transposed(p: str, rows: list[str], width: Width, lines: list[str]) -> list[str]:
+    """W vectors of W lanes, transposed by swapping ever larger blocks."""
+    W, real = width.lanes, width.real
+    distance = 1
+    while distance < W:
+        new = list(rows)
+        for i in range(W):
+            if i & distance:
+                continue
+            a, b = rows[i], rows[i + distance]
+            low = [j if not j & distance else W + j - distance for j in range(W)]
+            high = [j + distance if not j & distance else W + j for j in range(W)]
+            for k, mask in ((i, low), (i + distance, high)):
+                name = f"%{p}x{distance}.{k}"
+                listed = ", ".join(f"i32 {m}" for m in mask)
+                lines.append(f"  {name} = shufflevector {real} {a}, {real} {b}, <{W} x i32> <{listed}>")
+                new[k] = name
+        rows = new
+        distance *= 2
+    return rows

@@ -1,0 +1,366 @@
+"""Results of a block: from lanes side by side to the rows of the arrays they belong to.
+
+Tiles of nothing but zeros are written without looking at the lanes. Rows begin anywhere in a cache line, and writing
+many of them in turn, each across lines, is slow. So some columns of long rows are put in order on a small stage, each
+row as far behind the start of a line as it will be in memory, and leave it line by line; what does not fill the last
+line waits for the next columns. The lines of a large batch go past the cache: otherwise each is read before it is
+written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.compiler.codegen.ir import Width
+from kinetree.compiler.codegen.kernel import BlockSpace, is_zero
+from kinetree.compiler.codegen.tiles import aligned, loop, mask, transposed
+from kinetree.compiler.codegen.write_buffer import COLUMNS, LINE, ROW
+from kinetree.compiler.graph.expr import Node
+
+STREAMED = 2**20
+"""Bytes of results from which on they go past the cache: about what the second cache holds."""
+
+
+def streamed_size(space: BlockSpace) -> int:
+    """Bytes of the results of one state that may go past the cache."""
+    return 8 * sum(n for n in space.layout.outputs if n >= COLUMNS)
+
+
+def fields(space: BlockSpace) -> list[str]:
+    """Load all of the descriptor; what is not used costs nothing."""
+    names = [name for j in range(len(space.layout.inputs)) for name in (f"in{j}", f"row{j}", f"column{j}")]
+    names += [name for j in range(len(space.layout.outputs)) for name in (f"out{j}", f"back{j}")]
+    lines = []
+    for k, name in enumerate(names):
+        kind = "ptr" if name.startswith(("in", "out")) else "i64"
+        lines.append(f"  %{name}.at = getelementptr i64, ptr %descriptor, i64 {k}")
+        lines.append(f"  %{name} = load {kind}, ptr %{name}.at, align 8")
+    return lines
+
+
+def count(W: int) -> list[str]:
+    """How many states this block really has."""
+    return [
+        "  %left = sub i64 %stop, %i",
+        f"  %short = icmp slt i64 %left, {W}",
+        f"  %count = select i1 %short, i64 %left, i64 {W}",
+    ]
+
+
+def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
+    """Outputs of the block at state i, as rows."""
+    W = space.width.lanes
+    lines = [
+        "define internal fastcc void @kinetree.write(i64 %i, i64 %stop, ptr %descriptor, ptr %work, i1 %streaming) "
+        "nounwind noinline {",
+        *fields(space),
+        *count(W),
+        f"  %whole = icmp eq i64 %count, {W}",
+        f"  %stage = getelementptr i8, ptr %work, i64 {space.stage}",
+        "  br label %begin0",
+    ]
+    texts, position = [], 0
+    for j, n in enumerate(space.layout.outputs):
+        zeros = zero_tiles(outputs[position : position + n], W)
+        position += n
+        lines += [
+            f"begin{j}:",
+            f"  %to{j}.offset = mul i64 %i, %back{j}",
+            f"  %to{j} = getelementptr double, ptr %out{j}, i64 %to{j}.offset",
+            f"  %result{j} = getelementptr i8, ptr %work, i64 {space.result(j)}",
+            f"  %dense{j} = icmp eq i64 %back{j}, {n}",
+            f"  %staged{j} = and i1 %whole, %dense{j}",
+            f"  br i1 {f'%staged{j}' if n >= COLUMNS else 'false'}, label %stage{j}, label %plain{j}",
+            f"stage{j}:",
+        ]
+        if n >= COLUMNS:
+            lines.append(
+                f"  call fastcc void @kinetree.stage.{j}(ptr %to{j}, ptr %result{j}, ptr %stage, i1 %streaming)"
+            )
+            texts.append(_stage(j, n, space.width, zeros))
+        lines += [
+            f"  br label %begin{j + 1}",
+            f"plain{j}:",
+            *prefetch(f"out{j}", f"%to{j}", f"%back{j}", n, space.width, write=True),
+            f"  call fastcc void @kinetree.unpack.{j}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)",
+            f"  br label %begin{j + 1}",
+        ]
+        texts.append(unpack(j, n, space.width, zeros))
+        texts.append(zero_table(j, zeros))
+    lines += [f"begin{len(space.layout.outputs)}:", "  ret void", "}"]
+    return "\n\n".join(["\n".join(lines), *texts, _flush_whole(), _FLUSH, "!0 = !{i32 1}"])
+
+
+MOST_LINES = 64
+"""Lines of one array to ask for ahead; the CPU follows longer rows by itself."""
+
+
+def prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) -> list[str]:
+    """Ask for the cache lines of the next block while this one is computed: its rows lie behind those at `start`."""
+    lines = [
+        f"  %{p}.ahead = mul i64 {row}, {width.lanes}",
+        f"  %{p}.next = getelementptr double, ptr {start}, i64 %{p}.ahead",
+    ]
+    for line in range(min(-(-n * width.bytes // LINE), MOST_LINES)):
+        lines += [
+            f"  %{p}.line{line} = getelementptr i8, ptr %{p}.next, i64 {line * LINE}",
+            f"  call void @llvm.prefetch.p0(ptr %{p}.line{line}, i32 {int(write)}, i32 3, i32 1)",
+        ]
+    return lines
+
+
+def zero_tiles(nodes: Sequence[Node], W: int) -> list[bool]:
+    """Which of the whole tiles hold nothing but zeros."""
+    return [all(map(is_zero, nodes[k : k + W])) for k in range(0, len(nodes) - W + 1, W)]
+
+
+def zero_table(j: int, zeros: Sequence[bool]) -> str:
+    """Which tiles of output j are zeros, where the code of `unpack` looks."""
+    listed = ", ".join(f"i8 {int(zero)}" for zero in zeros)
+    return f"@kinetree.zeros.{j} = internal constant [{len(zeros)} x i8] [{listed}]"
+
+
+def unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
+    """n values of each of the first `count` lanes as rows, any distance apart."""
+    W = width.lanes
+    whole = n - n % W
+    lines = [
+        f"define internal fastcc void @kinetree.unpack.{j}(ptr %dst, ptr %src, i64 %row, i64 %count) "
+        "nounwind noinline {",
+        f"  %full = icmp eq i64 %count, {W}",
+    ]
+    for lane in range(W):
+        lines += [
+            f"  %away{lane} = mul i64 %row, {lane}",
+            f"  %row{lane} = getelementptr double, ptr %dst, i64 %away{lane}",
+        ]
+    lines += ["  br i1 %full, label %tile.enter, label %lane.enter", "tile.enter:"]
+    lines += _tiles(j, "tile", "0", str(whole), "%tile", width, zeros, "rest")
+    lines.append("rest:")
+    if n % W:
+        lines += _tile("b", str(whole), str(whole), n % W, width)
+    lines += ["  ret void", "lane.enter:", "  %total = mul i64 %count, " + str(n)]
+    body = [
+        f"  %l = udiv i64 %lane, {max(n, 1)}",
+        f"  %k = urem i64 %lane, {max(n, 1)}",
+        f"  %kw = mul i64 %k, {W}",
+        "  %so = add i64 %kw, %l",
+        "  %sp = getelementptr double, ptr %src, i64 %so",
+        "  %v = load double, ptr %sp, align 8",
+        "  %lr = mul i64 %l, %row",
+        "  %do = add i64 %lr, %k",
+        "  %dp = getelementptr double, ptr %dst, i64 %do",
+        "  store double %v, ptr %dp, align 8",
+    ]
+    lines += loop("lane", "0", 1, "%total", body, "end")
+    return "\n".join([*lines, "end:", "  ret void", "}"])
+
+
+def _stage(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
+    """n values of every lane as rows one behind the other, in whole lines; or `past` the cache."""
+    W = width.lanes
+    whole, rest = n - n % COLUMNS, n % COLUMNS
+    lines = [
+        f"define internal fastcc void @kinetree.stage.{j}(ptr %dst, ptr %src, ptr %stage, i1 %past) "
+        "nounwind noinline {"
+    ]
+    for lane in range(W):
+        lines += [
+            f"  %to{lane} = getelementptr double, ptr %dst, i64 {lane * n}",
+            f"  %address{lane} = ptrtoint ptr %to{lane} to i64",
+            f"  %shift{lane} = and i64 %address{lane}, {LINE - 1}",
+            f"  %from{lane} = getelementptr i8, ptr %stage, i64 {lane * ROW}",
+            f"  %row{lane} = getelementptr i8, ptr %from{lane}, i64 %shift{lane}",
+        ]
+    lines += ["  br label %chunk.enter", "chunk.enter:"]
+    body = [
+        f"  %chunk.end = add i64 %chunk, {COLUMNS}",
+        "  %first = icmp eq i64 %chunk, 0",
+        f"  %last = icmp eq i64 %chunk.end, {n}",
+        "  br label %tile.enter",
+        "tile.enter:",
+        *_tiles(j, "tile", "%chunk", "%chunk.end", "%tile.here", width, zeros, "flush"),
+        "flush:",
+        *_flushes("c", W, "%chunk", "%first", COLUMNS, "%last"),
+    ]
+    lines += loop("chunk", "0", COLUMNS, str(whole), body, "rest", last="flush")
+    lines.append("rest:")
+    if rest:
+        lines += ["  br label %late.enter", "late.enter:"]
+        lines += _tiles(j, "late", str(whole), str(n - n % W), "%late.here", width, zeros, "odd", origin=str(whole))
+        lines.append("odd:")
+        if n % W:
+            lines += _tile("b", str(n - n % W), str(n - n % W - whole), n % W, width)
+        lines += _flushes("r", W, str(whole), "false", rest, "true")
+    return "\n".join([*lines, "  ret void", "}"])
+
+
+def _tiles(
+    j: int,
+    name: str,
+    start: str,
+    stop: str,
+    place: str,
+    width: Width,
+    zeros: Sequence[bool],
+    after: str,
+    origin: str = "%chunk",
+) -> list[str]:
+    """Tiles from number `start` to `stop`, each stored at `place` numbers behind the rows."""
+    W = width.lanes
+    body = [f"  {place} = sub i64 %{name}, {origin}"] if place != f"%{name}" else []
+    if any(zeros):
+        body += [
+            f"  %{name}.index = lshr i64 %{name}, {W.bit_length() - 1}",
+            f"  %{name}.flag.at = getelementptr i8, ptr @kinetree.zeros.{j}, i64 %{name}.index",
+            f"  %{name}.flag = load i8, ptr %{name}.flag.at, align 1",
+            f"  %{name}.empty = icmp ne i8 %{name}.flag, 0",
+            f"  br i1 %{name}.empty, label %{name}.zeros, label %{name}.values",
+            f"{name}.zeros:",
+            *_store_rows(f"{name}z", place, ["zeroinitializer"] * W, W, width),
+            f"  br label %{name}.done",
+            f"{name}.values:",
+            *_tile(f"{name}v", f"%{name}", place, W, width),
+            f"  br label %{name}.done",
+            f"{name}.done:",
+        ]
+        return loop(name, start, W, stop, body, after, last=f"{name}.done")
+    return loop(name, start, W, stop, [*body, *_tile(f"{name}v", f"%{name}", place, W, width)], after)
+
+
+def _tile(p: str, start: str, place: str, columns: int, width: Width) -> list[str]:
+    """`columns` numbers of all lanes from number `start` on, transposed."""
+    W, real, lines, names = width.lanes, width.real, [], []
+    for column in range(columns):
+        lines += [
+            f"  %{p}k{column} = add i64 {start}, {column}",
+            f"  %{p}w{column} = mul i64 %{p}k{column}, {W}",
+            f"  %{p}s{column} = getelementptr double, ptr %src, i64 %{p}w{column}",
+            f"  %{p}v{column} = load {real}, ptr %{p}s{column}, align 8",
+        ]
+        names.append(f"%{p}v{column}")
+    names = transposed(p, [*names, *["zeroinitializer"] * (W - columns)], width, lines)
+    return [*lines, *_store_rows(p, place, names, columns, width)]
+
+
+def _store_rows(p: str, place: str, names: Sequence[str], columns: int, width: Width) -> list[str]:
+    lines = []
+    for lane, name in enumerate(names):
+        lines.append(f"  %{p}d{lane} = getelementptr double, ptr %row{lane}, i64 {place}")
+        if columns == width.lanes:
+            lines.append(f"  store {width.real} {name}, ptr %{p}d{lane}, align 8")
+        else:
+            lines.append(
+                f"  call void @llvm.masked.store.{width.suffix}.p0({width.real} {name}, "
+                f"{aligned(f'%{p}d{lane}', width)}, {mask(columns, width.lanes)})"
+            )
+    return lines
+
+
+def _flushes(p: str, W: int, column: str, first: str, numbers: int, last: str) -> list[str]:
+    lines = []
+    for lane in range(W):
+        lines += [
+            f"  %{p}t{lane} = getelementptr double, ptr %to{lane}, i64 {column}",
+            f"  call fastcc void @kinetree.flush{'.whole' * (numbers == COLUMNS)}(ptr %{p}t{lane}, ptr %from{lane}, "
+            f"i1 {first}, i64 {8 * numbers}, i1 {last}, i1 %past)",
+        ]
+    return lines
+
+
+def _flush_whole() -> str:
+    """The same for as many columns as the stage holds: so many whole lines, and what waits for the next."""
+    name, count = "@kinetree.flush.whole", 8 * COLUMNS // LINE
+    lines = [
+        f"define internal fastcc void {name}(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past) "
+        "nounwind noinline {",
+        "  %address = ptrtoint ptr %to to i64",
+        f"  %shift = and i64 %address, {LINE - 1}",
+        "  %inside = icmp ne i64 %shift, 0",
+        "  %either = or i1 %first, %last",
+        "  %ragged = and i1 %either, %inside",
+        "  br i1 %ragged, label %general, label %usual",
+        "general:",
+        "  call fastcc void @kinetree.flush(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past)",
+        "  ret void",
+        "usual:",
+        "  %back = sub i64 0, %shift",
+        "  %lines = getelementptr i8, ptr %to, i64 %back",
+    ]
+    for k in range(count + 1):
+        lines += [
+            f"  %from{k} = getelementptr i8, ptr %from, i64 {k * LINE}",
+            f"  %value{k} = load <8 x double>, ptr %from{k}, align {LINE}",
+            f"  %to{k} = getelementptr i8, ptr %lines, i64 {k * LINE}",
+        ]
+    lines += [
+        f"  store <8 x double> %value{count}, ptr %from, align {LINE}",
+        "  br i1 %past, label %stream, label %plain",
+    ]
+    for label, mark in (("stream", ", !nontemporal !0"), ("plain", "")):
+        lines.append(f"{label}:")
+        lines += [f"  store <8 x double> %value{k}, ptr %to{k}, align {LINE}{mark}" for k in range(count)]
+        lines.append("  ret void")
+    return "\n".join([*lines, "}"])
+
+
+_FLUSH = f"""
+; `length` bytes of one row leave the stage for `to`. The first line, and the last of the whole row, belong to
+; neighbours too and are written number by number; between, what is left over waits at the start of the stage.
+define internal fastcc void @kinetree.flush(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past)
+    nounwind noinline {{
+entry:
+  %address = ptrtoint ptr %to to i64
+  %shift = and i64 %address, {LINE - 1}
+  %back = sub i64 0, %shift
+  %lines = getelementptr i8, ptr %to, i64 %back
+  %end = add i64 %shift, %length
+  %inside = icmp ne i64 %shift, 0
+  %ragged = and i1 %first, %inside
+  br i1 %ragged, label %head, label %line
+head:
+  %h = phi i64 [%shift, %entry], [%h.next, %head]
+  %h.from = getelementptr i8, ptr %from, i64 %h
+  %h.to = getelementptr i8, ptr %lines, i64 %h
+  %h.value = load double, ptr %h.from, align 8
+  store double %h.value, ptr %h.to, align 8
+  %h.next = add i64 %h, 8
+  %h.more = icmp slt i64 %h.next, {LINE}
+  br i1 %h.more, label %head, label %line
+line:
+  %k = phi i64 [0, %entry], [{LINE}, %head], [%k.next, %stream], [%k.next, %plain]
+  %k.next = add i64 %k, {LINE}
+  %fits = icmp sle i64 %k.next, %end
+  br i1 %fits, label %whole, label %over
+whole:
+  %k.from = getelementptr i8, ptr %from, i64 %k
+  %k.to = getelementptr i8, ptr %lines, i64 %k
+  %k.value = load <8 x double>, ptr %k.from, align 8
+  br i1 %past, label %stream, label %plain
+stream:
+  store <8 x double> %k.value, ptr %k.to, align {LINE}, !nontemporal !0
+  br label %line
+plain:
+  store <8 x double> %k.value, ptr %k.to, align {LINE}
+  br label %line
+over:
+  br i1 %last, label %tail, label %carry
+carry:
+  %c.from = getelementptr i8, ptr %from, i64 %k
+  %c.value = load <8 x double>, ptr %c.from, align 8
+  store <8 x double> %c.value, ptr %from, align 8
+  ret void
+tail:
+  %t = phi i64 [%k, %over], [%t.next, %number]
+  %t.more = icmp slt i64 %t, %end
+  br i1 %t.more, label %number, label %done
+number:
+  %t.from = getelementptr i8, ptr %from, i64 %t
+  %t.to = getelementptr i8, ptr %lines, i64 %t
+  %t.value = load double, ptr %t.from, align 8
+  store double %t.value, ptr %t.to, align 8
+  %t.next = add i64 %t, 8
+  br label %tail
+done:
+  ret void
+}}"""

@@ -1,0 +1,1 @@
+"""Scalar graphs: tracing, derivatives, and the passes that simplify and schedule them."""

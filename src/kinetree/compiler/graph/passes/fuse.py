@@ -1,0 +1,34 @@
+"""Multiply-add fusion: one instruction, one rounding, for a product and a sum.
+
+A product is taken apart only where every use of it is a sum, so that it need not be computed as well.
+"""
+
+from __future__ import annotations
+
+from kinetree.compiler.graph.graph import Graph, uses
+from kinetree.compiler.graph.passes.rewrite import rewrite
+from kinetree.compiler.graph.passes.rules import compile_rules, parse_rules
+
+FUSE = parse_rules(
+    """
+    x * y + z -> fma(x, y, z)
+    x * y - z -> fms(x, y, z)
+    z - x * y -> fnma(x, y, z)
+    -fma(x, y, z) -> fnms(x, y, z)
+    -fms(x, y, z) -> fnma(x, y, z)
+    -fnma(x, y, z) -> fms(x, y, z)
+    """
+)
+_fuse = compile_rules(FUSE, once=True)
+
+
+def fuse(graph: Graph) -> Graph:
+    """The graph with sums of products as fused operations."""
+    counted = uses(graph)
+    needed = set(graph.outputs)  # computed on its own anyway: some use of it cannot take it apart
+    for node in graph.nodes():
+        for arg in node.args:
+            alone = node.op not in ("add", "sub") if arg.op == "mul" else counted[arg] > 1
+            if alone:
+                needed.add(arg)
+    return rewrite(graph, _fuse, needed)

@@ -1,0 +1,24 @@
+"""Apply a table of rules to a whole graph."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from kinetree.compiler.graph.expr import Node, Rules
+from kinetree.compiler.graph.graph import Graph, rebuilt
+
+
+def rewrite(graph: Graph, rules: Rules, kept: Set[Node]) -> Graph:
+    """The graph with each node replaced as the first fitting rule says; nodes in `kept` are not taken apart."""
+    shared: set[Node] = set()
+
+    def change(node: Node, args: tuple[Node, ...]) -> Node:
+        rule = rules.get(node.op)
+        new = rule(shared, *args) if rule is not None else None
+        if new is None:
+            new = rebuilt(node, args)
+        if node in kept:
+            shared.add(new)
+        return new
+
+    return graph.mapped(change)

@@ -1,0 +1,168 @@
+"""Rewriting rules as text, compiled to Python functions.
+
+    x + 0 -> x              a literal matches that constant
+    x * (c * y) -> (x * c) * y     names that start with c match any constant, other names anything
+    x - x -> 0              a name that stands twice must match the same node
+    x * y + z -> fma(x, y, z)      functions are operations by name
+
+Commutative operations are tried both ways round. The functions take an operation's operands and return the node that
+replaces it, or None; rules are tried in the order they are written.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count, product
+from typing import Any
+
+from kinetree.compiler.graph.expr import COMMUTATIVE, Node, Rules, boolean, constant, make
+
+_OPERATORS = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.USub: "neg",
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Both sides as Python expressions, and the operation at the top of the left one."""
+
+    text: str
+    left: ast.expr
+    right: ast.expr
+    op: str
+
+
+def parse_rules(text: str) -> tuple[Rule, ...]:
+    """The rules of a table, one a line; what follows # is a comment."""
+    found = []
+    for line in text.splitlines():
+        line = line.split("#")[0].strip()
+        if line:
+            left, right = (ast.parse(side.strip(), mode="eval").body for side in line.split("->"))
+            found.append(Rule(line, left, right, _operation(left)[0]))
+    return tuple(found)
+
+
+def compile_rules(rules: Iterable[Rule], once: bool = False) -> Rules:
+    """For each operation, one function that tries all rules for it.
+
+    With `once`, a rule applies only where the inner operations it takes apart are used once; the functions then take a
+    set of the nodes used more than once as their first argument.
+    """
+    by_op: dict[str, list[Rule]] = {}
+    for rule in rules:
+        by_op.setdefault(rule.op, []).append(rule)
+    names: dict[str, Any] = {"Node": Node, "make": make, "constant": constant, "boolean": boolean}
+    compiled = {}
+    for op, group in by_op.items():
+        arity = len(_operation(group[0].left)[1])
+        arguments = [f"a{k}" for k in range(arity)]
+        head = ", ".join(["shared", *arguments] if once else arguments)
+        lines = [f"def {op}({head}):"]
+        for rule in group:
+            lines.append(f"    # {rule.text}")
+            lines += _matchers(rule, arguments, once)
+        lines.append("    return None")
+        exec(compile("\n".join(lines), f"<rules of {op}>", "exec"), names)
+        compiled[op] = names[op]
+    return compiled
+
+
+def _operation(expression: ast.expr) -> tuple[str, list[ast.expr]]:
+    if isinstance(expression, ast.BinOp):
+        return _OPERATORS[type(expression.op)], [expression.left, expression.right]
+    if isinstance(expression, ast.UnaryOp):
+        return _OPERATORS[type(expression.op)], [expression.operand]
+    assert isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name)
+    return expression.func.id, list(expression.args)
+
+
+def _matchers(rule: Rule, arguments: list[str], once: bool) -> list[str]:
+    """Nested ifs for one rule, once for each way round of the commutative operations in it."""
+    swaps = sum(1 for node in ast.walk(rule.left) if isinstance(node, (ast.BinOp, ast.Call)) and _commutes(node))
+    lines: list[str] = []
+    seen = set()
+    for order in product((False, True), repeat=swaps):
+        conditions: list[str] = []
+        bound: dict[str, str] = {}
+        _match(rule.left, None, arguments, iter(order), conditions, bound, count(), once)
+        built = _build(rule.right, bound)
+        body = [f"    if {' and '.join(conditions) or 'True'}:", f"        return {built}"]
+        if tuple(body) not in seen:
+            seen.add(tuple(body))
+            lines += body
+    return lines
+
+
+def _commutes(expression: ast.expr) -> bool:
+    return _operation(expression)[0] in COMMUTATIVE
+
+
+def _match(
+    pattern: ast.expr,
+    place: str | None,
+    operands: list[str],
+    swaps: Any,
+    conditions: list[str],
+    bound: dict[str, str],
+    fresh: Any,
+    once: bool,
+) -> None:
+    """Conditions under which the node at `place` (None: the operation itself, with these operands) fits the pattern."""
+    if isinstance(pattern, ast.Name):
+        _match_name(pattern.id, place or "", conditions, bound)
+        return
+    value = _literal(pattern)
+    if value is not None:
+        if isinstance(value, bool):
+            conditions.append(f"{place}.op == {'true' if value else 'false'!r}")
+        else:
+            conditions.append(f"{place}.op == 'const' and {place}.value == {value!r}")
+        return
+    op, parts = _operation(pattern)
+    if place is not None:
+        conditions.append(f"{place}.op == {op!r}")
+        if once:
+            conditions.append(f"{place} not in shared")
+        operands = []
+        for k in range(len(parts)):
+            name = f"b{next(fresh)}"
+            conditions.append(f"({name} := {place}.args[{k}]) is not None")
+            operands.append(name)
+    if op in COMMUTATIVE and next(swaps):
+        operands = operands[::-1]
+    for part, operand in zip(parts, operands, strict=True):
+        _match(part, operand, [], swaps, conditions, bound, fresh, once)
+
+
+def _match_name(name: str, place: str, conditions: list[str], bound: dict[str, str]) -> None:
+    if name in bound:
+        conditions.append(f"{place} is {bound[name]}")
+        return
+    bound[name] = place
+    if name.startswith("c"):
+        conditions.append(f"{place}.op == 'const'")
+
+
+def _literal(expression: ast.expr) -> float | bool | None:
+    if isinstance(expression, ast.Constant) and isinstance(expression.value, (bool, int, float)):
+        return expression.value if isinstance(expression.value, bool) else float(expression.value)
+    if isinstance(expression, ast.UnaryOp) and isinstance(expression.operand, ast.Constant):
+        return -float(expression.operand.value)  # type: ignore[arg-type]
+    return None
+
+
+def _build(expression: ast.expr, bound: dict[str, str]) -> str:
+    if isinstance(expression, ast.Name):
+        return bound[expression.id]
+    value = _literal(expression)
+    if value is not None:
+        return f"boolean({value})" if isinstance(value, bool) else f"constant({value!r})"
+    op, parts = _operation(expression)
+    return f"make({op!r}, {', '.join(_build(part, bound) for part in parts)})"

@@ -1,0 +1,68 @@
+"""Run a function on symbols: any function written over `ops` leaves the graph of its scalar operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.compiler.graph import expr
+from kinetree.compiler.graph.expr import Node, as_node, make, symbol
+from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.passes import fold  # noqa: F401 - fills the table of folding rules
+from kinetree.ops import Array
+
+
+def _operation(name: str) -> Callable[..., Node]:
+    return lambda *operands: make(name, *map(as_node, operands))
+
+
+_CALLED = {"divide": "div"}
+ops.register(Node, SimpleNamespace(**{name: _operation(_CALLED.get(name, name)) for name in ops.PRIMITIVES}))
+
+
+def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Graph, list[tuple[int, ...]]]:
+    """The graph of `function` on arrays of symbols, and the shapes of the arrays it returned.
+
+    Must run inside `expr.new_table()`; inputs are numbered through all arrays in C order.
+    """
+    arrays, position = [], 0
+    for shape in shapes:
+        array = np.empty(shape, dtype=object)
+        for index in np.ndindex(*shape):
+            array[index] = symbol(position)
+            position += 1
+        arrays.append(array)
+    with np.errstate(all="ignore"):  # constants may be infinite or NaN, as any value may
+        result = function(*arrays)
+    outputs: list[Node] = []
+    output_shapes = []
+    for value in result if isinstance(result, tuple) else (result,):
+        array = as_array(value)
+        outputs += [_real(element) for element in array.ravel()]
+        output_shapes.append(array.shape)
+    graph = Graph(position, tuple(outputs))
+    own = {symbol(k) for k in range(position)}
+    if any(node.op == "input" and node not in own for node in graph.nodes()):
+        raise TypeError("a traced value is used outside the trace it belongs to: it was kept from another one")
+    return graph, output_shapes
+
+
+def as_array(value: Any) -> Array:
+    """A result as an array of scalars; a single node is an array without axes."""
+    if isinstance(value, Node):
+        array = np.empty((), dtype=object)
+        array[()] = value
+        return array
+    return np.asarray(value)
+
+
+def _real(element: Any) -> Node:
+    """An output as a number: a truth value counts 1 or 0."""
+    node = as_node(element)
+    if expr.SIGNATURES[node.op][1] == expr.BOOLEAN:
+        return make("where", node, as_node(1.0), as_node(0.0))
+    return node

@@ -1,0 +1,1 @@
+"""LLVM, machine code in memory and on disk, native calls, threads."""

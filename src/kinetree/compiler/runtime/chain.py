@@ -1,0 +1,200 @@
+"""Kernels that run one after the other in one native call: what one leaves in memory, the next takes up.
+
+Each stage is a function like any kernel's for one state, ``stage(inputs, outputs, workspace)`` with tables of
+addresses. Its last output is a status, which ends the chain unless it is 0.0, and is then that of the chain.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from kinetree.compiler.codegen.ir import ONE
+from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded
+from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout
+from kinetree.compiler.runtime.jit import LoadedCode, Target, compile_object, host, lock
+from kinetree.compiler.runtime.pace import NANOSECONDS
+from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
+from kinetree.compiler.runtime.turns import Track, run_turns
+from kinetree.ops import Array
+
+_CONNECT = "chain_connect"
+_LINE = 64
+
+
+class Argument(NamedTuple):
+    """An array given to the chain."""
+
+    position: int
+
+
+class Result(NamedTuple):
+    """An array that the chain gives."""
+
+    position: int
+
+
+class Buffer(NamedTuple):
+    """Memory between stages, of so many numbers; equal names mean the same."""
+
+    name: str
+    size: int
+
+
+class Numbers(NamedTuple):
+    """Numbers that are always the same."""
+
+    values: tuple[float, ...]
+
+
+Place: TypeAlias = Argument | Result | Buffer | Numbers
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A kernel, where it reads and where it writes."""
+
+    code: Loaded
+    workspace: int
+    inputs: tuple[Place, ...]
+    outputs: tuple[Place, ...]
+    """Behind these comes the status."""
+
+
+class _Linked:
+    """Code in memory, connected to the stages it calls."""
+
+    def __init__(self, stages: Sequence[Stage], results: int, target: Target) -> None:
+        text, self.workspace = _assembly(stages, results)
+        self.memory = LoadedCode(compile_object(text, target), target, library=False)
+        self.stages = tuple(stages)
+        addresses = (ctypes.c_void_p * len(stages))(*(stage.code.address for stage in stages))
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.memory.address(_CONNECT))(addresses)
+        self.address = self.memory.address(SINGLE)
+        self.function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(self.address)
+        self.operations = sum(stage.code.operations for stage in stages)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """What a kernel's source tells of it, for one that has no code of its own."""
+
+    layout: Layout
+    target: Target
+
+    def code(self, kind: Kind) -> Code:
+        raise RuntimeError("a chain has no code for batches")
+
+
+class Chain(Kernel):
+    """Stages behind one call. `layout` is that of the whole; its last output is the status."""
+
+    def __init__(self, stages: Sequence[Stage], layout: Layout) -> None:
+        super().__init__(_Frame(layout, host()))
+        self.stages = tuple(stages)
+
+    def load(self, kind: Kind = "single") -> Any:
+        """The code for one state; there is none for a batch."""
+        if kind == "single" and kind not in self._loaded:
+            with lock:
+                if kind not in self._loaded:
+                    linked: Any = _Linked(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
+                    self._loaded.setdefault(kind, linked)  # a signal handler may have made it meanwhile
+        return super().load(kind)
+
+    def states(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """Many states, one after the other, on several threads if that pays: inputs (N, size), or (size,) for the same
+        in all of them, and outputs (N, size), side by side in memory."""
+        count, stopped = len(outputs[0]), threading.Event()
+
+        def work(start: int, stop: int) -> None:
+            tracks = [_track(array, start, stop) for array in (*inputs, *outputs)]
+            run_turns(self, tracks[: len(inputs)], tracks[len(inputs) :], stop - start, stopped.is_set)
+
+        pieces = int(count * self.load().operations * NANOSECONDS / WORTH_A_THREAD)
+        if count and (pieces < 2 or get_num_threads() == 1):
+            work(0, count)
+        elif count:
+            run_ranges(work, count, 1, pieces, stopped.set)
+
+
+def _track(array: Array, start: int, stop: int) -> Track:
+    """The rows of an array as the turns of one state; a vector stays where it is."""
+    if array.ndim == 1:
+        return Track(array[None], array[None], 0)
+    rows = array[start:stop]
+    return Track(rows[None], rows[None, 0], rows.strides[0])
+
+
+def _assembly(stages: Sequence[Stage], results: int) -> tuple[str, int]:
+    """The chain as a module, and the bytes of workspace that it needs."""
+    buffers: dict[Place, int] = {}
+    end = 0
+    for stage in stages:
+        for place in (*stage.inputs, *stage.outputs):
+            if isinstance(place, Buffer | Numbers) and place not in buffers:
+                size = place.size if isinstance(place, Buffer) else len(place.values)
+                buffers[place] = end
+                end += -(-8 * max(1, size) // _LINE) * _LINE
+    tables = end
+    longest = max(len(stage.inputs) + len(stage.outputs) + 1 for stage in stages)
+    scratch = tables + -(-8 * longest // _LINE) * _LINE
+    lines: list[str] = []
+    for place, offset in buffers.items():
+        for k, number in enumerate(place.values if isinstance(place, Numbers) else ()):
+            lines += [
+                f"%number{offset}.{k} = getelementptr i8, ptr %work, i64 {offset + 8 * k}",
+                f"store double {ONE.number(number)}, ptr %number{offset}.{k}",
+            ]
+    for s, stage in enumerate(stages):
+        lines += _stage(s, stage, buffers, tables, scratch, results)
+    body = "\n  ".join(lines)
+    names = [f"@stage{s} = internal global ptr null" for s in range(len(stages))]
+    connect = [
+        f"%from{s} = getelementptr ptr, ptr %table, i64 {s}\n  %address{s} = load ptr, ptr %from{s}\n"
+        f"  store ptr %address{s}, ptr @stage{s}"
+        for s in range(len(stages))
+    ]
+    text = [
+        *names,
+        f"define void @{_CONNECT}(ptr %table) nounwind {{\n  " + "\n  ".join(connect) + "\n  ret void\n}",
+        f"define void @{SINGLE}(ptr %in, ptr %out, ptr %work) nounwind {{\nentry:\n  {body}\n  ret void\n}}",
+    ]
+    return "\n".join(text), scratch + max(stage.workspace for stage in stages)
+
+
+def _stage(s: int, stage: Stage, buffers: dict[Place, int], tables: int, scratch: int, results: int) -> list[str]:
+    """Fill the tables of one stage, call it, and leave if its status is not zero."""
+    lines = []
+    places: list[Place] = [*stage.inputs, *stage.outputs, Result(results)]
+    for k, place in enumerate(places):
+        here = f"{s}.{k}"
+        if isinstance(place, Argument | Result):
+            table = "%in" if isinstance(place, Argument) else "%out"
+            lines += [
+                f"%slot{here} = getelementptr ptr, ptr {table}, i64 {place.position}",
+                f"%place{here} = load ptr, ptr %slot{here}",
+            ]
+        else:
+            lines.append(f"%place{here} = getelementptr i8, ptr %work, i64 {buffers[place]}")
+        lines += [
+            f"%entry{here} = getelementptr i8, ptr %work, i64 {tables + 8 * k}",
+            f"store ptr %place{here}, ptr %entry{here}",
+        ]
+    last = f"{s}.{len(places) - 1}"
+    return [
+        *lines,
+        f"%inputs{s} = getelementptr i8, ptr %work, i64 {tables}",
+        f"%outputs{s} = getelementptr i8, ptr %work, i64 {tables + 8 * len(stage.inputs)}",
+        f"%scratch{s} = getelementptr i8, ptr %work, i64 {scratch}",
+        f"%function{s} = load ptr, ptr @stage{s}",
+        f"call void %function{s}(ptr %inputs{s}, ptr %outputs{s}, ptr %scratch{s})",
+        f"%status{s} = load double, ptr %place{last}",
+        f"%well{s} = fcmp oeq double %status{s}, 0.0",
+        f"br i1 %well{s}, label %after{s}, label %bad{s}",
+        f"\nbad{s}:\n  ret void",
+        f"\nafter{s}:",
+    ]

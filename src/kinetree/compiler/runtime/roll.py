@@ -1,0 +1,143 @@
+"""States under way: a kernel whose results are its next arguments, for one state or for many, on all threads."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, address_of
+from kinetree.compiler.runtime.code import Turning
+from kinetree.compiler.runtime.jit import host, lazy_code
+from kinetree.compiler.runtime.pace import AT_ONCE, FIRST, NANOSECONDS, Pace
+from kinetree.compiler.runtime.roll_one import One
+from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
+from kinetree.compiler.runtime.turns import Track
+from kinetree.ops import Array
+
+
+class Roll:
+    """Many states, (N, total) numbers of all arrays that are carried from turn to turn, and what they become.
+
+    inputs    of all turns, for the inputs of the kernel behind the states
+    records   where outputs of the kernel go after every `every` turns; None for those that are not kept
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        turning: Turning,
+        states: Array,
+        inputs: Sequence[Track],
+        records: Sequence[Track | None],
+        turns: int,
+        every: int = 1,
+    ) -> None:
+        self.kernel, self.turning = kernel, turning
+        self.count, self.turns, self.every = len(states), turns, every
+        self.inputs, self.records = tuple(inputs), tuple(records)
+        self.done = 0
+        self.lanes = 1 if self.count == 1 else host().lanes
+        self._check(states)
+        blocks = -(-self.count // self.lanes)
+        padded = states[np.minimum(np.arange(blocks * self.lanes), self.count - 1)]
+        self._tiles = np.ascontiguousarray(padded.reshape(blocks, self.lanes, -1).swapaxes(1, 2))
+
+    @property
+    def states(self) -> Array:
+        """As they are now, (N, total); to be read."""
+        return self._tiles.swapaxes(1, 2).reshape(-1, self._tiles.shape[1])[: self.count]
+
+    def advance(self, turns: int, tell: Callable[[float], None] | None = None) -> None:
+        """So many turns further, with `tell` called now and then with how many turns of a state were made.
+
+        An interrupt leaves some states further than others.
+        """
+        if not 0 <= turns <= self.turns - self.done:
+            raise RuntimeError("there are no more turns")
+        if self.count == 1:
+            self._advance_one(turns, tell)
+        elif turns:
+            self._advance_blocks(turns, tell)
+        self.done += turns
+
+    # -- many states -------------------------------------------------------------------------------------------
+
+    def _advance_blocks(self, turns: int, tell: Callable[[float], None] | None) -> None:
+        code = self.kernel.load("roll")
+        a_turn = max(1.0, code.operations * NANOSECONDS)
+        stopped = threading.Event()
+
+        def pieces(start: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
+            """Blocks for all turns where these are few, or one block for some turns at a time."""
+            if a_turn * turns < FIRST * AT_ONCE:
+                for first, last in Pace(code.operations * turns, self.lanes).pieces(start, stop):
+                    yield first, last, 0, turns
+            else:
+                pace = Pace(code.operations)
+                for first in range(start, stop, self.lanes):
+                    for begun, ended in pace.pieces(0, turns):
+                        yield first, min(first + self.lanes, stop), begun, ended
+
+        def work(start: int, stop: int) -> None:
+            memory, space = self.kernel.workspace(code.workspace)
+            for first, last, begun, ended in pieces(start, stop):
+                if stopped.is_set():
+                    return
+                words, until = self._words(self.done + begun)
+                tiles = address_of(self._tiles)
+                code.function(first, last, ended - begun, until, self.every, ctypes.addressof(words), tiles, space)
+                if tell is not None:
+                    tell((last - first) * (ended - begun))
+            del memory
+
+        worth = int(a_turn * len(self._tiles) * turns / WORTH_A_THREAD)
+        if worth < 2 or get_num_threads() == 1 or len(self._tiles) == 1:
+            work(0, self.count)
+        else:
+            run_ranges(work, self.count, self.lanes, min(worth, len(self._tiles)), stopped.set)
+
+    def _words(self, done: int) -> tuple[Any, int]:
+        """What the machine code reads of inputs and records after so many turns, and when the next record is due."""
+        words: list[int] = []
+        for track in self.inputs:
+            row, column = track.first.strides
+            words += [address_of(track.first) + done * track.step, row // 8, column // 8, track.step // 8]
+        for record in self.records:
+            if record is None:
+                words += [0, 0, 0]
+            else:
+                start = address_of(record.first) + done // self.every * record.step
+                words += [start, record.first.strides[0] // 8, record.step // 8]
+        return (ctypes.c_int64 * len(words))(*words), self.every - done % self.every
+
+    # -- one state ---------------------------------------------------------------------------------------------
+
+    def _advance_one(self, turns: int, tell: Callable[[float], None] | None) -> None:
+        for begun, ended in Pace(self.kernel.load("single").operations).pieces(0, turns):
+            self._one.advance(self.done + begun, ended - begun)
+            if tell is not None:
+                tell(ended - begun)
+
+    @lazy_code
+    def _one(self) -> One:
+        return One(self.kernel, self._tiles.reshape(-1), self.inputs, self.records, self.every)
+
+    def _check(self, states: Array) -> None:
+        """The last word before pointers are taken: every turn stays inside its arrays."""
+        layout, fed_back = self.kernel.source.layout, self.turning.states
+        sizes = layout.inputs[:fed_back]
+        if states.shape != (self.count, sum(sizes)) or sizes != layout.outputs[:fed_back] or states.dtype.char != "d":
+            raise RuntimeError("states do not fit the compiled code")
+        for track, size, moving in zip(self.inputs, layout.inputs[fed_back:], self.turning.moving, strict=True):
+            track.check(self.count, size, self.turns)
+            if self.count == 1 and size > 1 and track.first.strides[1] != 8:
+                raise RuntimeError("arguments of one state do not lie side by side")
+            if track.step and not moving:
+                raise RuntimeError("an input moves that was compiled to stay")
+        for record, size in zip(self.records, layout.outputs, strict=True):
+            if record is not None:
+                record.check_result(self.count, size, self.turns // self.every)

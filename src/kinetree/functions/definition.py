@@ -1,0 +1,193 @@
+"""What a law is made of: a function, the shapes of its arrays and its options. What was compiled is not here."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from operator import attrgetter
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.base.arguments import as_shape
+from kinetree.compiler.graph.explain import explained
+from kinetree.compiler.graph.expr import tracing
+from kinetree.compiler.runtime.call import Shape
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.robot import Robot
+
+POSITIONS, VELOCITIES = ("q", "q0", "q1"), ("v", "a", "tau", "dv")
+"""Arguments whose shapes the robot gives."""
+
+Declared = tuple[int | str, ...]
+"""A shape in which the name of an argument stands for its size."""
+Origin = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function and its arguments that make the same again, in another process."""
+
+
+@final
+class Definition:
+    """A function with what is declared of its arguments.
+
+    The code that a robot keeps for a law refers to this, not to the law: so that a law that nobody refers to any more
+    can go, and its code with it.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        shapes: Mapping[str, Any],
+        origin: Origin | None = None,
+        identity: str | None = None,
+    ) -> None:
+        """`identity` names a function of the library with all that it captures, as `functions.identity` writes it:
+        equal names mean equal functions, in every process."""
+        if not callable(function):
+            raise ArgumentTypeError(f"kt.compile got {short(function)}; expected a function")
+        self.function = function
+        self.signature = inspect.signature(function)
+        self.origin, self.identity = origin, identity
+        self.name: str = getattr(function, "__name__", type(function).__name__)  # a partial function has no name
+        self.names = tuple(self.signature.parameters)
+        self._refuse(self.signature.parameters.values())
+        misnamed = [name for name in shapes if name not in self.names]
+        if misnamed:
+            raise ArgumentError(f"shapes names {misnamed[0]!r}, which is not an argument of {self.name}")
+        self.shapes = {name: _as_declared(f"shapes[{name!r}]", shape) for name, shape in shapes.items()}
+        self.defaults = {  # of options
+            parameter.name: parameter.default
+            for parameter in self.signature.parameters.values()
+            if is_choice(parameter.default) and self._declared(parameter.name) is None
+        }
+        self.law: Callable[[], Any] = lambda: None
+        """The law it is of, while there is one."""
+
+    def _refuse(self, parameters: Iterable[inspect.Parameter]) -> None:
+        """Raises for a function that cannot be compiled."""
+        if next(iter(self.names), None) == "self":
+            raise ArgumentError(
+                f"{self.name} is a method, and self is no array: write kt.compile(self.{self.name}) in "
+                "__init__; what it reads from self is frozen at the first call"
+            )
+        for parameter in parameters:
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise ArgumentError(f"{self.name} takes {parameter}; a compiled function names all its arguments")
+        if "out" in self.names:
+            raise ArgumentError(
+                f"{self.name} has an argument 'out'; compiled functions take one already, for the result"
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.origin is not None:
+            return self.origin
+        found = found_by_name(self.function)
+        if found is self.function:
+            return Definition, (self.function, self.shapes)
+        if getattr(found, "definition", None) is self:
+            return attrgetter("definition"), (found,)
+        raise pickle.PicklingError(f"{self.name} cannot be pickled: it is not found by its name in its module")
+
+    def __deepcopy__(self, memo: Any) -> Definition:
+        return self
+
+    # -- its arguments -----------------------------------------------------------------------------------------
+
+    def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """By name, defaults included."""
+        return bound_arguments(self.name, self.signature, args, kwargs)
+
+    def sorted(self, given: Mapping[str, Any]) -> tuple[dict[str, Robot], dict[str, Any], dict[str, Any]]:
+        """Robots, options and arrays among the arguments."""
+        robots = {name: value for name, value in given.items() if isinstance(value, Robot)}
+        options = {name: value for name, value in given.items() if name in self.defaults}
+        for name, value in options.items():
+            if not is_choice(value):
+                raise ArgumentTypeError(
+                    f"{name} is {short(value)}; expected a string, True, False or None, as its default says, or the "
+                    f"shape of an array in kt.compile(shapes={{{name!r}: (…)}})"
+                )
+            if isinstance(value, np.bool_):
+                options[name] = bool(value)
+        for name in robots:
+            if name in self.shapes:
+                raise ArgumentTypeError(f"{name} is a robot; expected an array of shape {self.shapes[name]}")
+        values = {name: value for name, value in given.items() if name not in robots and name not in options}
+        for name, value in values.items():
+            if is_choice(value) and self._declared(name) is None:
+                hint = "a robot, such as kt.load gives" if name == "robot" else "a robot or an array"
+                raise ArgumentTypeError(
+                    f"{name} is {short(value)}; expected {hint}; an option needs a default value in {self.name}"
+                )
+        return robots, options, values
+
+    def shape_of(self, name: str, robots: Mapping[str, Robot]) -> Shape:
+        """Of an argument, for one state."""
+        declared = self._declared(name)
+        robot = next(iter(robots.values()), None)
+        if declared is None or (robot is None and any(isinstance(n, str) for n in declared)):
+            if name == "robot":
+                raise ArgumentTypeError(f"{self.name} takes a robot, such as kt.load gives; bind takes it by name")
+            known = f"only {', '.join((*POSITIONS, *VELOCITIES))} take theirs from a robot"
+            raise ArgumentError(
+                f"{self.name} has an argument {name!r} of unknown shape; give it as "
+                f"kt.compile(shapes={{{name!r}: (…)}}), () for a number: {known}"
+            )
+        return tuple(n if isinstance(n, int) else robot.nq if n in POSITIONS else robot.nv for n in declared)  # type: ignore[union-attr]
+
+    def is_configuration(self, name: str) -> bool:
+        """Whether an argument is a q, that is declared like one or has no other shape."""
+        return self._declared(name) in [(position,) for position in POSITIONS]
+
+    def _declared(self, name: str) -> Declared | None:
+        return self.shapes.get(name, (name,) if name in (*POSITIONS, *VELOCITIES) else None)
+
+    def apply(self, named: Mapping[str, Any]) -> Any:
+        """The function itself, of arguments by name; what NumPy says about traced values is said in other words."""
+        given = inspect.BoundArguments(self.signature, dict(named))
+        try:
+            return self.function(*given.args, **given.kwargs)
+        except (TypeError, AttributeError) as error:
+            reason = explained(error) if tracing() else None
+            if reason is None:
+                raise
+            raise TypeError(reason).with_traceback(error.__traceback__) from None
+
+
+def bound_arguments(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Arguments by name, defaults included, of the function of this name and signature."""
+    for word in kwargs:
+        if word not in signature.parameters:
+            raise ArgumentTypeError(str(unknown(f"argument of {name}", word, signature.parameters)))
+    try:
+        given = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise ArgumentTypeError(f"{name}: {error}") from None
+    given.apply_defaults()
+    return dict(given.arguments)
+
+
+def is_choice(value: object) -> bool:
+    """What an option may be."""
+    return value is None or isinstance(value, (str, bool, np.bool_, Enum))
+
+
+def found_by_name(function: Any) -> Any:
+    """What its module has under its name; None if nothing."""
+    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for part in getattr(function, "__qualname__", "<no name>").split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _as_declared(name: str, shape: Any) -> Declared:
+    declared = (shape,) if isinstance(shape, str) or not isinstance(shape, Iterable) else tuple(shape)
+    for size in declared:
+        if isinstance(size, str):
+            one_of(name, size, (*POSITIONS, *VELOCITIES))
+    sizes = iter(as_shape(name, [size for size in declared if not isinstance(size, str)]))
+    return tuple(size if isinstance(size, str) else next(sizes) for size in declared)

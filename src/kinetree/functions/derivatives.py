@@ -1,0 +1,243 @@
+"""Jacobian, gradient and Hessian of any compiled function, with respect to any of its arguments, compiled as well.
+
+With respect to a configuration, derivatives are those along velocities: of f(q ⊕ dv) at dv = 0, (…, nv).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import update_wrapper
+from inspect import BoundArguments
+from itertools import count
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.algorithms.configuration import position_rates
+from kinetree.compiler.graph import differentiate
+from kinetree.compiler.graph.doubts import collected_doubts, doubt
+from kinetree.compiler.graph.expr import Node, as_node, is_traced, new_table, symbol
+from kinetree.compiler.graph.graph import Graph, reachable, rebuilt
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.functions.bound_law import is_result
+from kinetree.functions.definition import Definition, is_choice
+from kinetree.functions.law import Law, law_of
+from kinetree.functions.result_tree import flatten
+from kinetree.ops import Array
+from kinetree.robot import Robot
+
+Mode = Literal["auto", "forward", "reverse"]
+MODES: tuple[Mode, ...] = ("auto", "forward", "reverse")
+
+_fresh = count(-1, -1)
+"""Positions of symbols that stand for an argument while it is differentiated by; no input has them."""
+
+
+def jacobian(
+    function: Callable[..., Any],
+    wrt: str | Sequence[str] = "q",
+    mode: Mode = "auto",
+    *,
+    shapes: Mapping[str, Any] | None = None,
+) -> Law:
+    """The function's derivative: of every result of shape (…) an array (…, n), n numbers of the argument `wrt`.
+
+    The function is a law, or could be one, or is a quantity such as `kt.Robot.gravity_forces`; of a bound law, or of a
+    quantity of one robot, the derivative is bound as well. Several names in `wrt` give a tuple. `mode` chooses how
+    derivatives are carried through the graph: forward, from the arguments, or in reverse, from the results; by itself
+    it takes the side with fewer numbers.
+    """
+    return _derivative_of(function, "jacobian", wrt, one_of("mode", mode, MODES), shapes)
+
+
+def gradient(
+    function: Callable[..., Any], wrt: str | Sequence[str] = "q", *, shapes: Mapping[str, Any] | None = None
+) -> Law:
+    """The derivative of a function that returns one number, (n,), in reverse."""
+    return _derivative_of(function, "gradient", wrt, "reverse", shapes)
+
+
+def hessian(
+    function: Callable[..., Any], wrt: str | Sequence[str] = "q", *, shapes: Mapping[str, Any] | None = None
+) -> Law:
+    """The second derivative of a function that returns one number, (n, n), exactly symmetric.
+
+    With respect to a configuration with quaternions it is that of f(q ⊕ dv) at dv = 0. Several names in `wrt` give the
+    blocks on the diagonal, one for each; a mixed block is a `jacobian` of a `gradient`.
+    """
+    return _derivative_of(function, "hessian", wrt, "auto", shapes)
+
+
+Kind = Literal["jacobian", "gradient", "hessian"]
+Differentiate = Callable[[list[Array], list[Any]], list[Array]]
+"""From the results and the directions (columns) to derivatives, whose last axes are over the columns."""
+
+
+def _derivative_of(
+    function: Any, kind: Kind, wrt: str | Sequence[str], mode: Mode, shapes: Mapping[str, Any] | None
+) -> Any:
+    """The derivative of a law, once for all who ask for the same; that of a bound law is bound."""
+    found = law_of(function, shapes)
+    if not isinstance(wrt, (str, Sequence)):
+        raise ArgumentTypeError(f"wrt is {short(wrt)}; expected the name of an argument, or several")
+    names = wrt if isinstance(wrt, str) else tuple(wrt)
+    known, key = found.law._derivatives, (kind, names, mode)
+    if key not in known:
+        known.setdefault(key, Law(_derived(found.law.definition, kind, names, mode)))
+    return found.bound(known[key])
+
+
+def _derived(primal: Definition, kind: Kind, wrt: str | tuple[str, ...], mode: Mode) -> Definition:
+    names = (wrt,) if isinstance(wrt, str) else wrt
+    for name in names:
+        if name not in primal.names:
+            raise unknown(f"argument of {primal.name}", name, primal.names)
+    kind_of, order = _kinds(mode)[kind], 2 if kind == "hessian" else 1
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        named = primal.arguments(args, kwargs)
+        if not any(map(is_traced, named.values())):
+            return _on_floats(derivative, primal, named)
+        results = tuple(_by_argument(primal, named, name, kind_of, order) for name in names)
+        return results[0] if isinstance(wrt, str) else results
+
+    update_wrapper(derivative, primal.function)
+    derivative.__name__ = derivative.__qualname__ = f"{kind}_of_{primal.name}"
+    derivative.__doc__ = f"The {kind} of {primal.name} with respect to {', '.join(names)}."
+    derivative.__signature__ = primal.signature  # type: ignore[attr-defined]
+    return Definition(derivative, primal.shapes, (_derived, (primal, kind, wrt, mode)))
+
+
+def _kinds(mode: Mode) -> dict[Kind, Differentiate]:
+    return {
+        "jacobian": lambda leaves, columns: _jacobian(leaves, columns, mode),
+        "gradient": lambda leaves, columns: [_gradient(_number(leaves), columns)],
+        "hessian": lambda leaves, columns: [_hessian(_number(leaves), columns)],
+    }
+
+
+def _by_argument(law: Definition, named: dict[str, Any], name: str, kind_of: Differentiate, order: int) -> Any:
+    """The derivative with respect to one argument, this and the others given as nodes or numbers."""
+    given = named[name]
+    if isinstance(given, Robot):
+        raise ArgumentTypeError(f"{name} is a robot; a derivative is with respect to an array or a number")
+    if is_choice(given):
+        raise ArgumentTypeError(f"{name} is an option; a derivative is with respect to an array or a number")
+    fresh = np.empty(np.shape(given), dtype=object)
+    for index in np.ndindex(*fresh.shape):
+        fresh[index] = symbol(next(_fresh))
+    with collected_doubts() as doubts:
+        result = law.apply({**named, name: fresh.copy() if fresh.shape else fresh[()]})  # it may write into its own
+    leaves, rebuild = flatten(result, is_result)
+    rates, axes = _directions(law, named, name, fresh)
+    columns = [_nonzero(fresh, column) for column in rates]
+    arrays = [np.asarray(leaf, dtype=object) for leaf in leaves]
+    derived = kind_of(arrays, columns)
+    given_nodes = [as_node(value) for value in np.asarray(given, dtype=object).ravel()]
+    put = _substitution([*doubts, *(node for array in derived for node in array.ravel())], fresh.ravel(), given_nodes)
+    for condition in doubts:
+        doubt(put(condition))
+    return rebuild([_shaped(array, axes * order, order, put) for array in derived])
+
+
+def _directions(law: Definition, named: Mapping[str, Any], name: str, fresh: Array) -> tuple[Array, tuple[int, ...]]:
+    """The rates of the argument along every column, one row each, and the axes that the columns make."""
+    robot = next((value for value in named.values() if isinstance(value, Robot)), None)
+    if robot is not None and law.is_configuration(name):
+        return position_rates(robot.model, fresh).T, (robot.nv,)
+    return np.eye(fresh.size), fresh.shape
+
+
+def _nonzero(fresh: Array, rates: Array) -> dict[Node, Any]:
+    pairs = zip(fresh.ravel(), rates, strict=True)
+    return {node: rate for node, rate in pairs if type(rate) is Node or rate != 0.0}
+
+
+def _shaped(array: Array, axes: tuple[int, ...], order: int, put: Callable[[Any], Any]) -> Array:
+    """The derivative with its argument put in, and its last axes, over columns, shaped like the argument."""
+    filled = np.empty(array.size, dtype=object)
+    for k, value in enumerate(array.ravel()):
+        filled[k] = put(value)
+    return filled.reshape((*array.shape[: array.ndim - order], *axes))
+
+
+def _substitution(used: list[Any], symbols: Iterable[Node], values: Iterable[Node]) -> Callable[[Any], Any]:
+    """A function from what depends on the symbols to the same of the values."""
+    new: dict[Node, Node] = dict(zip(symbols, values, strict=True))
+    for node in reachable([value for value in used if type(value) is Node]):
+        if node not in new:
+            new[node] = rebuilt(node, tuple(new[arg] for arg in node.args))
+    return lambda value: new[value] if type(value) is Node else value
+
+
+def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str, Any]) -> Any:
+    """The derivative by the textbook: its graph, evaluated node by node."""
+    from kinetree.compiler.graph import trace  # noqa: F401, PLC0415 - lets nodes be operands; slow to load
+
+    robots = {name: value for name, value in named.items() if isinstance(value, Robot) or is_choice(value)}
+    arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items() if name not in robots}
+    with new_table():
+        position = count()
+        symbols: dict[str, Any] = {}
+        for name, array in arrays.items():
+            traced = np.empty(array.shape, dtype=object)
+            for index in np.ndindex(*array.shape):
+                traced[index] = symbol(next(position))
+            symbols[name] = traced if array.shape else traced[()]
+        with collected_doubts() as doubts:
+            given = BoundArguments(law.signature, {**robots, **symbols})
+            leaves, rebuild = flatten(derivative(*given.args, **given.kwargs), is_result)
+        shapes = [np.shape(leaf) for leaf in leaves]
+        nodes = [as_node(value) for leaf in leaves for value in np.asarray(leaf, dtype=object).ravel()]
+        nodes += [as_node(condition) for condition in doubts]
+        numbers = Graph(next(position), tuple(nodes)).evaluate([x for array in arrays.values() for x in array.ravel()])
+    if any(numbers[len(numbers) - len(doubts) :]):
+        law.apply({**robots, **arrays})  # raises, if there is a reason to
+    results, start = [], 0
+    for shape in shapes:
+        results.append(np.array(numbers[start : start + prod(shape)], dtype=np.float64).reshape(shape))
+        start += prod(shape)
+    return rebuild(results)
+
+
+# -- the three kinds ---------------------------------------------------------------------------------------------------
+
+
+def _jacobian(leaves: list[Array], columns: list[Any], mode: Mode) -> list[Array]:
+    outputs = [as_node(value) for leaf in leaves for value in leaf.ravel()]
+    if mode == "auto":
+        mode = "reverse" if len(outputs) < len(columns) else "forward"
+    rows = iter(differentiate.jacobian(outputs, columns, mode))
+    derived = []
+    for leaf in leaves:
+        array = ops.zeros((leaf.size, len(columns)), leaf)
+        for k, row in zip(range(leaf.size), rows, strict=False):
+            for column, rate in row.items():
+                array[k, column] = rate
+        derived.append(array.reshape(*leaf.shape, len(columns)))
+    return derived
+
+
+def _gradient(f: Node, columns: list[Any]) -> Array:
+    (row,) = differentiate.jacobian([f], columns, "reverse")
+    return np.array([row.get(k, as_node(0.0)) for k in range(len(columns))], dtype=object)
+
+
+def _hessian(f: Node, columns: list[Any]) -> Array:
+    n = len(columns)
+    rows = differentiate.jacobian(list(_gradient(f, columns)), columns, "forward")
+    H = np.empty((n, n), dtype=object)
+    for i, j in np.ndindex(n, n):
+        H[i, j] = rows[i].get(j, as_node(0.0))
+    if any(type(rate) is Node for column in columns for rate in column.values()):
+        H = (H + H.T) * 0.5  # derivatives along turns do not commute; those of f(q ⊕ dv) are the mean of both orders
+    return ops.mirrored(H)
+
+
+def _number(leaves: list[Array]) -> Node:
+    if len(leaves) != 1 or leaves[0].size != 1:
+        found = ", ".join(str(leaf.shape) for leaf in leaves)
+        raise ArgumentError(f"the function returns arrays of shape {found}; expected one number")
+    return as_node(leaves[0].ravel()[0])

@@ -1,0 +1,89 @@
+"""What a formula of the library is made of, as a text that is the same in every process: its code is found by it on
+the disk, without running the formula.
+
+Equal texts must mean equal formulas. So a text tells all values that a formula freezes, exactly, and there is none for
+what may be another thing next time: classes and functions of a user's, whose sources nobody looks at, and what can be
+changed, such as lists. Formulas with such parts are traced in every process, and known by their graph.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from types import FunctionType
+from typing import Any
+
+from kinetree.base.originals import is_own
+from kinetree.functions.definition import found_by_name
+from kinetree.robot import Robot
+
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class _Foreign(Exception):
+    """Of a part that has no text."""
+
+
+def identity(*parts: Any) -> str | None:
+    """The parts as a text: numbers, strings, classes and frozen dataclasses of the library, robots, tuples of these.
+    None if there is anything else in them."""
+    try:
+        return ", ".join(map(_text, parts))
+    except _Foreign:
+        return None
+
+
+def is_own_function(function: Any) -> bool:
+    """Whether a function comes from the library's sources; what it captures is another matter."""
+    owner = getattr(function, "__self__", None)
+    if owner is not None:
+        return type(owner) is Robot or _is_own(type(owner))
+    return isinstance(function, FunctionType) and _is_library(function.__module__)
+
+
+def _text(part: Any) -> str:
+    kind = type(part)
+    if part is None or kind in (bool, int, float, str):
+        return repr(part)
+    if kind is tuple:
+        return f"({''.join(f'{_text(item)}, ' for item in part)})"
+    if kind is Robot and all(map(is_own, part.model.kinds)):
+        return f"robot {part.model.digest}"
+    if isinstance(part, FunctionType) and _is_plain(part):
+        return f"function {part.__module__}.{part.__qualname__}"
+    if isinstance(part, type) and _is_own(part):
+        return f"{part.__module__}.{part.__qualname__}"
+    if is_dataclass(part) and kind.__dataclass_params__.frozen and _is_own(kind):
+        values = [f"{each.name}={_text(getattr(part, each.name))}" for each in fields(part)]
+        return f"{kind.__module__}.{kind.__qualname__}({', '.join(values)})"
+    raise _Foreign
+
+
+def _is_plain(function: FunctionType) -> bool:
+    """Whether a function is one of the library's that captures nothing: its module has it, or the law made of it."""
+    found = found_by_name(function)
+    is_found = found is function or getattr(found, "function", None) is function
+    return is_found and function.__closure__ is None and is_own_function(function)
+
+
+def _is_own(kind: type) -> bool:
+    """Whether a class is one of the library's, as its sources have it: found there by its name, and no method of it or
+    of those it is derived from was replaced by one from elsewhere."""
+    is_found = found_by_name(kind) is kind
+    return is_found and _is_library(kind.__module__) and all(_is_library(module) for module in _origins(kind))
+
+
+def _origins(kind: type) -> Iterator[str]:
+    """The modules that methods and properties come from."""
+    for base in kind.__mro__:
+        for name, value in vars(base).items():
+            function = getattr(value, "fget", None) or getattr(value, "func", None) or value
+            if isinstance(function, FunctionType) and not name.startswith("__"):
+                yield function.__module__
+
+
+def _is_library(module: str) -> bool:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and file.startswith(_LIBRARY)

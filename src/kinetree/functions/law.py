@@ -1,0 +1,258 @@
+"""Functions of the user's own, compiled like the library's: traced together with the algorithms they call.
+
+@kt.compile(shapes={"target": (3,)})
+def law(robot, q, v, target): ...
+
+tau = law(robot, q, v, target)
+"""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, update_wrapper
+from typing import Any, NamedTuple, final, overload
+
+import numpy as np
+
+from kinetree.base.arguments import as_shape
+from kinetree.compiler.graph.expr import constant, is_traced, tracing
+from kinetree.compiler.runtime.jit import lock
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.definition import Definition, found_by_name
+from kinetree.ops import Array
+from kinetree.robot import Robot
+from kinetree.robot.frame import Frame
+from kinetree.robot.quantities import OF_FRAME, OF_POSE, OF_ROBOT
+
+
+@overload
+def compile(function: Callable[..., Any], *, shapes: Mapping[str, Any] | None = None) -> Law: ...
+@overload
+def compile(*, shapes: Mapping[str, Any] | None = None) -> Callable[[Callable[..., Any]], Law]: ...
+def compile(function: Any = None, *, shapes: Mapping[str, Any] | None = None) -> Any:
+    """Compile a function of a robot and of arrays, of one state; the compiled one takes one state or a batch.
+
+    `shapes` gives the shape of every array for one state, () for a number; q, v, a, tau (and q0, q1, dv) take theirs
+    from the robot, and so does what is declared like them: `shapes={"posture": "q", "gain": ("v", "v")}`.
+
+    The function is traced when it is first called with a robot: it may use NumPy's arithmetic and indexing, the
+    functions `kt.sin`, `kt.where`, …, `kt.linalg`, and every quantity of the robot and its frames. Python's own `if`
+    and loops act while tracing; values it captures are frozen then. Its result may be an array or a number, or a tuple,
+    list or dict of them. An argument whose default is a string, True, False, None or an enum's member is an option: the
+    function is compiled anew for every value it is given.
+    """
+    if function is None:
+        return lambda inner: compile(inner, shapes=shapes)
+    return law_of(function, shapes).bound()
+
+
+def zeros(shape: int | Sequence[int]) -> Array:
+    """Zeros to be written into: in a compiled function they can hold traced values, which those of NumPy cannot."""
+    size = as_shape("shape", shape)
+    return np.full(size, constant(0.0), dtype=object) if tracing() else np.zeros(size)
+
+
+@final
+class Law:
+    """A function that is compiled for each robot it is called with."""
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.function = definition.function
+        self.signature = definition.signature
+        self.shapes = definition.shapes
+        self.__name__ = definition.name
+        update_wrapper(self, definition.function)
+        self._derivatives: dict[Any, Law] = {}
+        """Those that were asked for, by kind and argument."""
+        self._key = object()
+        """Under which robots keep what they have of this law; they must not keep the law itself."""
+        self._keepers: list[weakref.ref[Robot]] = []
+        self._robotless: dict[Any, Any] = {}
+        self._latest: Callable[[], BoundLaw | None] = lambda: None
+        definition.law = weakref.ref(self)
+        weakref.finalize(self, _forget, self._key, self._keepers).atexit = False
+
+    __name__: str
+    __qualname__: str
+
+    def __repr__(self) -> str:
+        return f"<compiled function {self.__name__}{self.signature}>"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if found_by_name(self) is self:
+            return self.__qualname__  # as functions are
+        return Law, (self.definition,)
+
+    def __copy__(self) -> Law:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Law:
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function's result; arrays may have leading batch axes, which broadcast."""
+        call = args[0]._laws.get(self._key) if args and type(args[0]) is Robot else None
+        return self._first_call(args, kwargs) if call is None else call(*args[1:], **kwargs)
+
+    def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        out = kwargs.pop("out", None)
+        robots, options, values = self.definition.sorted(self.definition.arguments(args, kwargs))
+        if tracing() and any(map(is_traced, values.values())):
+            return BoundLaw(self.definition, robots, options).inside(values)
+        return self.bound(robots, options).call(**values, out=out)
+
+    def bind(self, *robots: Robot, **options: Any) -> Callable[..., Any]:
+        """The function of the other arguments, for these robots and options; calls of it have the least overhead."""
+        call: Callable[..., Any] = self.inspect(*robots, **options).call
+        return call
+
+    def inspect(self, *robots: Robot, **options: Any) -> BoundLaw:
+        """What it is compiled to for these robots and options: `.graph`, `.llvm`, `.assembly`."""
+        try:
+            given = self.signature.bind_partial(*robots, **options).arguments
+        except TypeError as error:
+            raise ArgumentTypeError(f"{self.__name__}: {error}") from None
+        for name, value in given.items():
+            if name not in self.definition.defaults and not isinstance(value, Robot):
+                raise ArgumentTypeError(
+                    f"bind got {short(value)} for {name!r}; expected the robots and options of {self.__name__}"
+                )
+        bound, chosen, _ = self.definition.sorted({**self.definition.defaults, **given})
+        return self.bound(bound, chosen)
+
+    def bound(self, robots: dict[str, Robot], options: dict[str, Any]) -> BoundLaw:
+        """What there is of it for these robots and options, which are sorted out already."""
+        is_plain = not options and list(robots) == list(self.definition.names[:1])
+        chosen = tuple((name, type(value), value) for name, value in options.items())  # some are equal to other types
+        key = () if is_plain else (tuple(robots.items()), chosen)
+        first = next(iter(robots.values()), None)
+        bound: BoundLaw = self.kept(first, key, lambda: BoundLaw(self.definition, robots, options).call).__self__
+        if not bound.eager:
+            self._latest = weakref.ref(bound)
+        return bound
+
+    def kept(self, robot: Robot | None, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """What was made for this key, of a robot or of none; it lives as long as both the robot and the law."""
+        known = self._robotless if robot is None else robot._laws
+        place = (self._key, *key) if key else self._key
+        if place not in known:
+            with lock:
+                if place not in known:
+                    known.setdefault(place, make())  # a signal handler may have made it meanwhile
+                    if robot is not None:
+                        self._keepers[:] = [*filter(_is_alive, self._keepers), weakref.ref(robot)]
+        return known[place]
+
+    def apply(self, named: Mapping[str, Any]) -> Any:
+        """The function itself, of arguments by name."""
+        return self.definition.apply(named)
+
+    # -- what became of it -------------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> Any:
+        """The operations it was last compiled to: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
+        return self._last().graph
+
+    @property
+    def llvm(self) -> str:
+        """LLVM assembly of the kernel for one state, as last compiled."""
+        return self._last().llvm
+
+    @property
+    def assembly(self) -> str:
+        """The same as machine instructions."""
+        return self._last().assembly
+
+    def _last(self) -> BoundLaw:
+        bound = self._latest()
+        if bound is None:
+            raise ArgumentError(f"{self.__name__} has not been compiled yet; call it, or bind it to a robot, first")
+        return bound
+
+
+def _is_alive(reference: weakref.ref[Robot]) -> bool:
+    return reference() is not None
+
+
+def _forget(key: object, keepers: Sequence[weakref.ref[Robot]]) -> None:
+    """Of a law that is gone, let go what robots keep."""
+    for keeper in keepers:
+        robot = keeper()
+        if robot is not None:
+            for known in list(robot._laws):
+                if known is key or (type(known) is tuple and known[0] is key):
+                    robot._laws.pop(known, None)
+
+
+# -- what else can be compiled and differentiated ----------------------------------------------------------------------
+
+
+class Found(NamedTuple):
+    """A law, and the robots and options it was found with, if it was."""
+
+    law: Law
+    robots: dict[str, Robot] | None = None
+    options: dict[str, Any] | None = None
+
+    def bound(self, other: Law | None = None) -> Any:
+        """The law, or another of the same arguments, for its robots and options."""
+        law = self.law if other is None else other
+        return law if self.robots is None else law.bound(self.robots, self.options or {}).call
+
+
+def law_of(function: Any, shapes: Mapping[str, Any] | None = None) -> Found:
+    """The law of a function: of a law itself, a bound law, a quantity of robots or of one robot or frame."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    found = None
+    if isinstance(function, Law):
+        found = Found(function)
+    elif isinstance(owner, BoundLaw):
+        found = Found(owner.definition.law() or Law(owner.definition), owner.robots, owner.options)
+    elif isinstance(owner, (Robot, Frame)):
+        found = _of_one(owner, name)
+    elif name in OF_ROBOT and function is getattr(Robot, name):
+        found = Found(quantity_law(name))
+    elif name in (*OF_FRAME, *OF_POSE) and function is getattr(Frame, name):
+        raise ArgumentError(f"{name} is a method of frames; give that of one frame, as robot.frame(name).{name}")
+    if found is None:
+        return Found(Law(Definition(function, shapes or {})))
+    if shapes:
+        raise ArgumentError(f"{found.law.__name__} already knows its shapes; they cannot be given again")
+    return found
+
+
+def _of_one(owner: Robot | Frame, name: str) -> Found:
+    robot, frame = (owner, None) if isinstance(owner, Robot) else (owner.robot, owner.name)
+    if name not in (OF_ROBOT if frame is None else (*OF_FRAME, *OF_POSE)):
+        kind = "robot" if frame is None else "frame"
+        raise ArgumentError(
+            f"{name} of a {kind} is no quantity; what can be compiled is a function of the robot that calls it"
+        )
+    law = quantity_law(name, frame)
+    return Found(law, {"robot": robot}, dict(law.definition.defaults))
+
+
+@cache
+def quantity_law(name: str, frame: str | None = None) -> Law:
+    """A quantity of robots, or of their frames of this name, without wrenches, as a law."""
+    return Law(_quantity(name, frame))
+
+
+def _quantity(name: str, frame: str | None) -> Definition:
+    method = getattr(Robot if frame is None else Frame, name)
+    given = inspect.signature(method).parameters.values()
+    parameters = [parameter for parameter in given if parameter.name not in ("self", "wrenches", "out")]
+
+    def quantity(robot: Robot, *values: Any) -> Any:
+        return getattr(robot if frame is None else robot.frame(frame), name)(*values)
+
+    quantity.__name__ = quantity.__qualname__ = name
+    quantity.__doc__ = method.__doc__
+    robot = inspect.Parameter("robot", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    quantity.__signature__ = inspect.Signature([robot, *parameters])  # type: ignore[attr-defined]
+    return Definition(quantity, {}, (_quantity, (name, frame)))

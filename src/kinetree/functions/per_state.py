@@ -1,0 +1,86 @@
+"""Functions of the library that need no robot: written for one state, called with one or with a batch.
+
+They are compiled like a law, when they are first called, once for every choice among their options.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
+from typing import Any
+
+from kinetree.compiler.graph.doubts import doubt
+from kinetree.errors import ArgumentError, unknown
+from kinetree.functions.definition import bound_arguments
+from kinetree.functions.law import compile
+from kinetree.ops import Array, is_registered
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def per_state(
+    shapes: Callable[..., Shapes] | Shapes, **choices: Iterable[str]
+) -> Callable[[Callable[..., Any]], Callable[..., Array]]:
+    """Let a function of arrays of one state take batches of them, and `out`.
+
+    `shapes` are those of its arrays, or a function of its choices that returns them; its last arguments, named in
+    `choices`, are each one of some words.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Array]:
+        words = {name: tuple(allowed) for name, allowed in choices.items()}
+        count = function.__code__.co_argcount - len(words)
+        defaults = tuple(inspect.signature(function).parameters[name].default for name in words)
+        bound: dict[tuple[Any, ...], Callable[..., Array]] = {}
+
+        def made(given: tuple[Any, ...]) -> Callable[..., Array]:
+            for (name, allowed), word in zip(words.items(), given, strict=True):
+                if not isinstance(word, str) or word not in allowed:
+                    raise unknown(name, word, allowed)
+            chosen = tuple(map(str, given))
+            if chosen in bound:
+                return bound[chosen]
+            named = dict(zip(words, chosen, strict=True))
+
+            @wraps(function)
+            def of_arrays(*values: Any) -> Any:
+                return function(*values, **named)
+
+            signature = inspect.signature(function)
+            arrays = [parameter for name, parameter in signature.parameters.items() if name not in words]
+            of_arrays.__signature__ = signature.replace(parameters=arrays)  # type: ignore[attr-defined]
+            del of_arrays.__wrapped__
+            law = compile(of_arrays, shapes=shapes(**named) if callable(shapes) else shapes)
+            return bound.setdefault(chosen, law.bind())
+
+        @wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Array:
+            values, chosen = args[:count], args[count:]
+            if len(values) == count and not kwargs:
+                chosen += tuple(word for word in defaults[len(chosen) :] if word is not inspect.Parameter.empty)
+            if len(chosen) != len(words):
+                arguments = bound_arguments(function.__name__, _with_out(function), args, kwargs)
+                chosen = tuple(arguments.pop(name) for name in words)
+                values, kwargs = (), arguments
+            known = bound.get(chosen) if all(type(word) is str for word in chosen) else None
+            return (known or made(chosen))(*values, **kwargs)
+
+        return call
+
+    return decorate
+
+
+@cache
+def _with_out(function: Callable[..., Any]) -> inspect.Signature:
+    """What calls may give."""
+    given = inspect.signature(function).parameters.values()
+    return inspect.Signature([*given, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)])
+
+
+def refuse(condition: Any, sentence: str) -> None:
+    """Raises if the condition holds; if it is traced, lets the compiled function report it, and raise when called."""
+    if is_registered(condition):
+        doubt(condition)
+    elif condition:
+        raise ArgumentError(sentence)

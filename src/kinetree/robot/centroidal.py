@@ -1,0 +1,201 @@
+"""The robot as a whole: centre of mass, momentum, inertia with locked joints, and the blocks of a floating base."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.algorithms.floating_base_blocks import FloatingBaseBlocks
+from kinetree.base.arguments import as_floats
+from kinetree.compiler.graph.expr import is_traced
+from kinetree.errors import ArgumentError, one_of
+from kinetree.functions.binding import native
+from kinetree.model.joints import Free
+from kinetree.ops import Array
+from kinetree.robot.compiled import CompiledQuantities
+from kinetree.spatial.last_axes import cross_last
+from kinetree.spatial.packing import pack_last, unpack_last
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
+
+Point: TypeAlias = Literal["world", "base", "center-of-mass"]
+POINTS: tuple[Point, ...] = ("world", "base", "center-of-mass")
+
+
+class CentroidalQuantities(CompiledQuantities):
+    """What a `Robot` knows of itself as a whole, of all that moves. 6-vectors are about the centre of mass G, in world
+    axes, in the robot's `spatial_order`. Orin, Goswami and Lee 2013."""
+
+    @property
+    def _robot(self) -> Robot:
+        return cast("Robot", self)  # the one class that has these quantities
+
+    # -- centre of mass ----------------------------------------------------------------------------------------
+
+    @native
+    def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Centre of mass of all that moves, in the world, (…, 3) [m]."""
+        return self._call("center_of_mass", (q,), out)
+
+    @native
+    def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """(…, 3) [m/s]."""
+        return self._call("center_of_mass_velocity", (q, v), out)
+
+    @native
+    def center_of_mass_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
+    ) -> Array:
+        """(…, 3) [m/s²], gravity not included."""
+        return self._call("center_of_mass_acceleration", (q, v, a), out)
+
+    @native
+    def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """J with ċ = J v, (…, 3, nv)."""
+        return self._call("center_of_mass_jacobian", (q,), out)
+
+    @native
+    def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        slopes: tuple[Array, Array] = self._several("center_of_mass_velocity_derivatives", (q, v))
+        return slopes
+
+    @native
+    def center_of_mass_acceleration_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array]:
+        """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each, q moved by `integrate`; the third is the Jacobian."""
+        slopes: tuple[Array, Array, Array] = self._several("center_of_mass_acceleration_derivatives", (q, v, a))
+        return slopes
+
+    # -- momentum ----------------------------------------------------------------------------------------------
+
+    @native
+    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """h_G = [m ċ, k_G], linear momentum and angular momentum about the centre of mass, (…, 6) [N s, N m s]."""
+        return self._call("centroidal_momentum", (q, v), out)
+
+    @native
+    def centroidal_momentum_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """A_G with h_G = A_G v, (…, 6, nv)."""
+        return self._call("centroidal_momentum_matrix", (q,), out)
+
+    @native
+    def centroidal_momentum_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """Ȧ_G v, the rate of centroidal momentum at a = 0, (…, 6) [N, N m]."""
+        return self._call("centroidal_momentum_bias", (q, v), out)
+
+    @native
+    def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+        """ḣ_G = A_G a + Ȧ_G v, (…, 6) [N, N m]: the sum of all external forces and of their moments about G, weight
+        included."""
+        return self._call("centroidal_momentum_rate", (q, v, a), out)
+
+    @native
+    def centroidal_momentum_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """Ȧ_G, the time derivative of A_G along v, (…, 6, nv)."""
+        return self._call("centroidal_momentum_matrix_rate", (q, v), out)
+
+    @native
+    def centroidal_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array, Array]:
+        """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a, (…, 6, nv) each, q moved by `integrate`; the last is A_G, and so is
+        ∂h_G/∂v."""
+        slopes: tuple[Array, Array, Array, Array] = self._several("centroidal_dynamics_derivatives", (q, v, a))
+        return slopes
+
+    # -- as one body -------------------------------------------------------------------------------------------
+
+    @native
+    def locked_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """L, the rotational inertia of the robot with locked joints about its centre of mass, in world axes, (…, 3, 3)
+        [kg m²]."""
+        return self._call("locked_inertia", (q,), out)
+
+    @native
+    def locked_inertia_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """L̇ along v, (…, 3, 3) [kg m²/s]."""
+        return self._call("locked_inertia_rate", (q, v), out)
+
+    @native
+    def average_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """[ċ, ω̄], the average spatial velocity: that of one body with the locked inertia and the momentum of the robot,
+        (…, 6) [m/s, rad/s]; ω̄ is NaN where all mass lies on one line."""
+        return self._call("average_velocity", (q, v), out)
+
+    @native
+    def gesticulation(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """L̇ ω̄ - ω̄ × L ω̄, by which k̇_G = L ω̄̇ + L̇ ω̄ differs from Euler's equation of one rigid body, (…, 3) [N m]."""
+        return self._call("gesticulation", (q, v), out)
+
+    def average_angular_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """ω̄ = L⁻¹ k_G, in world axes, (…, 3) [rad/s]; in general no frame turns with it."""
+        return unpack_last(self.average_velocity(q, v), self.model.spatial_order)[1]
+
+    def locked_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """v_b + M_b⁻¹ M_bj v_j: the velocity of the base, as v has it, at which the robot with locked joints had the
+        same momentum, (…, 6) [m/s, rad/s]. It is the average velocity, at the base."""
+        joint, order = self._floating_base("locked velocity"), self.model.spatial_order
+        linear, angular = unpack_last(self.average_velocity(q, v), order)
+        pose = self._robot.frame(self.model.frames[0].name).pose(q)
+        linear = linear + cross_last(angular, pose[..., :3, 3] - self.center_of_mass(q))
+        if joint.frame == "body":
+            linear, angular = ((x[..., None, :] @ pose[..., :3, :3])[..., 0, :] for x in (linear, angular))
+        return pack_last(linear, angular, order)
+
+    def _floating_base(self, wanted: str) -> Free:
+        joint = self.model.floating_base
+        if not isinstance(joint, Free):
+            raise ArgumentError(f"{self.model.name!r} has a fixed base, so it has no {wanted}")
+        return joint
+
+    # -- about other points ------------------------------------------------------------------------------------
+
+    def momentum(self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world") -> Array:
+        """Total linear momentum, and angular momentum about a point, in world axes, (…, 6) [N s, N m s].
+
+        about   "world" for its origin, "base" for that of the root link, "center-of-mass", or a point (…, 3) [m]
+        """
+        linear, spin = unpack_last(self.centroidal_momentum(q, v), self.model.spatial_order)
+        return pack_last(linear, spin + self._orbital(q, linear, about), self.model.spatial_order)
+
+    def angular_momentum_parts(
+        self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world"
+    ) -> tuple[Array, Array]:
+        """König: angular momentum about a point as spin k_G, about the centre of mass, and orbital momentum
+        (c - p) × m ċ of all mass moving with it, (…, 3) each [N m s]."""
+        linear, spin = unpack_last(self.centroidal_momentum(q, v), self.model.spatial_order)
+        return spin, self._orbital(q, linear, about)
+
+    def kinetic_energy_parts(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """König: kinetic energy as ½ m ċ² and the rest, of the motion about the centre of mass, (…) each [J]."""
+        velocity = self.center_of_mass_velocity(q, v)
+        of_center = 0.5 * self.model.mass * (velocity * velocity).sum(-1)
+        return of_center, self._robot.kinetic_energy(q, v) - of_center
+
+    def _orbital(self, q: ArrayLike, linear: Array, about: Point | ArrayLike) -> Array:
+        """(c - p) × m ċ."""
+        if isinstance(about, str) and one_of("about", about, POINTS) == "center-of-mass":
+            return 0.0 * linear
+        r = self.center_of_mass(q)
+        if not isinstance(about, str):
+            r = r - (about if is_traced(about) else as_floats("about", about, (3,)))
+        elif about == "base":
+            r = r - self._robot.frame(self.model.frames[0].name).pose(q)[..., :3, 3]
+        return cross_last(r, linear)
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def floating_base_blocks(self, q: ArrayLike, v: ArrayLike) -> FloatingBaseBlocks:
+        """Mass matrix and bias forces by base and joints: .M_b .M_bj .M_j .h_b .h_j, the selection .S_b; and what
+        follows from them alone: .mass, .center, .centroidal_momentum_matrix, .centroidal_momentum_bias."""
+        joint, robot = self._floating_base("blocks of a floating one"), self._robot
+        axes = np.eye(3)
+        if joint.frame == "body":
+            axes = robot.frame(self.model.frames[0].name).pose(q)[..., :3, :3]
+        M, h = robot.mass_matrix(q), robot.bias_forces(q, v)
+        return FloatingBaseBlocks(M, h, axes, self.model.gravity, self.model.spatial_order)

@@ -1,0 +1,358 @@
+"""Robots made from robots: lock joints, carry a payload, graft a tool, change the base, scale, rename.
+
+Every function takes a robot and returns a new one; names that are not touched stay as they are.
+
+    arm = kt.edit.lock(arm, {"elbow": 0.5})
+    arm = kt.edit.attach(arm, "tool0", kt.Inertia.from_com(2.0, (0, 0, 0.1), np.eye(3) * 0.01))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.base.arguments import as_constant, as_number
+from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, short, unknown
+from kinetree.model.builder import ModelBuilder
+from kinetree.model.description import (
+    AXIS_JOINTS,
+    UNBOUNDED,
+    Description,
+    JointDescription,
+    LinkDescription,
+    Options,
+)
+from kinetree.model.geometry import Geometry, scaled
+from kinetree.model.joints import AxisJoint, Joint
+from kinetree.model.joints.dynamics import NONE
+from kinetree.robot import Robot
+from kinetree.spatial import Inertia, Transform
+
+
+def with_options(robot: Robot, **options: Any) -> Robot:
+    """The same description built with other options of `kt.load`: base, gravity, spatial_order, base_velocity, …
+
+    floating = kt.edit.with_options(robot, base="floating")
+    """
+    known = vars(_options(robot))
+    for name in options:
+        if name not in known:
+            raise unknown("option", name, known)
+    return _built(robot, ModelBuilder.of(description_of(robot)), **options)
+
+
+def lock(robot: Robot, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Robot:
+    """Fix joints at given positions (a number, or as many as the joint has), or by name alone at their neutral ones.
+
+    What a locked joint moved becomes part of the body before it, and followers of it are locked with it.
+    """
+    builder, wanted = ModelBuilder.of(description_of(robot)), _positions(joints)
+    q = robot.neutral()
+    names = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
+    for name, value in wanted.items():
+        joint = _owner(robot, name, names)
+        if value is not None:
+            given = as_constant(name, [value] if joint.nq == 1 and np.ndim(value) == 0 else value, (joint.nq,))
+            if not np.isfinite(given).all():
+                raise ArgumentError(f"{name} is {short(value)}; expected finite positions")
+            q[joint.q_slice] = given
+    for joint in robot.model.joints:
+        if joint.name in wanted or (isinstance(joint, AxisJoint) and joint.leader in wanted):
+            described = builder.joints[joint.name]
+            placement = joint.transform(q) * described.placement
+            builder.joints[joint.name] = replace(
+                described,
+                kind="fixed",
+                placement=placement,
+                bounds=UNBOUNDED,
+                mimic=None,
+                dynamics=NONE,
+                safety=None,
+                axis2=None,
+                pitch=None,
+            )
+    return _built(robot, builder)
+
+
+def attach(
+    robot: Robot,
+    frame: str,
+    inertia: Inertia,
+    *,
+    name: str = "payload",
+    xyz: ArrayLike = (0.0, 0.0, 0.0),
+    rpy: ArrayLike | None = None,
+) -> Robot:
+    """Fix a body to a frame, such as a payload to the tool; its own frame sits in `frame` at `xyz`, turned by `rpy`."""
+    builder = ModelBuilder.of(description_of(robot))
+    builder.link(name, inertia)
+    _fix(builder, robot, frame, name, f"{name}_joint", xyz, rpy)
+    return _built(robot, builder)
+
+
+def graft(
+    robot: Robot,
+    other: Robot,
+    frame: str,
+    *,
+    prefix: str = "",
+    xyz: ArrayLike = (0.0, 0.0, 0.0),
+    rpy: ArrayLike | None = None,
+) -> Robot:
+    """Fix the root of another robot, a gripper or a second arm, to a frame; `prefix` goes before all its names."""
+    builder = ModelBuilder.of(description_of(robot))
+    added = _renamed(description_of(other), *[lambda name: prefix + name] * 3)
+    for kind, mine, theirs in (
+        ("link", builder.links, added.links),
+        ("joint", builder.joints, added.joints),
+        ("frame", {**builder.links, **builder.sites}, {**added.links, **added.sites}),
+    ):
+        taken = [name for name in theirs if name in mine]
+        if taken:
+            raise ArgumentError(f"both robots have a {kind} {taken[0]!r}; expected a prefix that tells them apart")
+    builder.links |= added.links
+    builder.joints |= added.joints
+    builder.sites |= added.sites
+    root = prefix + other.model.frames[0].name
+    _fix(builder, robot, frame, root, f"{root}_mount", xyz, rpy)
+    kept = (*_options(robot).keep_fixed, *(prefix + name for name in _options(other).keep_fixed))
+    return _built(robot, builder, keep_fixed=kept)
+
+
+def change_base(robot: Robot, link: str) -> Robot:
+    """Make another link the root: the joints between it and the old root turn round, with the same coordinates.
+
+    A joint whose frame is not that of its old parent moves a massless link `<joint>_origin`, to which that is fixed.
+    """
+    description = description_of(robot)
+    if link not in description.links:
+        raise unknown("link", link, description.links)
+    builder = ModelBuilder.of(description)
+    above = {joint.child: joint for joint in description.joints.values()}
+    while link in above:
+        joint = above[link]
+        _turn_round(builder, joint)
+        link = joint.parent
+    return _built(robot, builder)
+
+
+def _turn_round(builder: ModelBuilder, joint: JointDescription) -> None:
+    """^P X_C = (X_J X_T)⁻¹ = X_T⁻¹ X_J⁻¹, and X_J⁻¹ is the same joint about the opposite axis."""
+    back = joint.placement.inverse()
+    if joint.kind == "fixed":
+        builder.joints[joint.name] = replace(joint, parent=joint.child, child=joint.parent, placement=back)
+        return
+    if joint.kind not in AXIS_JOINTS:
+        message = f"it is {joint.kind}, and lies between the old base and the new one; expected joints with one axis"
+        raise builder.error(f"joint {joint.name!r}", message, joint.line)
+    at_parent = np.array_equal(back.R, np.eye(3)) and not back.p.any()
+    child = joint.parent if at_parent else f"{joint.name}_origin"
+    builder.joints[joint.name] = replace(
+        joint, parent=joint.child, child=child, axis=-joint.axis, placement=Transform.identity()
+    )
+    if not at_parent:
+        builder.link(child)
+        mount = f"{child}_mount"
+        builder.joint(mount, "fixed", child, joint.parent, xyz=back.p, rotation=back.R.T)
+
+
+def merge_fixed(robot: Robot) -> Robot:
+    """Join links that fixed joints hold together, except by those that `keep_fixed` keeps; their names stay, as frames.
+
+    The dynamics is the same: bodies are merged in any case. What changes is the description, and what is written.
+    """
+    description, kept = description_of(robot), set(_options(robot).keep_fixed)
+    root = robot.model.frames[0].name
+    home = {root: (root, Transform.identity())}
+    builder = ModelBuilder(description.name, description.source)
+    builder._findings |= dict.fromkeys(description.findings)
+    for edge in robot.model.edges:
+        joint = description.joints[edge.joint]
+        link, X = home[edge.parent]
+        if joint.kind == "fixed" and joint.name not in kept:
+            home[edge.child] = (link, joint.placement * X)
+        else:
+            home[edge.child] = (edge.child, Transform.identity())
+            builder.joints[joint.name] = replace(joint, parent=link, placement=joint.placement * X)
+    for name, (link, X) in home.items():
+        own = description.links[name]
+        before = builder.links.get(link, LinkDescription(Inertia.zero(), line=own.line))
+        builder.links[link] = replace(
+            before,
+            inertia=before.inertia + X.transpose() * own.inertia,
+            visuals=before.visuals + _moved(own.visuals, X),
+            collisions=before.collisions + _moved(own.collisions, X),
+        )
+        if name != link:
+            builder.sites[name] = (link, X)
+    for name, (on, X_on) in description.sites.items():
+        link, X = home[on]
+        builder.sites[name] = (link, X_on * X)
+    return _built(robot, builder)
+
+
+def remove(robot: Robot, link: str) -> Robot:
+    """Cut off a link and all that hangs on it."""
+    description = description_of(robot)
+    if link not in description.links:
+        raise unknown("link", link, description.links)
+    if link == robot.model.frames[0].name:
+        raise ArgumentError(f"link {link!r} is the root; expected a link below it")
+    gone = {link}
+    for edge in robot.model.edges:
+        if edge.parent in gone:
+            gone.add(edge.child)
+    builder = ModelBuilder.of(description)
+    builder.links = {name: own for name, own in description.links.items() if name not in gone}
+    builder.joints = {name: joint for name, joint in description.joints.items() if joint.child not in gone}
+    builder.sites = {name: site for name, site in description.sites.items() if site[0] not in gone}
+    for joint in builder.joints.values():
+        if joint.mimic is not None and joint.mimic.joint in description.joints.keys() - builder.joints.keys():
+            raise ArgumentError(
+                f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which would be removed; lock it first"
+            )
+    kept = tuple(name for name in _options(robot).keep_fixed if name in builder.joints)
+    return _built(robot, builder, keep_fixed=kept)
+
+
+def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot:
+    """All lengths times `length`, all masses times `mass`, which is length³ (the same density) unless given.
+
+    Rotational inertia goes with mass · length². Limits of sliding joints and the pitch of screws are lengths too;
+    efforts, rotors, damping, friction and springs stay as they are.
+    """
+    s = as_number("length", length)
+    m = s**3 if mass is None else as_number("mass", mass)
+    for name, factor in (("length", s), ("mass", m)):
+        if not 0.0 < factor < np.inf:
+            raise ArgumentError(f"{name} is {factor:g}; expected a factor above zero")
+    description = description_of(robot)
+    builder = ModelBuilder.of(description)
+    for name, own in description.links.items():
+        mass_, h, rotational = own.inertia.mass, own.inertia.h, own.inertia.I
+        builder.links[name] = replace(
+            own,
+            inertia=Inertia(m * mass_, m * s * h, m * s**2 * rotational),
+            visuals=tuple(scaled(geometry, s) for geometry in own.visuals),
+            collisions=tuple(scaled(geometry, s) for geometry in own.collisions),
+        )
+    factors = {name: s if joint.kind == "prismatic" else 1.0 for name, joint in description.joints.items()}
+    for name, joint in description.joints.items():
+        mimic, f = joint.mimic, factors[name]
+        if mimic is not None:
+            ratio = mimic.multiplier * f / factors.get(mimic.joint, 1.0)
+            mimic = replace(mimic, multiplier=ratio, offset=f * mimic.offset)
+        builder.joints[name] = replace(joint.scaled(s), mimic=mimic)
+    for name, (link, X) in description.sites.items():
+        builder.sites[name] = (link, Transform(X.R, s * X.p))
+    return _built(robot, builder)
+
+
+def rename(
+    robot: Robot,
+    *,
+    name: str | None = None,
+    links: Mapping[str, str] | None = None,
+    joints: Mapping[str, str] | None = None,
+    frames: Mapping[str, str] | None = None,
+) -> Robot:
+    """Other names for the robot, its links, joints and frames (sites), old to new."""
+    description = description_of(robot)
+    tables = []
+    for argument, changes, known in (
+        ("links", links, description.links),
+        ("joints", joints, description.joints),
+        ("frames", frames, description.sites),
+    ):
+        changes = dict(changes or {})
+        for old, new in changes.items():
+            if old not in known:
+                raise unknown(argument[:-1], old, known)
+            if not isinstance(new, str) or not new:
+                raise ArgumentTypeError(f"{argument} gives {old!r} the name {short(new)}; expected a non-empty string")
+        after = [changes.get(old, old) for old in known]
+        twice = next((new for new in after if after.count(new) > 1), None)
+        if twice is not None:
+            raise ArgumentError(f"{argument} would give two of them the name {twice!r}")
+        tables.append(changes)
+    changed = _renamed(description, *[lambda old, table=table: table.get(old, old) for table in tables])
+    if name is not None:
+        changed = replace(changed, name=name)
+    kept = tuple(tables[1].get(old, old) for old in _options(robot).keep_fixed)
+    return _built(robot, ModelBuilder.of(changed), keep_fixed=kept)
+
+
+def _renamed(
+    description: Description, link: Callable[[str], str], joint: Callable[[str], str], site: Callable[[str], str]
+) -> Description:
+    """With every name replaced by what these functions make of it."""
+    joints = {}
+    for name, own in description.joints.items():
+        mimic = own.mimic
+        if mimic is not None:
+            mimic = replace(mimic, joint=joint(mimic.joint))
+        joints[joint(name)] = replace(
+            own, name=joint(name), parent=link(own.parent), child=link(own.child), mimic=mimic
+        )
+    return replace(
+        description,
+        links={link(name): own for name, own in description.links.items()},
+        joints=joints,
+        sites={site(name): (link(on), X) for name, (on, X) in description.sites.items()},
+    )
+
+
+def _options(robot: Robot) -> Options:
+    description_of(robot)
+    assert robot.model.options is not None
+    return robot.model.options
+
+
+def description_of(robot: Robot) -> Description:
+    """The links, joints and frames a robot was assembled from."""
+    if not isinstance(robot, Robot):
+        raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
+    if robot.model.description is None:
+        raise ModelError(f"model {robot.name!r} was made without a description, so it cannot be edited or written")
+    return robot.model.description
+
+
+def _built(robot: Robot, builder: ModelBuilder, **options: Any) -> Robot:
+    return Robot(builder.build(**{**vars(_options(robot)), **options}), textbook=robot.textbook)
+
+
+def _positions(joints: Mapping[str, ArrayLike] | Iterable[str]) -> dict[str, ArrayLike | None]:
+    if isinstance(joints, str):
+        return {joints: None}
+    if isinstance(joints, Mapping):
+        return dict(joints)
+    if not isinstance(joints, Iterable):
+        raise ArgumentTypeError(f"joints is {short(joints)}; expected names of joints, or positions by name")
+    return dict.fromkeys(joints)
+
+
+def _owner(robot: Robot, name: str, owners: Mapping[str, Joint]) -> Joint:
+    if name in owners:
+        return owners[name]
+    for joint in robot.model.joints:
+        if joint.name == name and isinstance(joint, AxisJoint) and joint.leader is not None:
+            raise ArgumentError(f"joint {name!r} follows {joint.leader!r}; expected that joint to be locked")
+    raise unknown("joint", name, owners)
+
+
+def _fix(
+    builder: ModelBuilder, robot: Robot, frame: str, child: str, joint: str, xyz: ArrayLike, rpy: ArrayLike | None
+) -> None:
+    """A fixed joint from a frame, which is a link or a site, to a link."""
+    robot.model.frame(frame)  # says what is there if this is not
+    link, X = builder.sites.get(frame, (frame, Transform.identity()))
+    builder.joint(joint, "fixed", link, child, xyz=xyz, rpy=rpy)
+    builder.joints[joint] = replace(builder.joints[joint], placement=builder.joints[joint].placement * X)
+
+
+def _moved(geometries: tuple[Geometry, ...], X: Transform) -> tuple[Geometry, ...]:
+    return tuple(replace(geometry, placement=geometry.placement * X) for geometry in geometries)

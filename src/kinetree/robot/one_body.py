@@ -1,0 +1,114 @@
+"""The robot as one body: its equation of motion in centroidal coordinates, Newton's and Euler's, and one rigid body."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.algorithms.centroidal_coordinates import Equation
+from kinetree.algorithms.one_body import OneBodyMotion
+from kinetree.algorithms.single_rigid_body import SingleRigidBody
+from kinetree.algorithms.velocity_coordinates import VelocityCoordinates
+from kinetree.base.arguments import as_floats
+from kinetree.compiler.graph.expr import is_traced
+from kinetree.functions.binding import native
+from kinetree.ops import Array
+from kinetree.robot.centroidal import CentroidalQuantities
+from kinetree.robot.compiled import Wrenches
+from kinetree.spatial.last_axes import transposed, transposed_times
+from kinetree.spatial.packing import unpack_last
+
+
+class OneBodyQuantities(CentroidalQuantities):
+    """What a `Robot` knows of itself as one body that is pushed. Saccon et al. 2017, Traversaro 2017."""
+
+    # -- other velocities --------------------------------------------------------------------------------------
+
+    def centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> VelocityCoordinates:
+        """The equation of motion in ν = ^G T_B v = [ċ, ω_b, v_j], world axes: .T .T_inverse .T_rate .M .C .G, and maps
+        of velocities, accelerations, forces and Jacobians. M is diag(m 1, M̄), G constant."""
+        return self._coordinates(self._centroidal_coordinates(q, v), v)
+
+    def diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> VelocityCoordinates:
+        """The same in ν = ^Ḡ T_B v = [ċ, ω̄, v_j], with the average angular velocity: M is diag(m 1, L, M̄_j). Where all
+        mass lies on one line it is NaN."""
+        return self._coordinates(self._diagonalized_coordinates(q, v), v)
+
+    @native
+    def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
+        """T, T⁻¹, Ṫ, M, C and G as they are computed."""
+        equation: Equation = self._several("centroidal_coordinates", (q, v))
+        return equation
+
+    @native
+    def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
+        """T, T⁻¹, Ṫ, M, C and G as they are computed."""
+        equation: Equation = self._several("diagonalized_coordinates", (q, v))
+        return equation
+
+    def _coordinates(self, equation: Equation, v: ArrayLike) -> VelocityCoordinates:
+        own = np.asarray(v) if is_traced(v) else as_floats("v", v, (self.model.nv,)).copy()
+        return VelocityCoordinates(*equation, own, self.model.spatial_order)
+
+    # -- Newton and Euler --------------------------------------------------------------------------------------
+
+    @native
+    def average_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+        """[c̈, ω̄̇], the rate of the average spatial velocity, (…, 6) [m/s², rad/s²]; ω̄̇ is NaN where all mass lies on one
+        line."""
+        return self._call("average_acceleration", (q, v, a), out)
+
+    @native
+    def centroidal_wrench(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
+        """[F, M_G], the sum of wrenches and weight, and of their moments about the centre of mass, (…, 6) [N, N m].
+
+        Of a floating robot it is the rate of centroidal momentum; what holds a fixed base is not in it.
+        """
+        return self._call("centroidal_wrench", (q,), out, wrenches)
+
+    def one_body_motion(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
+    ) -> OneBodyMotion:
+        """Motion and forces of the whole robot, .mass .center .inertia .omega …, with Newton's and Euler's equations
+        .in_world_axes(), .in_turning_axes(…) and .about_point(…); their residuals vanish where the wrenches are those
+        of the motion and the base floats."""
+        order = self.model.spatial_order
+        velocity, omega = unpack_last(self.average_velocity(q, v), order)
+        acceleration, omega_rate = unpack_last(self.average_acceleration(q, v, a), order)
+        force, moment = unpack_last(self.centroidal_wrench(q, wrenches), order)
+        base = self._robot.frame(self.model.frames[0].name)
+        return OneBodyMotion(
+            mass=self.model.mass,
+            center=self.center_of_mass(q),
+            velocity=velocity,
+            acceleration=acceleration,
+            inertia=self.locked_inertia(q),
+            inertia_rate=self.locked_inertia_rate(q, v),
+            omega=omega,
+            omega_rate=omega_rate,
+            base_axes=base.pose(q)[..., :3, :3],
+            base_omega=unpack_last(base.velocity(q, v), order)[1],
+            force=force,
+            moment=moment,
+        )
+
+    # -- one rigid body ----------------------------------------------------------------------------------------
+
+    def single_rigid_body(self, q: ArrayLike) -> SingleRigidBody:
+        """The robot with its joints locked at q: .mass, .center and .inertia in the axes of the base, its own
+        .forward_dynamics(…) under contact forces, its .error(…) against the robot, and a .model() for `kt.Robot`."""
+        pose = self._robot.frame(self.model.frames[0].name).pose(q)
+        R = pose[..., :3, :3]
+        return SingleRigidBody(
+            mass=self.model.mass,
+            center=transposed_times(R, self.center_of_mass(q) - pose[..., :3, 3]),
+            inertia=transposed(R) @ self.locked_inertia(q) @ R,
+            gravity=self.model.gravity,
+            spatial_order=self.model.spatial_order,
+        )
+
+    @native
+    def average_rotation_by_joints(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """L⁻¹ A_kj with ω̄ - ω_b = L⁻¹ A_kj v_j, (…, 3, nv - 6): what is lost where the angular velocity of the base is
+        taken for that of the whole."""
+        return self._call("average_rotation_by_joints", (q,), out)

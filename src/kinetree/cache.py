@@ -9,7 +9,7 @@ from pathlib import Path
 from kinetree.compiler.runtime import cache as _disk
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.robot import Robot
-from kinetree.robot.quantities import OF_ROBOT
+from kinetree.robot.quantity import prepared, quantities_of
 
 
 def where() -> Path | None:
@@ -39,19 +39,21 @@ def warm(
     if not isinstance(robot, Robot):
         raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
     names = quantities or tuple(
-        name for name, quantity in OF_ROBOT.items() if not quantity.is_large and quantity.refusal(robot.model) is None
+        name
+        for name, quantity in quantities_of(Robot).items()
+        if not quantity.is_large and quantity.refusal(robot.model) is None
     )
-    requests = robot._requests(names)
+    listed = prepared(robot, names)
     shows = report is None and sys.stderr is not None and sys.stderr.isatty()
     try:
-        for k, request in enumerate(requests):
+        for k, (function, key) in enumerate(listed):
             if report is not None:
                 report(names[k], k, len(names))
             elif shows:
                 print(f"\r\x1b[K[{k + 1}/{len(names)}] {names[k]}", end="", file=sys.stderr, flush=True)
-            robot._engine.prepare(request, batch=False)
+            function.prepare(key)
             if batch:
-                robot._engine.prepare(request, batch=True)
+                function.prepare(key, batch=True)
     finally:
         if shows:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -124,6 +124,13 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     return UnknownNameError(f"{kind} {short(name)} does not exist; {hint}")
 
 
+def known(kind: str, name: object, names: Iterable[str]) -> str:
+    """The name as a plain string, if it is one of these; otherwise an error with what may have been meant."""
+    if not isinstance(name, str) or name not in (listed := list(names)):
+        raise unknown(kind, name, names)
+    return listed[listed.index(name)]
+
+
 def one_of(argument: str, value: object, allowed: Iterable[W]) -> W:
     """That of the allowed words which the value is, as a plain string; otherwise an error that lists them."""
     words = list(allowed)

@@ -182,6 +182,26 @@ def where(condition: Any, a: Any, b: Any, /) -> Any:
     """a where the condition holds, b elsewhere; both are computed, and the derivative is that of the chosen one."""
 
 
+def require(condition: Any, reason: str | Callable[[], Exception | None], /) -> None:
+    """Refuse a state in which the condition does not hold, for this reason.
+
+    On numbers it raises an ArgumentError, or what `reason()` returns; None lets the state pass after a closer look. In
+    a compiled function the condition becomes part of the code: a state that breaks it is computed once more on numbers,
+    where it raises.
+    """
+    operations = _registered.get(type(condition))
+    if operations is not None:
+        getattr(operations, "require", _nothing)(condition)
+    elif not condition:
+        error = ArgumentError(reason) if isinstance(reason, str) else reason()
+        if error is not None:
+            raise error
+
+
+def _nothing(condition: Any) -> None:
+    """For symbols that only print, nothing can be required."""
+
+
 def clip(x: Any, lower: Any, upper: Any, /) -> Any:
     """x brought between two bounds; beyond them its derivative is zero."""
     return minimum(maximum(x, lower), upper)

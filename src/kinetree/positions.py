@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.functions.per_state import per_state, refuse
-from kinetree.ops import Array
+from kinetree.functions.per_state import per_state
+from kinetree.ops import Array, logical_not, require
 from kinetree.spatial import coordinates
 from kinetree.spatial.parameterization import POSITIONS, Parameterization
 
@@ -107,5 +107,8 @@ def coordinate_rates(coordinates: Any, velocity: Any, position: str) -> Array:
 def _regular(chi: Array, position: str) -> Parameterization:
     """The parameterisation, if its coordinates have rates here."""
     found = POSITIONS[position]
-    refuse(found.is_singular(chi), f"{position} coordinates have no rates here: {found.singularity}; expected others")
+    require(
+        logical_not(found.is_singular(chi)),
+        f"{position} coordinates have no rates here: {found.singularity}; expected others",
+    )
     return found

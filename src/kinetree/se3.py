@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from kinetree.functions.per_state import per_state, refuse
-from kinetree.ops import Array, less
+from kinetree.functions.per_state import per_state
+from kinetree.ops import Array, less, logical_not, require
 from kinetree.rotations.checks import pose_matrix, unit_parameters
 from kinetree.spatial import Inertia, Motion, SpatialOrder, Transform, rigid_motion
 from kinetree.spatial.packing import SPATIAL_ORDERS, block_matrix
@@ -147,7 +147,9 @@ def E_e_inverse(
     by_position, by_rotation = POSITIONS[position], ROTATIONS[rotation]
     chi_P, chi_R = parameters[:3], unit_parameters(parameters[3:], rotation)
     for name, by, chi in ((position, by_position, chi_P), (rotation, by_rotation, chi_R)):
-        refuse(by.is_singular(chi), f"{name} parameters have no rates here: {by.singularity}; expected others")
+        require(
+            logical_not(by.is_singular(chi)), f"{name} parameters have no rates here: {by.singularity}; expected others"
+        )
     P, R = by_position.inverse(chi_P), by_rotation.inverse(chi_R)
     return block_matrix(P, np.zeros((3, 3)), np.zeros((R.shape[0], 3)), R, "linear-first")[:, _rows(order)]
 
@@ -164,5 +166,7 @@ def _rows(order: str) -> list[int]:
 def _short_of_a_turn(twist: Array, order: str) -> Motion:
     """The twist, if exp can be inverted near it."""
     motion = Motion.from_vector(twist, _order(order))
-    refuse(less(whole_turn(motion.angular), SINGULAR), "twist turns by a whole turn; expected another angle")
+    require(
+        logical_not(less(whole_turn(motion.angular), SINGULAR)), "twist turns by a whole turn; expected another angle"
+    )
     return motion

@@ -7,11 +7,11 @@ import kinetree
 
 SOURCE = Path(kinetree.__file__).parent
 OWN_LOCKS = {
-    "locks.py": "the shared ones, in their order",
-    "compiler/threads.py": "of the pool and of one batch, inside of which nothing else is taken",
+    "base/locks.py": "the shared ones, in their order",
+    "compiler/runtime/threads.py": "of the pool and of one batch, inside of which nothing else is taken",
     "compiler/runtime/deferred_signals.py": "of one call, for which nobody but its caller waits",
-    "compiler/cache.py": "taken once, never waited for",
-    "compiler/jit.py": "llvmlite's, if it had none",
+    "compiler/runtime/cache.py": "taken once, never waited for",
+    "compiler/runtime/jit.py": "llvmlite's, if it had none",
     "simulation/progress.py": "of one bar, inside of which nothing else is taken",
 }
 """Files that may make locks, and why no order is needed there."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.algorithms.regularity import require_regular
 from kinetree.errors import ArgumentError
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.joints.joint import combination
@@ -29,13 +30,11 @@ from kinetree.spatial import ArticulatedInertia, Force, Motion, Transform
 
 
 @of_one_state
-def forward_dynamics(
-    model: Model, q: Array, v: Array, tau: Array, f_ext: ExternalForces = NO_FORCES
-) -> tuple[Array, Array]:
-    """a with M a + C v + G = τ + Σ Jᵀ f_ext, and the pivots D of M, each (nv,).
+def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
+    """a with M a + C v + G = τ + Σ Jᵀ f_ext, (nv,).
 
-    A pivot that is zero against the diagonal of M means that M is singular and a meaningless. Mimic joints couple
-    distant bodies, which this recursion cannot express: models with them are solved by factorisation.
+    Mimic joints couple distant bodies, which this recursion cannot express: models with them are solved by
+    factorisation.
     """
     if model.has_mimics:
         raise ArgumentError(f"{model.name!r} has mimic joints, which ABA cannot express; factorization has them all")
@@ -83,4 +82,5 @@ def forward_dynamics(
         A_ = X[i] * A[p] + c[i]
         a[at] = D_inverse[i] @ (u[i] - np.array([A_.dot(f) for f in U[i]]))
         A[i] = A_ + combination(S[i], a[at])
-    return a, pivots
+    require_regular(model, q, pivots)
+    return a

@@ -7,6 +7,7 @@ Jacobian J_0, so that J_A = E⁻¹ J_0 and J̇_A = E⁻¹ J̇_0 + d/dt(E⁻¹) J
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from kinetree.algorithms.jacobian import frame_jacobian, frame_jacobian_rate
 from kinetree.algorithms.kinematics import frame_transform
 from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import FramePlacement, Model
-from kinetree.ops import Array, logical_or
+from kinetree.ops import Array, logical_not, require
 from kinetree.spatial import unpack
 from kinetree.spatial.parameterization import POSITIONS, ROTATIONS, SINGULAR
 
@@ -32,39 +33,45 @@ def pose_parameters(model: Model, frame: FramePlacement, q: Array, position: str
 
 
 @of_one_state
-def analytic_jacobian(model: Model, frame: FramePlacement, q: Array, position: str, rotation: str) -> tuple[Array, Any]:
-    """J_A, (3 + n, nv), and whether there is none."""
+def analytic_jacobian(model: Model, frame: FramePlacement, q: Array, position: str, rotation: str) -> Array:
+    """J_A, (3 + n, nv)."""
     chi_P, chi_R = _parameters(model, frame, q, position, rotation)
     P, R = POSITIONS[position], ROTATIONS[rotation]
     linear, angular = unpack(frame_jacobian(model, frame, q, "world-aligned"), model.spatial_order)
     J_A = np.concatenate([P.inverse(chi_P) @ linear, R.inverse(chi_R) @ angular])
-    return J_A, logical_or(P.is_singular(chi_P), R.is_singular(chi_R))
+    _require_rates(frame, {position: P.is_singular(chi_P), rotation: R.is_singular(chi_R)}, "analytic_jacobian")
+    return J_A
 
 
 @of_one_state
 def analytic_jacobian_rate(
     model: Model, frame: FramePlacement, q: Array, v: Array, position: str, rotation: str
-) -> tuple[Array, Any]:
-    """J̇_A along v, (3 + n, nv), and whether there is none."""
+) -> Array:
+    """J̇_A along v, (3 + n, nv)."""
     chis = _parameters(model, frame, q, position, rotation)
     J = unpack(frame_jacobian(model, frame, q, "world-aligned"), model.spatial_order)
     dJ = unpack(frame_jacobian_rate(model, frame, q, v, "world-aligned"), model.spatial_order)
-    halves, is_singular = [], False
-    for by, chi, J_half, dJ_half in zip((POSITIONS[position], ROTATIONS[rotation]), chis, J, dJ, strict=True):
+    halves, is_singular = [], {}
+    for name, by, chi, J_half, dJ_half in zip(
+        (position, rotation), (POSITIONS[position], ROTATIONS[rotation]), chis, J, dJ, strict=True
+    ):
         inverse = by.inverse(chi)
         rates = inverse @ (J_half @ v)
         halves.append(inverse @ dJ_half + by.E_inverse_rate(chi, rates) @ J_half)
-        is_singular = logical_or(is_singular, by.is_singular(chi))
-    return np.concatenate(halves), is_singular
+        is_singular[name] = by.is_singular(chi)
+    _require_rates(frame, is_singular, "analytic_jacobian_rate")
+    return np.concatenate(halves)
 
 
-def singularity(position: str, rotation: str) -> str | None:
-    """Why there may be no J_A; None if there always is one."""
-    named = ((position, POSITIONS[position]), (rotation, ROTATIONS[rotation]))
-    reasons = [f"{name}: {by.singularity}" for name, by in named if by.singularity]
-    if not reasons:
-        return None
-    return f"its parameters have no rates there ({'; '.join(reasons)}; within {SINGULAR:g})"
+def _require_rates(frame: FramePlacement, is_singular: Mapping[str, Any], name: str) -> None:
+    """Refuse a state in which parameters have no rates."""
+    for parameters, condition in is_singular.items():
+        reason = {**POSITIONS, **ROTATIONS}[parameters].singularity
+        require(
+            logical_not(condition),
+            f"{frame.name!r} has no {name} at this q: its parameters have no rates there ({parameters}: {reason}; "
+            f"within {SINGULAR:g})",
+        )
 
 
 def _parameters(model: Model, frame: FramePlacement, q: Array, position: str, rotation: str) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from kinetree.algorithms.body_velocities import BodyVelocities
 from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.constraint_rows import Rows
+from kinetree.algorithms.constraint_rows import Rows, upright_rows
 from kinetree.algorithms.constraints import Response
 from kinetree.algorithms.derivatives import inverse_dynamics_derivatives, mass_matrix_of
 from kinetree.algorithms.joint_forces import passive_forces
@@ -42,10 +42,10 @@ from kinetree.spatial.exponential import log_rates
 @of_one_state
 def forward_dynamics_derivatives(
     model: Model, constraints: ConstraintSet, q: Array, v: Array, tau: Array, pushes: Sequence[Push] = ()
-) -> tuple[tuple[Array, ...], Array]:
-    """∂a/∂q, ∂a/∂v, ∂a/∂τ, (nv, nv) each, ∂f/∂q, ∂f/∂v, ∂f/∂τ, (k, nv) each; beside them the pivots of M. Wrenches
-    stay what they are in their reference."""
-    rows = Rows(model, constraints, q)
+) -> tuple[Array, ...]:
+    """∂a/∂q, ∂a/∂v, ∂a/∂τ, (nv, nv) each, ∂f/∂q, ∂f/∂v, ∂f/∂τ, (k, nv) each. Wrenches stay what they are in their
+    reference."""
+    rows = upright_rows(model, constraints, q)
     feel = Response(rows, mass_matrix_of(model, q))
     free = tau - passive_forces(model, q, v) - bias_forces(model, q, v, external_forces(model, q, pushes))
     a, f = feel.answer(free, rows.stabilized_bias(v))
@@ -56,7 +56,7 @@ def forward_dynamics_derivatives(
     below = np.concatenate([by_q, by_v, np.zeros((constraints.size, model.nv))], axis=1)
     slopes, force_slopes = feel.answer(right, below)  # all columns at once, which is cheaper
     a_q, a_v, a_tau = np.split(slopes, 3, axis=1)
-    return (a_q, a_v, mirrored(a_tau), *np.split(rows.in_world_axes(force_slopes), 3, axis=1)), feel.d
+    return a_q, a_v, mirrored(a_tau), *np.split(rows.in_world_axes(force_slopes), 3, axis=1)
 
 
 def _equation_slopes(rows: Rows, v: Array, a: Array) -> tuple[Array, Array]:

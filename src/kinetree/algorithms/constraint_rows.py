@@ -19,7 +19,7 @@ from kinetree.algorithms.one_state import Push
 from kinetree.base.lazy import lazy
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
 from kinetree.model.tree import FramePlacement, Model
-from kinetree.ops import Array, Scalar, cross, zeros
+from kinetree.ops import Array, Scalar, cross, logical_not, require, zeros
 from kinetree.spatial import Force, Motion
 from kinetree.spatial.exponential import log_quaternion
 from kinetree.spatial.rotation import quaternion_from_matrix
@@ -184,3 +184,15 @@ class Rows:
         """The frames, and whether their motion counts as it is or against the other's."""
         frames = [self.model.frame(name) for name in constraint.frames]
         return list(zip(frames, (1.0, -1.0), strict=False))
+
+
+def upright_rows(model: Model, constraints: ConstraintSet, q: Array) -> Rows:
+    """The equations of constraints; a state is refused in which a wheel lies flat, its axle along the normal."""
+    rows = Rows(model, constraints, q)
+    for contact, is_flat in rows.flat_wheels().items():
+        require(
+            logical_not(is_flat),
+            f"the wheel of frame {contact.frames[0]!r} lies flat at this q, its axle along the normal of the plane; "
+            "expected a wheel that stands on its rim",
+        )
+    return rows

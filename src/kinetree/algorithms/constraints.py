@@ -33,17 +33,17 @@ by default, fades out; matrices of the constraints, N and Λ, are exact down to 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from kinetree.algorithms.configuration import integrate
-from kinetree.algorithms.constraint_rows import Rows
+from kinetree.algorithms.constraint_rows import Rows, upright_rows
 from kinetree.algorithms.crba import mass_matrix
-from kinetree.algorithms.factorization import is_singular_everywhere, some_configurations
 from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.algorithms.regularity import is_singular_everywhere, require_regular, some_configurations
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.base.lazy import lazy
@@ -66,14 +66,14 @@ decides no rank: it keeps the damping of such rows above zero."""
 @of_one_state
 def jacobian(model: Model, constraints: ConstraintSet, q: Array) -> Array:
     """J with ṙ = J v, (k, nv)."""
-    rows = Rows(model, constraints, q)
+    rows = upright_rows(model, constraints, q)
     return rows.in_world_axes(rows.J)
 
 
 @of_one_state
 def bias(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> Array:
     """J̇ v, (k,): r̈ at a = 0."""
-    rows = Rows(model, constraints, q)
+    rows = upright_rows(model, constraints, q)
     return rows.in_world_axes(rows.bias(v))
 
 
@@ -81,7 +81,7 @@ def bias(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> Array:
 def position_error(model: Model, constraints: ConstraintSet, q: Array) -> Array:
     """r, (k,) [m, rad]: how far origins are apart, and the rotation vector from the axes of one to the other's; zero
     for contacts that are held wherever they are."""
-    rows = Rows(model, constraints, q)
+    rows = upright_rows(model, constraints, q)
     return rows.in_world_axes(rows.error())
 
 
@@ -91,54 +91,57 @@ def position_error(model: Model, constraints: ConstraintSet, q: Array) -> Array:
 @of_one_state
 def forward_dynamics(
     model: Model, constraints: ConstraintSet, q: Array, v: Array, tau: Array, f_ext: ExternalForces = NO_FORCES
-) -> tuple[tuple[Array, Array], Array]:
-    """a, (nv,), and the forces on the robot, (k,) [N, N m]; beside them the pivots of M."""
-    rows = Rows(model, constraints, q)
+) -> tuple[Array, Array]:
+    """a, (nv,), and the forces on the robot, (k,) [N, N m]."""
+    rows = upright_rows(model, constraints, q)
     feel = Response(rows)
     free = tau - passive_forces(model, q, v) - bias_forces(model, q, v, f_ext)
     a, f = feel.answer(free, rows.stabilized_bias(v))
-    return (a, rows.in_world_axes(f)), feel.d
+    return a, rows.in_world_axes(f)
 
 
 @of_one_state
-def impact(
-    model: Model, constraints: ConstraintSet, q: Array, v: Array, restitution: Array
-) -> tuple[tuple[Array, Array], Array]:
-    """v⁺ with J v⁺ = -e J v, and the impulses p, (k,) [N s, N m s], in M (v⁺ - v) = Jᵀ p; beside them the pivots."""
-    rows = Rows(model, constraints, q)
+def impact(model: Model, constraints: ConstraintSet, q: Array, v: Array, restitution: Array) -> tuple[Array, Array]:
+    """v⁺ with J v⁺ = -e J v, and the impulses p, (k,) [N s, N m s], in M (v⁺ - v) = Jᵀ p."""
+    rows = upright_rows(model, constraints, q)
     feel = Response(rows)
     jump, p = feel.answer(np.zeros(model.nv), (1.0 + restitution[0]) * (rows.J @ v))
-    return (v + jump, rows.in_world_axes(p)), feel.d
+    return v + jump, rows.in_world_axes(p)
 
 
 @of_one_state
-def projector(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> tuple[Any, ...]:
+def projector(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> Array:
     """N = 1 - M⁻¹ Jᵀ Λ J, (nv, nv): of any v, N v is the part that the constraints allow, and M (v - N v) is normal to
-    it. Beside it the pivots of M."""
-    rows = Rows(model, constraints, q)
-    felt = by(inertia(model, constraints, q), rows.J, rows.columns)
-    return felt.told(felt.null_space())
+    it."""
+    return _task_inverse(upright_rows(model, constraints, q), by).null_space()
 
 
 @of_one_state
-def projected(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> tuple[tuple[Array, Array], Array]:
-    """q ⊕ dq with r + J dq = 0, and N v; of all such dq that with the least dqᵀ M dq. Beside them the pivots of M."""
-    rows = Rows(model, constraints, q)
+def projected(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> tuple[Array, Array]:
+    """q ⊕ dq with r + J dq = 0, and N v; of all such dq that with the least dqᵀ M dq."""
+    rows = upright_rows(model, constraints, q)
     feel = Response(rows)
     still = np.zeros(model.nv)
     dq, _ = feel.answer(still, rows.error())
     removed, _ = feel.answer(still, rows.J @ v)
-    return (integrate(model, q, dq), v + removed), feel.d
+    return integrate(model, q, dq), v + removed
 
 
 @of_one_state
-def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> tuple[Any, ...]:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k), and the pivots of M; the pseudo-inverse where constraints repeat each other. With
-    M + Jᵀ ρ J instead of M it is larger by ρ in the directions that the constraints have."""
-    rows = Rows(model, constraints, q)
-    felt = by(inertia(model, constraints, q), rows.J, rows.columns)
+def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> Array:
+    """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k); the pseudo-inverse where constraints repeat each other. With M + Jᵀ ρ J instead of M it
+    is larger by ρ in the directions that the constraints have."""
+    rows = upright_rows(model, constraints, q)
+    felt = _task_inverse(rows, by)
     Lambda = felt.inertia() - held_inertia(model) * felt.directions()
-    return felt.told(mirrored(rows.in_world_axes(rows.in_world_axes(Lambda).T)))
+    return mirrored(rows.in_world_axes(rows.in_world_axes(Lambda).T))
+
+
+def _task_inverse(rows: Rows, by: Inverse) -> AnyRank | FullRank:
+    """The inverses of J in which inertia weighs the joints."""
+    found = by(inertia(rows.model, rows.constraints, rows.q), rows.J, rows.columns)
+    require_regular_inertia(rows, found.d)
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -163,6 +166,25 @@ def inertia(model: Model, constraints: ConstraintSet, q: Array) -> Array:
         J = Rows(model, constraints, q).J
         M = M + mirrored(rho * (J.T @ J))
     return M
+
+
+@dataclass(frozen=True)
+class HeldInertia:
+    """`inertia` of these constraints."""
+
+    constraints: ConstraintSet
+
+    def __call__(self, model: Model, q: Array) -> Array:
+        return inertia(model, self.constraints, q)
+
+
+def require_regular_inertia(rows: Rows, pivots: Array) -> None:
+    """Refuse a state in which what is divided by, factored into these pivots, is singular."""
+    if held_inertia(rows.model):
+        why = ", and the constraints do not determine how"
+        require_regular(rows.model, rows.q, pivots, HeldInertia(rows.constraints), why)
+    else:
+        require_regular(rows.model, rows.q, pivots)
 
 
 def held_inertia(model: Model) -> float:
@@ -226,6 +248,7 @@ class Response(Felt):
         if M is None or self.rho:
             M = inertia(rows.model, rows.constraints, rows.q)
         super().__init__(M, rows.J, rows.constraints.damping, rows.constraints.blocks)
+        require_regular_inertia(rows, self.d)
         self.redundant = lacks_rank(rows.model, rows.constraints)
 
     def answer(self, u: Array, gamma: Array) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ from kinetree.algorithms.body_velocities import BodyVelocities
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
 from kinetree.algorithms.one_state import Push, of_one_state
+from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sweep import Sweep
 from kinetree.algorithms.wrenches import external_forces
@@ -155,11 +156,12 @@ def mass_matrix_of(model: Model, q: Array) -> Array:
 @of_one_state
 def forward_dynamics_derivatives(
     model: Model, q: Array, v: Array, tau: Array, pushes: Sequence[Push] = ()
-) -> tuple[tuple[Array, Array, Array], Array]:
-    """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (nv, nv) each, and the pivots of M."""
+) -> tuple[Array, Array, Array]:
+    """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (nv, nv) each."""
     L, d = ltdl(mass_matrix_of(model, q))
+    require_regular(model, q, d)
     bias = bias_forces(model, q, v, external_forces(model, q, pushes)) + passive_forces(model, q, v)
     a = ltdl_solve(L, d, tau - bias)
     dq, dv = inverse_dynamics_derivatives(model, q, v, a, pushes)
     inverse = mirrored(ltdl_solve(L, d, np.eye(model.nv)))
-    return (ltdl_solve(L, d, -dq), ltdl_solve(L, d, -dv), inverse), d
+    return ltdl_solve(L, d, -dq), ltdl_solve(L, d, -dv), inverse

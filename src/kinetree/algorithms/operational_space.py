@@ -23,11 +23,11 @@ import numpy as np
 
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.directions import task_rows
-from kinetree.algorithms.factorization import some_configurations
 from kinetree.algorithms.jacobian import frame_jacobian
 from kinetree.algorithms.kinematics import frame_bias_acceleration
 from kinetree.algorithms.one_state import of_one_state
 from kinetree.algorithms.references import AccelerationKind, Reference
+from kinetree.algorithms.regularity import require_regular, some_configurations
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
 from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.linalg import RANK_TOLERANCE, ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
@@ -52,6 +52,15 @@ def _jacobian(
     return J[rows], None if len(rows) == len(J) else (J * J).sum(axis=0)
 
 
+def _task_inverse(
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task, by: Inverse
+) -> AnyRank | FullRank:
+    """The inverses of J in which inertia weighs the joints."""
+    found = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
+    require_regular(model, q, found.d)
+    return found
+
+
 @of_one_state
 def inertia(
     model: Model,
@@ -60,10 +69,10 @@ def inertia(
     reference: Reference = "world-aligned",
     task: Task = "pose",
     by: Inverse = AnyRank,
-) -> tuple[Any, ...]:
-    """Λ, (k, k), and the pivots of M."""
-    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
-    return felt.told(felt.inertia())
+) -> Array:
+    """Λ, (k, k)."""
+    felt = _task_inverse(model, frame, q, reference, task, by)
+    return felt.inertia()
 
 
 @of_one_state
@@ -75,13 +84,13 @@ def bias(
     reference: Reference = "world-aligned",
     task: Task = "pose",
     by: Inverse = AnyRank,
-) -> tuple[Any, ...]:
-    """μ, (k,), and the pivots of M; J̇ v is of the Jacobian in this reference."""
-    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
+) -> Array:
+    """μ, (k,); J̇ v is of the Jacobian in this reference."""
+    felt = _task_inverse(model, frame, q, reference, task, by)
     kind: AccelerationKind = "classical" if reference == "world-aligned" else "spatial"
     drift = frame_bias_acceleration(model, frame, q, v, reference, kind).vector(model.spatial_order)
     b = bias_forces(model, q, v) - gravity_forces(model, q)
-    return felt.told(felt.force_of(b, drift[task_rows(task, model.spatial_order)]))
+    return felt.force_of(b, drift[task_rows(task, model.spatial_order)])
 
 
 @of_one_state
@@ -92,10 +101,10 @@ def gravity(
     reference: Reference = "world-aligned",
     task: Task = "pose",
     by: Inverse = AnyRank,
-) -> tuple[Any, ...]:
-    """p, (k,), and the pivots of M."""
-    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
-    return felt.told(felt.force_of(gravity_forces(model, q)))
+) -> Array:
+    """p, (k,)."""
+    felt = _task_inverse(model, frame, q, reference, task, by)
+    return felt.force_of(gravity_forces(model, q))
 
 
 @of_one_state
@@ -106,10 +115,10 @@ def consistent_inverse(
     reference: Reference = "world-aligned",
     task: Task = "pose",
     by: Inverse = AnyRank,
-) -> tuple[Any, ...]:
-    """J̄ = M⁻¹ Jᵀ Λ, (nv, k), and the pivots of M."""
-    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
-    return felt.told(felt.consistent_inverse())
+) -> Array:
+    """J̄ = M⁻¹ Jᵀ Λ, (nv, k)."""
+    felt = _task_inverse(model, frame, q, reference, task, by)
+    return felt.consistent_inverse()
 
 
 @of_one_state
@@ -119,11 +128,13 @@ def null_space(
     q: Array,
     reference: Reference = "world-aligned",
     task: Task = "pose",
+    metric: str = "kinetic",
     by: Inverse = AnyRank,
-) -> tuple[Any, ...]:
-    """N = 1 - J̄ J, (nv, nv), and the pivots of M."""
-    felt = by(mass_matrix(model, q), *_jacobian(model, frame, q, reference, task))
-    return felt.told(felt.null_space())
+) -> Array:
+    """N = 1 - J̄ J, (nv, nv); by the "euclidean" metric 1 - J⁺ J."""
+    if metric == "euclidean":
+        return by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task)).null_space()
+    return _task_inverse(model, frame, q, reference, task, by).null_space()
 
 
 # -- of a frame, without inertia -------------------------------------------------------------------------------
@@ -137,24 +148,10 @@ def pseudo_inverse(
     reference: Reference = "world-aligned",
     task: Task = "pose",
     by: Inverse = AnyRank,
-) -> tuple[Any, ...]:
+) -> Array:
     """J⁺, (nv, k)."""
     felt = by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task))
-    return felt.told(felt.consistent_inverse())
-
-
-@of_one_state
-def euclidean_null_space(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference = "world-aligned",
-    task: Task = "pose",
-    by: Inverse = AnyRank,
-) -> tuple[Any, ...]:
-    """1 - J⁺ J, (nv, nv)."""
-    felt = by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task))
-    return felt.told(felt.null_space())
+    return felt.consistent_inverse()
 
 
 @lru_cache(maxsize=256)

@@ -31,8 +31,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from kinetree.algorithms.constraint_rows import Rows
-from kinetree.algorithms.constraints import Proximal, inertia, lacks_rank, some_jacobians
+from kinetree.algorithms.constraint_rows import Rows, upright_rows
+from kinetree.algorithms.constraints import (
+    Proximal,
+    inertia,
+    lacks_rank,
+    require_regular_inertia,
+    some_jacobians,
+)
 from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics
 from kinetree.algorithms.task_inverse import generic_rank
@@ -45,8 +51,8 @@ from kinetree.ops import Array, Scalar, divide, mirrored, zeros
 @of_one_state
 def inverse_dynamics(
     model: Model, constraints: ConstraintSet, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES
-) -> tuple[tuple[Array, Array], Array]:
-    """τ, (nv,), and forces f, (k,), for accelerations a: (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b); beside them the pivots of M."""
+) -> tuple[Array, Array]:
+    """τ, (nv,), and forces f, (k,), for accelerations a: (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b)."""
     return nearest_torques(model, constraints, q, v, a, np.zeros(model.nv), f_ext)
 
 
@@ -59,21 +65,21 @@ def nearest_torques(
     a: Array,
     tau: Array,
     f_ext: ExternalForces = NO_FORCES,
-) -> tuple[tuple[Array, Array], Array]:
+) -> tuple[Array, Array]:
     """The same nearest to given torques τ₀, of which those without a motor do not count. Where there is no motor, the
     residual r is left in τ: it is zero there just if M a + b = τ + Jᵀ f."""
-    rows = Rows(model, constraints, q)
+    rows = upright_rows(model, constraints, q)
     moved, idle = list(constraints.actuated), idle_entries(model, constraints)
     wanted = zeros(model.nv, tau)
     wanted[moved] = tau[moved]
     e = unconstrained_inverse_dynamics(model, q, v, a, f_ext) - wanted
     if is_regular(model, constraints):
         f = _balance(rows.J, idle, e, constraints)
-        return (e - rows.J.T @ f + wanted, rows.in_world_axes(f)), np.full(model.nv, np.inf)
+        return e - rows.J.T @ f + wanted, rows.in_world_axes(f)
     base = BaseSupport(rows.J[:, idle], rows.size)
-    residual, pivots = np.zeros(model.nv), np.full(model.nv, np.inf)
+    residual = np.zeros(model.nv)
     if is_unsupported(model, constraints):
-        residual, pivots = _residual(rows, idle, base, e[idle])
+        residual = _residual(rows, idle, base, e[idle])
         e = e - residual
     J_A = rows.J[:, moved]
     f = base.forces(e[idle])
@@ -85,7 +91,7 @@ def nearest_torques(
     f = _reactions(rows.J, constraints).solve(rows.J @ (e - added))
     torques = added + wanted
     torques[idle] = residual[idle]
-    return (torques, rows.in_world_axes(f)), pivots
+    return torques, rows.in_world_axes(f)
 
 
 def idle_entries(model: Model, constraints: ConstraintSet) -> list[int]:
@@ -148,10 +154,11 @@ class BaseSupport:
         return self._factors.solve_transposed(e_U) if self._is_tall else self._factors.solve(e_U)
 
 
-def _residual(rows: Rows, idle: list[int], base: BaseSupport, e_U: Array) -> tuple[Array, Array]:
-    """r, (nv,), and the pivots of M. U₀ is the projector 1 - R Rᵀ, and R Rᵀ makes Kᵀ K regular."""
+def _residual(rows: Rows, idle: list[int], base: BaseSupport, e_U: Array) -> Array:
+    """r, (nv,). U₀ is the projector 1 - R Rᵀ, and R Rᵀ makes Kᵀ K regular."""
     M = inertia(rows.model, rows.constraints, rows.q)
     L, d = ltdl(M)
+    require_regular_inertia(rows, d)
     whole = None
     if rows.columns is not None:
         whole = (rows.columns * divide(1.0, M.diagonal() * M.diagonal())).sum()
@@ -160,4 +167,4 @@ def _residual(rows: Rows, idle: list[int], base: BaseSupport, e_U: Array) -> tup
     K = zeros((rows.model.nv, len(idle)), U_0)
     K[idle] = U_0
     K = K - Q @ (Q[idle].T @ U_0)
-    return K @ solve(mirrored(K.T @ K) + base.carried, U_0 @ e_U, positive_definite=True), d
+    return K @ solve(mirrored(K.T @ K) + base.carried, U_0 @ e_U, positive_definite=True)

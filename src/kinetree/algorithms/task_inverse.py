@@ -30,7 +30,7 @@ from kinetree.linalg import (
     unit_lower_solve,
     unit_upper_solve,
 )
-from kinetree.ops import Array, Scalar, divide, less_equal, logical_or, maximum, mirrored, sqrt
+from kinetree.ops import Array, Scalar, divide, less_equal, logical_not, logical_or, maximum, mirrored, require, sqrt
 
 INDEPENDENT = 1e-7
 """The determinant of A with its diagonal scaled to 1 is 1 for orthogonal rows and 0 for dependent ones. Below this the
@@ -108,10 +108,6 @@ class AnyRank:
         B = self._factors.V.T if self.is_tall else self._factors.Q
         return mirrored(B @ B.T)
 
-    def told(self, result: Array) -> tuple[Any, ...]:
-        """The result with the pivots of M."""
-        return result, self.d
-
 
 class FullRank:
     """By factors of A, for a J with as many directions as rows."""
@@ -124,10 +120,22 @@ class FullRank:
         self.Y = unit_upper_solve(self.L, J.T)
         self.W = self.Y * inverse_d[:, None]
         self.A = mirrored(self.Y.T @ self.W)
+        require(logical_not(self._is_doubtful()), _no_error)
 
     @lazy
     def _factors(self) -> tuple[Array, Array]:
         return ltdl(self.A)
+
+    def _is_doubtful(self) -> Any:
+        """Whether A is too near to singular: `AnyRank` then serves."""
+        diagonal = self.A.diagonal()
+        size = diagonal.sum() if self.whole is None else maximum(self.whole, diagonal.sum())
+        tiny = RANK_TOLERANCE * size  # a row this small may count as zero
+        independence, doubtful = 1.0, False
+        for pivot, entry in zip(self._factors[1], diagonal, strict=True):
+            independence = independence * pivot * divide(1.0, entry)
+            doubtful = logical_or(doubtful, less_equal(pivot, tiny))
+        return logical_or(doubtful, less_equal(independence, INDEPENDENT))
 
     def inertia(self) -> Array:
         """Λ, (k, k)."""
@@ -154,16 +162,9 @@ class FullRank:
         """All of them."""
         return np.eye(len(self.J))
 
-    def told(self, result: Array) -> tuple[Any, ...]:
-        """The result with the pivots of M, and whether A is too near to singular."""
-        diagonal = self.A.diagonal()
-        size = diagonal.sum() if self.whole is None else maximum(self.whole, diagonal.sum())
-        tiny = RANK_TOLERANCE * size  # a row this small may count as zero
-        independence, doubtful = 1.0, False
-        for pivot, entry in zip(self._factors[1], diagonal, strict=True):
-            independence = independence * pivot * divide(1.0, entry)
-            doubtful = logical_or(doubtful, less_equal(pivot, tiny))
-        return result, self.d, logical_or(doubtful, less_equal(independence, INDEPENDENT))
+
+def _no_error() -> None:
+    """On numbers nothing is refused: who asks for full rank knows what he does."""
 
 
 def size_of(M: Array, columns: Array) -> Scalar:

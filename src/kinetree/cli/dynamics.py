@@ -28,11 +28,18 @@ from kinetree.cli.output import (
 )
 from kinetree.errors import one_of, short, unknown
 from kinetree.ops import Array
-from kinetree.robot.quantities import OF_FRAME, OF_ROBOT
+from kinetree.robot import Robot
+from kinetree.robot.frame import Frame
+from kinetree.robot.quantity import quantities_of
 
 MOST_COLUMNS = 12
 """A matrix with more is told by its shape on a screen."""
-OF_STATE = {name: quantity for name, quantity in OF_ROBOT.items() if set(quantity.inputs) <= {"q", "v", "a", "tau"}}
+OF_STATE = {
+    name: quantity
+    for name, quantity in quantities_of(Robot).items()
+    if set(quantity.inputs) <= {"q", "v", "a", "tau"} and not quantity.needs_floating_base
+}
+OF_FRAME = {name: quantity for name, quantity in quantities_of(Frame).items() if "position" not in quantity.select}
 FIRST = ("gravity_forces", "mass_matrix", "center_of_mass", "kinetic_energy", "potential_energy")
 """What is shown where nothing is asked for."""
 OF_A_FRAME = ("pose", "velocity", "jacobian")

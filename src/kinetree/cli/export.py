@@ -9,12 +9,11 @@ from typing import Annotated
 import typer
 
 import kinetree as kt
-from kinetree.cli.dynamics import OF_STATE, quantities_to_complete
+from kinetree.cli.dynamics import OF_FRAME, OF_STATE, quantities_to_complete
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
 from kinetree.cli.output import JsonOption, guarded, place_for, print_json, working, written
 from kinetree.errors import unknown
-from kinetree.functions.law import quantity_law
-from kinetree.robot.quantities import OF_FRAME
+from kinetree.robot.quantity_laws import quantity_law
 
 
 class Form(StrEnum):

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.algorithms.directions import directions, task_directions
 from kinetree.algorithms.operational_space import TaskInertia
+from kinetree.algorithms.regularity import require_regular
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.rotations.checks import target_pose, target_rotation
@@ -85,7 +86,7 @@ class FrameTask:
     def inertia(self, robot: Robot, q: Array, J: Array, regularization: float) -> TaskInertia:
         """Λ for rows J, or for what contacts leave of them; a mass matrix that is singular is refused."""
         felt = TaskInertia(robot.mass_matrix(q), J, self.linear, regularization, self.all_directions(robot, q))
-        robot._engine.refuse_singular(q, felt.pivots)
+        require_regular(robot.model, q, felt.pivots)
         return felt
 
     @property

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
-from kinetree.compiler.graph.expr import is_traced, tracing
-from kinetree.compiler.runtime import native
+from kinetree.compiler.graph.expr import tracing
 from kinetree.compiler.runtime.jit import lock
 from kinetree.errors import ArgumentError, ArgumentTypeError, unknown
 from kinetree.functions.binding import native as native_method
@@ -105,20 +104,13 @@ class Step(ABC):
     @native_method
     def step(self, *given: Any, out: Array | None = None, **named: Any) -> Any:
         """The controller's result; leading axes of its arguments are batch axes, and broadcast."""
-        values = self._values(given, named)
-        if tracing() and any(map(is_traced, values.values())):
-            return self.law.inside(values)
-        result = self.law.call(**values, out=out)
-        self._lead()
-        return result
+        return self._function.evaluate(list(self._values(given, named).values()), out=out)
 
     def prepare(self, batch: bool = False) -> None:
         """Compile ahead, for one state or also for batches."""
-        if not self.law.eager:
-            self.step  # noqa: B018 - looking it up compiles it
-            if batch:
-                self.law.traced.kernel.load("batch")
-            self._lead()
+        self._function.prepare()
+        if batch:
+            self._function.prepare(batch=True)
 
     def _first_call(self, *given: Any, **named: Any) -> Any:
         if tracing():  # nothing else is compiled meanwhile
@@ -156,7 +148,7 @@ class Step(ABC):
         law: BoundLaw | None = self.__dict__.get("_law")
         if law is None:
             key = (type(self), self.structure, tuple(self.arguments.items()))
-            known = _robotless() if self.robot is None else self.robot._laws
+            known = _robotless() if self.robot is None else self.robot._functions
             with lock:
                 if key not in known:
                     known[key] = self._new_law()
@@ -178,42 +170,16 @@ class Step(ABC):
         definition = Definition(formula, shapes, identity=own)
         return BoundLaw(definition, {} if self.robot is None else {"robot": self.robot}, {})
 
-    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        if self.law.eager or not native.available():
-            return None
-        traced = self.law.traced
-        words = [name if name not in self.presets else f"{name}=..." for name in self.arguments]
-        interface = native.Interface(
-            name="step",
-            text=f"step({', '.join(['$self', *words, '*', 'out=None'])})\n--\n\n{inspect.getdoc(type(self))}",
-            arrays=tuple(self.law.cores.items()),
-            results=tuple(traced.shapes),
-            bare=not traced.is_tuple,
-            fallback=method,
-            home=type(self).__module__,
-            presets=tuple(self.presets.get(name) for name in self.arguments),
-            spreads=self.tuple_after + 1,
-            spread_to=self._to_reference,
-        )
-        traced.kernel.load("single")
-        with lock:
-            if "_door" not in self.__dict__:
-                self.__dict__.setdefault("_door", native.Door(interface))
-            self._lead()
-        bound: Callable[..., Any] = self.__dict__["_door"].bind(self)
-        return bound
+    @lazy
+    def _function(self) -> BoundLaw:
+        """The law with these presets; a reference may come as one tuple."""
+        function: BoundLaw = self.law.with_presets(self.presets, (self.tuple_after, self._to_reference))
+        return function
 
-    def _lead(self) -> None:
-        """Let native calls reach the kernels that are there."""
-        door, kernel = self.__dict__.get("_door"), self.law.traced.kernel if not self.law.eager else None
-        if door is None or kernel is None:
-            return
-        has_batch = kernel.loaded("batch") is not None
-        if self.__dict__.get("_leads") != has_batch:
-            with lock:
-                batch = kernel.loaded("batch")
-                door.lead_to([native.Variant(kernel.loaded("single"), has_status=True, batch=batch)])
-                self.__dict__["_leads"] = batch is not None
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        words = [name if name not in self.presets else f"{name}=..." for name in self.arguments]
+        text = f"step({', '.join(['$self', *words, '*', 'out=None'])})\n--\n\n{inspect.getdoc(type(self))}"
+        return self._function.native_call(self, "step", text, method, type(self).__module__)
 
 
 @cache

@@ -17,7 +17,7 @@ from kinetree.compiler.graph.explain import explained
 from kinetree.compiler.graph.expr import tracing
 from kinetree.compiler.runtime.call import Shape
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
-from kinetree.robot import Robot
+from kinetree.functions.bindable import Bindable
 
 POSITIONS, VELOCITIES = ("q", "q0", "q1"), ("v", "a", "tau", "dv")
 """Arguments whose shapes the robot gives."""
@@ -99,9 +99,9 @@ class Definition:
         """By name, defaults included."""
         return bound_arguments(self.name, self.signature, args, kwargs)
 
-    def sorted(self, given: Mapping[str, Any]) -> tuple[dict[str, Robot], dict[str, Any], dict[str, Any]]:
+    def sorted(self, given: Mapping[str, Any]) -> tuple[dict[str, Bindable], dict[str, Any], dict[str, Any]]:
         """Robots, options and arrays among the arguments."""
-        robots = {name: value for name, value in given.items() if isinstance(value, Robot)}
+        robots = {name: value for name, value in given.items() if isinstance(value, Bindable)}
         options = {name: value for name, value in given.items() if name in self.defaults}
         for name, value in options.items():
             if not is_choice(value):
@@ -123,7 +123,7 @@ class Definition:
                 )
         return robots, options, values
 
-    def shape_of(self, name: str, robots: Mapping[str, Robot]) -> Shape:
+    def shape_of(self, name: str, robots: Mapping[str, Bindable]) -> Shape:
         """Of an argument, for one state."""
         declared = self._declared(name)
         robot = next(iter(robots.values()), None)

@@ -17,16 +17,16 @@ import numpy as np
 from kinetree import ops
 from kinetree.algorithms.configuration import position_rates
 from kinetree.compiler.graph import differentiate
-from kinetree.compiler.graph.doubts import collected_doubts, doubt
 from kinetree.compiler.graph.expr import Node, as_node, is_traced, new_table, symbol
 from kinetree.compiler.graph.graph import Graph, reachable, rebuilt
+from kinetree.compiler.graph.requirements import collected_requirements, require
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
-from kinetree.functions.bound_law import is_result
+from kinetree.functions.bindable import Bindable
 from kinetree.functions.definition import Definition, is_choice
 from kinetree.functions.law import Law, law_of
 from kinetree.functions.result_tree import flatten
+from kinetree.functions.specialization import is_result
 from kinetree.ops import Array
-from kinetree.robot import Robot
 
 Mode = Literal["auto", "forward", "reverse"]
 MODES: tuple[Mode, ...] = ("auto", "forward", "reverse")
@@ -121,14 +121,14 @@ def _kinds(mode: Mode) -> dict[Kind, Differentiate]:
 def _by_argument(law: Definition, named: dict[str, Any], name: str, kind_of: Differentiate, order: int) -> Any:
     """The derivative with respect to one argument, this and the others given as nodes or numbers."""
     given = named[name]
-    if isinstance(given, Robot):
+    if isinstance(given, Bindable):
         raise ArgumentTypeError(f"{name} is a robot; a derivative is with respect to an array or a number")
     if is_choice(given):
         raise ArgumentTypeError(f"{name} is an option; a derivative is with respect to an array or a number")
     fresh = np.empty(np.shape(given), dtype=object)
     for index in np.ndindex(*fresh.shape):
         fresh[index] = symbol(next(_fresh))
-    with collected_doubts() as doubts:
+    with collected_requirements() as conditions:
         result = law.apply({**named, name: fresh.copy() if fresh.shape else fresh[()]})  # it may write into its own
     leaves, rebuild = flatten(result, is_result)
     rates, axes = _directions(law, named, name, fresh)
@@ -136,15 +136,17 @@ def _by_argument(law: Definition, named: dict[str, Any], name: str, kind_of: Dif
     arrays = [np.asarray(leaf, dtype=object) for leaf in leaves]
     derived = kind_of(arrays, columns)
     given_nodes = [as_node(value) for value in np.asarray(given, dtype=object).ravel()]
-    put = _substitution([*doubts, *(node for array in derived for node in array.ravel())], fresh.ravel(), given_nodes)
-    for condition in doubts:
-        doubt(put(condition))
+    put = _substitution(
+        [*conditions, *(node for array in derived for node in array.ravel())], fresh.ravel(), given_nodes
+    )
+    for condition in conditions:
+        require(put(condition))
     return rebuild([_shaped(array, axes * order, order, put) for array in derived])
 
 
 def _directions(law: Definition, named: Mapping[str, Any], name: str, fresh: Array) -> tuple[Array, tuple[int, ...]]:
     """The rates of the argument along every column, one row each, and the axes that the columns make."""
-    robot = next((value for value in named.values() if isinstance(value, Robot)), None)
+    robot = next((value for value in named.values() if isinstance(value, Bindable)), None)
     if robot is not None and law.is_configuration(name):
         return position_rates(robot.model, fresh).T, (robot.nv,)
     return np.eye(fresh.size), fresh.shape
@@ -176,7 +178,7 @@ def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str,
     """The derivative by the textbook: its graph, evaluated node by node."""
     from kinetree.compiler.graph import trace  # noqa: F401, PLC0415 - lets nodes be operands; slow to load
 
-    robots = {name: value for name, value in named.items() if isinstance(value, Robot) or is_choice(value)}
+    robots = {name: value for name, value in named.items() if isinstance(value, Bindable) or is_choice(value)}
     arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items() if name not in robots}
     with new_table():
         position = count()
@@ -186,14 +188,14 @@ def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str,
             for index in np.ndindex(*array.shape):
                 traced[index] = symbol(next(position))
             symbols[name] = traced if array.shape else traced[()]
-        with collected_doubts() as doubts:
+        with collected_requirements() as conditions:
             given = BoundArguments(law.signature, {**robots, **symbols})
             leaves, rebuild = flatten(derivative(*given.args, **given.kwargs), is_result)
         shapes = [np.shape(leaf) for leaf in leaves]
         nodes = [as_node(value) for leaf in leaves for value in np.asarray(leaf, dtype=object).ravel()]
-        nodes += [as_node(condition) for condition in doubts]
+        nodes += [as_node(condition) for condition in conditions]
         numbers = Graph(next(position), tuple(nodes)).evaluate([x for array in arrays.values() for x in array.ravel()])
-    if any(numbers[len(numbers) - len(doubts) :]):
+    if not all(numbers[len(numbers) - len(conditions) :]):
         law.apply({**robots, **arrays})  # raises, if there is a reason to
     results, start = [], 0
     for shape in shapes:

@@ -16,8 +16,8 @@ from types import FunctionType
 from typing import Any
 
 from kinetree.base.originals import is_own
+from kinetree.functions.bindable import Bindable
 from kinetree.functions.definition import found_by_name
-from kinetree.robot import Robot
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -39,7 +39,7 @@ def is_own_function(function: Any) -> bool:
     """Whether a function comes from the library's sources; what it captures is another matter."""
     owner = getattr(function, "__self__", None)
     if owner is not None:
-        return type(owner) is Robot or _is_own(type(owner))
+        return _is_own(type(owner))
     return isinstance(function, FunctionType) and _is_library(function.__module__)
 
 
@@ -49,7 +49,7 @@ def _text(part: Any) -> str:
         return repr(part)
     if kind is tuple:
         return f"({''.join(f'{_text(item)}, ' for item in part)})"
-    if kind is Robot and all(map(is_own, part.model.kinds)):
+    if isinstance(part, Bindable) and _is_own(kind) and all(map(is_own, part.model.kinds)):
         return f"robot {part.model.digest}"
     if isinstance(part, FunctionType) and _is_plain(part):
         return f"function {part.__module__}.{part.__qualname__}"

@@ -8,10 +8,9 @@ tau = law(robot, q, v, target)
 
 from __future__ import annotations
 
-import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, update_wrapper
+from functools import update_wrapper
 from typing import Any, NamedTuple, final, overload
 
 import numpy as np
@@ -20,12 +19,10 @@ from kinetree.base.arguments import as_shape
 from kinetree.compiler.graph.expr import constant, is_traced, tracing
 from kinetree.compiler.runtime.jit import lock
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.functions.bindable import Bindable
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.definition import Definition, found_by_name
 from kinetree.ops import Array
-from kinetree.robot import Robot
-from kinetree.robot.frame import Frame
-from kinetree.robot.quantities import OF_FRAME, OF_POSE, OF_ROBOT
 
 
 @overload
@@ -70,7 +67,7 @@ class Law:
         """Those that were asked for, by kind and argument."""
         self._key = object()
         """Under which robots keep what they have of this law; they must not keep the law itself."""
-        self._keepers: list[weakref.ref[Robot]] = []
+        self._keepers: list[weakref.ref[Bindable]] = []
         self._robotless: dict[Any, Any] = {}
         self._latest: Callable[[], BoundLaw | None] = lambda: None
         definition.law = weakref.ref(self)
@@ -95,36 +92,36 @@ class Law:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function's result; arrays may have leading batch axes, which broadcast."""
-        call = args[0]._laws.get(self._key) if args and type(args[0]) is Robot else None
+        call = args[0]._functions.get(self._key) if args and isinstance(args[0], Bindable) else None
         return self._first_call(args, kwargs) if call is None else call(*args[1:], **kwargs)
 
     def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         out = kwargs.pop("out", None)
         robots, options, values = self.definition.sorted(self.definition.arguments(args, kwargs))
         if tracing() and any(map(is_traced, values.values())):
-            return BoundLaw(self.definition, robots, options).inside(values)
+            return BoundLaw(self.definition, robots, options).evaluate(list(values.values()))
         return self.bound(robots, options).call(**values, out=out)
 
-    def bind(self, *robots: Robot, **options: Any) -> Callable[..., Any]:
+    def bind(self, *robots: Bindable, **options: Any) -> Callable[..., Any]:
         """The function of the other arguments, for these robots and options; calls of it have the least overhead."""
         call: Callable[..., Any] = self.inspect(*robots, **options).call
         return call
 
-    def inspect(self, *robots: Robot, **options: Any) -> BoundLaw:
+    def inspect(self, *robots: Bindable, **options: Any) -> BoundLaw:
         """What it is compiled to for these robots and options: `.graph`, `.llvm`, `.assembly`."""
         try:
             given = self.signature.bind_partial(*robots, **options).arguments
         except TypeError as error:
             raise ArgumentTypeError(f"{self.__name__}: {error}") from None
         for name, value in given.items():
-            if name not in self.definition.defaults and not isinstance(value, Robot):
+            if name not in self.definition.defaults and not isinstance(value, Bindable):
                 raise ArgumentTypeError(
                     f"bind got {short(value)} for {name!r}; expected the robots and options of {self.__name__}"
                 )
         bound, chosen, _ = self.definition.sorted({**self.definition.defaults, **given})
         return self.bound(bound, chosen)
 
-    def bound(self, robots: dict[str, Robot], options: dict[str, Any]) -> BoundLaw:
+    def bound(self, robots: dict[str, Bindable], options: dict[str, Any]) -> BoundLaw:
         """What there is of it for these robots and options, which are sorted out already."""
         is_plain = not options and list(robots) == list(self.definition.names[:1])
         chosen = tuple((name, type(value), value) for name, value in options.items())  # some are equal to other types
@@ -135,9 +132,9 @@ class Law:
             self._latest = weakref.ref(bound)
         return bound
 
-    def kept(self, robot: Robot | None, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    def kept(self, robot: Bindable | None, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """What was made for this key, of a robot or of none; it lives as long as both the robot and the law."""
-        known = self._robotless if robot is None else robot._laws
+        known = self._robotless if robot is None else robot._functions
         place = (self._key, *key) if key else self._key
         if place not in known:
             with lock:
@@ -175,18 +172,18 @@ class Law:
         return bound
 
 
-def _is_alive(reference: weakref.ref[Robot]) -> bool:
+def _is_alive(reference: weakref.ref[Bindable]) -> bool:
     return reference() is not None
 
 
-def _forget(key: object, keepers: Sequence[weakref.ref[Robot]]) -> None:
+def _forget(key: object, keepers: Sequence[weakref.ref[Bindable]]) -> None:
     """Of a law that is gone, let go what robots keep."""
     for keeper in keepers:
         robot = keeper()
         if robot is not None:
-            for known in list(robot._laws):
+            for known in list(robot._functions):
                 if known is key or (type(known) is tuple and known[0] is key):
-                    robot._laws.pop(known, None)
+                    robot._functions.pop(known, None)
 
 
 # -- what else can be compiled and differentiated ----------------------------------------------------------------------
@@ -196,7 +193,7 @@ class Found(NamedTuple):
     """A law, and the robots and options it was found with, if it was."""
 
     law: Law
-    robots: dict[str, Robot] | None = None
+    robots: dict[str, Bindable] | None = None
     options: dict[str, Any] | None = None
 
     def bound(self, other: Law | None = None) -> Any:
@@ -206,53 +203,19 @@ class Found(NamedTuple):
 
 
 def law_of(function: Any, shapes: Mapping[str, Any] | None = None) -> Found:
-    """The law of a function: of a law itself, a bound law, a quantity of robots or of one robot or frame."""
+    """The law of a function: of a law itself, of a bound law, or of what says by `_as_law` which law it is."""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     found = None
     if isinstance(function, Law):
         found = Found(function)
     elif isinstance(owner, BoundLaw):
-        found = Found(owner.definition.law() or Law(owner.definition), owner.robots, owner.options)
-    elif isinstance(owner, (Robot, Frame)):
-        found = _of_one(owner, name)
-    elif name in OF_ROBOT and function is getattr(Robot, name):
-        found = Found(quantity_law(name))
-    elif name in (*OF_FRAME, *OF_POSE) and function is getattr(Frame, name):
-        raise ArgumentError(f"{name} is a method of frames; give that of one frame, as robot.frame(name).{name}")
+        found = Found(owner.definition.law() or Law(owner.definition), owner.robots, owner.chosen)
+    elif owner is not None and hasattr(owner, "_as_law"):
+        found = owner._as_law(name)
+    elif hasattr(function, "_as_law"):
+        found = function._as_law()
     if found is None:
         return Found(Law(Definition(function, shapes or {})))
     if shapes:
         raise ArgumentError(f"{found.law.__name__} already knows its shapes; they cannot be given again")
     return found
-
-
-def _of_one(owner: Robot | Frame, name: str) -> Found:
-    robot, frame = (owner, None) if isinstance(owner, Robot) else (owner.robot, owner.name)
-    if name not in (OF_ROBOT if frame is None else (*OF_FRAME, *OF_POSE)):
-        kind = "robot" if frame is None else "frame"
-        raise ArgumentError(
-            f"{name} of a {kind} is no quantity; what can be compiled is a function of the robot that calls it"
-        )
-    law = quantity_law(name, frame)
-    return Found(law, {"robot": robot}, dict(law.definition.defaults))
-
-
-@cache
-def quantity_law(name: str, frame: str | None = None) -> Law:
-    """A quantity of robots, or of their frames of this name, without wrenches, as a law."""
-    return Law(_quantity(name, frame))
-
-
-def _quantity(name: str, frame: str | None) -> Definition:
-    method = getattr(Robot if frame is None else Frame, name)
-    given = inspect.signature(method).parameters.values()
-    parameters = [parameter for parameter in given if parameter.name not in ("self", "wrenches", "out")]
-
-    def quantity(robot: Robot, *values: Any) -> Any:
-        return getattr(robot if frame is None else robot.frame(frame), name)(*values)
-
-    quantity.__name__ = quantity.__qualname__ = name
-    quantity.__doc__ = method.__doc__
-    robot = inspect.Parameter("robot", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    quantity.__signature__ = inspect.Signature([robot, *parameters])  # type: ignore[attr-defined]
-    return Definition(quantity, {}, (_quantity, (name, frame)))

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from typing import Any
 
-from kinetree.compiler.graph.doubts import doubt
-from kinetree.errors import ArgumentError, unknown
+from kinetree.errors import unknown
 from kinetree.functions.definition import bound_arguments
 from kinetree.functions.law import compile
-from kinetree.ops import Array, is_registered
+from kinetree.ops import Array
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -76,11 +75,3 @@ def _with_out(function: Callable[..., Any]) -> inspect.Signature:
     """What calls may give."""
     given = inspect.signature(function).parameters.values()
     return inspect.Signature([*given, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)])
-
-
-def refuse(condition: Any, sentence: str) -> None:
-    """Raises if the condition holds; if it is traced, lets the compiled function report it, and raise when called."""
-    if is_registered(condition):
-        doubt(condition)
-    elif condition:
-        raise ArgumentError(sentence)

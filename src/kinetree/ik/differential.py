@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import prod
 from types import FunctionType
 from typing import Any, NoReturn, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_floats, as_listed, as_number, as_output, as_rows, batch_shape
+from kinetree.base.arguments import as_floats, as_listed, as_number, batch_shape
 from kinetree.base.lazy import lazy
-from kinetree.compiler.runtime import native
-from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
-from kinetree.compiler.runtime.code import Layout
-from kinetree.compiler.runtime.jit import lazy_code, lock
+from kinetree.compiler.runtime.chain import Buffer, Numbers, Place, Result, Stage
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -31,6 +27,7 @@ from kinetree.functions.binding import native as native_method
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.definition import Definition, bound_arguments
 from kinetree.functions.identity import identity
+from kinetree.functions.pipeline import Pipeline
 from kinetree.ik.limits import Limits
 from kinetree.ik.problem import Problem
 from kinetree.ik.tasks import Task
@@ -102,7 +99,6 @@ class DifferentialIK:
                 raise ArgumentError(f"{name} is {number:g}; expected a positive number{' or zero' * (name != 'dt')}")
         self.problem = Problem(robot, listed, held, limits, **read)
         self.robot, self.tasks, self.limits, self.contacts = robot, listed, limits, held
-        self._door: native.Door | None = None
 
     def __repr__(self) -> str:
         return f"<DifferentialIK of {self.robot.name!r}: {', '.join(type(task).__name__ for task in self.tasks)}>"
@@ -128,23 +124,9 @@ class DifferentialIK:
     @native_method
     def velocity(self, *given: ArrayLike, out: Array | None = None, **named: ArrayLike) -> Array:
         """v, (…, nv), for the `arguments`, whose leading axes are batch axes."""
-        arguments = self._read(given, named)
-        batch = batch_shape(arguments)
-        count = prod(batch)
-        result, status = np.empty((count, self.robot.nv)), np.zeros((count, 1))
-        rows = [as_rows(array, batch, core) for array, core in arguments.values()]
-        if self._formula.eager:
-            for k in range(count):
-                result[k] = self._by_textbook(self._state(rows, k))
-        else:
-            self._chain.states(rows, [result, status])
-        for k in np.flatnonzero(status).tolist():
-            self._refuse(int(status[k, 0]), self._state(rows, k))
-        result = result.reshape(*batch, self.robot.nv)
-        if out is not None:
-            as_output(out, result.shape)[...] = result
-            return out
-        return result
+        values = [array for array, _ in self._read(given, named).values()]
+        velocity: Array = self._velocity.evaluate(values, out=out)
+        return velocity
 
     def step(self, *given: ArrayLike, **named: ArrayLike) -> Step:
         """The velocity for one state with what became of the tasks and limits: for looking at, not for speed."""
@@ -164,7 +146,34 @@ class DifferentialIK:
     # -- compiled ----------------------------------------------------------------------------------------------
 
     @lazy
-    def _formula(self) -> BoundLaw:
+    def _velocity(self) -> Velocity:
+        return Velocity(self.problem)
+
+    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
+        parameters = ", ".join(["$self", *self.problem.arguments, "*", "out=None"])
+        text = f"velocity({parameters})\n--\n\n{inspect.getdoc(method)}"
+        return self._velocity.native_call(self, "velocity", text, method, __name__)
+
+    def _read(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        signature = inspect.Signature([inspect.Parameter(name, kind) for name in self.problem.arguments])
+        values = bound_arguments("velocity", signature, given, named)
+        cores = self.problem.arguments
+        return {name: (as_floats(name, value, cores[name]), cores[name]) for name, value in values.items()}
+
+
+class Velocity(Pipeline):
+    """v as stages: the formula, then a solver."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.robot = problem, problem.robot
+        super().__init__("velocity", problem.arguments, {"v": (problem.robot.nv,)})
+        of_rows = ("J", "e", "damping", "D") if problem.by_levels else ("H", "g", "C")
+        self.between = (*of_rows, "lower", "upper")
+        self.eager = problem.robot.is_eager
+
+    @lazy
+    def first(self) -> BoundLaw:
         """What the solver is given, as a law."""
         problem = self.problem
         method = problem.levels if problem.by_levels else problem.program
@@ -179,105 +188,42 @@ class DifferentialIK:
         return BoundLaw(Definition(formula, shapes, identity=own), {"robot": self.robot}, {})
 
     @property
-    def _names(self) -> tuple[str, ...]:
-        """Of what the formula gives."""
-        of_rows = ("J", "e", "damping", "D") if self.problem.by_levels else ("H", "g", "C")
-        return (*of_rows, "lower", "upper")
-
-    @property
     def _is_hard(self) -> bool:
         """Whether contacts are equations, which limits may contradict, and not the first of several priorities."""
-        return self.problem.held > 0 and not self.is_strict
+        return self.problem.held > 0 and len(self.problem.priorities) <= 1
 
-    def _solver(self, places: dict[str, Place]) -> Stage:
+    def stages(self, places: Mapping[str, Place]) -> list[Stage]:
         """From what the formula gives to v."""
         p, n, held, info = self.problem, self.robot.nv, self.problem.held, Buffer("info", _INFO)
-        given = tuple(places[name] for name in self._names)
+        given = tuple(places[name] for name in self.between)
         if p.by_levels:
             count = (n + p.places) * len(p.level_sizes)
             inputs, outputs = (*given, Numbers((0.0,) * count)), (Result(0), Buffer("active", count), info)
             shared, since = held if self._is_hard else 0, (-1,) * p.places
-            return levels.stage(n, p.level_sizes, since, inputs, outputs, hard=self._is_hard, shared=shared)
+            return [levels.stage(n, p.level_sizes, since, inputs, outputs, hard=self._is_hard, shared=shared)]
         m = held + p.places
         method = SHARED_PROGRAM if held else PROGRAM
         inputs = (*given, Numbers((0.0,) * (n + m)), Numbers((0.0, float(held))))
         ended = (Result(0), Buffer("multipliers", n + m), Buffer("active", n + m), info)
-        return method.stage(n, m, inputs, ended, own=True)
+        return [method.stage(n, m, inputs, ended, own=True)]
 
-    @lazy_code
-    def _chain(self) -> Chain:
-        """The formula, then the solver; gives v alone."""
-        p, traced = self.problem, self._formula.traced
-        sizes = [prod(shape) for shape in traced.shapes]
-        between = {name: Buffer(name, size) for name, size in zip(self._names, sizes, strict=True)}
-        arguments = tuple(Argument(k) for k in range(len(p.arguments)))
-        code = traced.kernel.load("single")
-        first = Stage(code, code.workspace, arguments, tuple(between.values()))
-        second = self._solver(dict(between))
-        return Chain([first, second], Layout(tuple(map(prod, p.arguments.values())), (self.robot.nv, 1)))
-
-    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        if self._formula.eager or not native.available() or len(self.problem.arguments) > native.MOST_ARRAYS:
-            return None
-        parameters = ", ".join(["$self", *self.problem.arguments, "*", "out=None"])
-        interface = native.Interface(
-            name="velocity",
-            text=f"velocity({parameters})\n--\n\n{inspect.getdoc(method)}",
-            arrays=tuple(self.problem.arguments.items()),
-            results=((self.robot.nv,),),
-            bare=True,
-            fallback=method,
-            home=__name__,
-        )
-        code = self._chain.load()
-        with lock:
-            if self._door is None:
-                door = native.Door(interface)
-                door.lead_to([native.Variant(code, has_status=True)])
-                self._door = door
-        return self._door.bind(self)
-
-    def _read(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        signature = inspect.Signature([inspect.Parameter(name, kind) for name in self.problem.arguments])
-        values = bound_arguments("velocity", signature, given, named)
-        cores = self.problem.arguments
-        return {name: (as_floats(name, value, cores[name]), cores[name]) for name, value in values.items()}
-
-    def _state(self, rows: list[Array], k: int) -> list[Array]:
-        """The arguments of one state of a batch."""
-        shapes = self.problem.arguments.values()
-        chosen = (array if array.ndim == 1 else array[k] for array in rows)
-        return [array.reshape(shape) for array, shape in zip(chosen, shapes, strict=True)]
-
-    def _by_textbook(self, state: list[Array]) -> Array:
-        """v by a formula that is not compiled."""
-        parts = [np.ascontiguousarray(part, dtype=float).reshape(-1) for part in self._formula.call(*state)]
-        v, status = np.empty(self.robot.nv), np.empty(1)
-        places: dict[str, Place] = {name: Argument(k) for k, name in enumerate(self._names)}
-        layout = Layout(tuple(map(len, parts)), (self.robot.nv, 1))
-        Chain([self._solver(places)], layout).single(parts, [v, status])
-        if status[0] != active_set.SOLVED:
-            self._refuse(int(status[0]), state)
-        return v
-
-    def _refuse(self, status: int, state: list[Array]) -> NoReturn:
+    def refuse(self, status: int, given: list[Array], results: list[Array]) -> NoReturn:
         """Say why a step has no velocity: the formula refuses the state, or the solver refuses the formula."""
-        for name, array in zip(self.problem.arguments, state, strict=True):
+        for name, array in zip(self.problem.arguments, given, strict=True):
             if not np.isfinite(array).all():
                 index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
                 raise NotFiniteError(f"{name} has {array[index]} at {list(index)}; expected finite numbers")
-        results = [np.asarray(part, dtype=float) for part in self._formula.call(*state)]
+        parts = [np.asarray(part, dtype=float) for part in self.first.call(*given)]
         n, held = self.robot.nv, self.problem.held
         if self.problem.by_levels:
-            J, e, _, D, lower, upper = results
+            J, e, _, D, lower, upper = parts
             if not self._is_hard or status != active_set.INFEASIBLE or not np.isfinite(J).all():
-                levels.refuse(status, results)
+                levels.refuse(status, parts)
             C, rates = np.concatenate([J[:held], D]), e[:held]
         else:
-            _, _, C, lower, upper = results
+            _, _, C, lower, upper = parts
             if status != active_set.INFEASIBLE or not np.isfinite(C).all():
-                qp.refuse(status, results, np.ones(len(lower)))
+                qp.refuse(status, parts, np.ones(len(lower)))
             rates = lower[n : n + held]
             lower, upper = (np.delete(bound, slice(n, n + held)) for bound in (lower, upper))
         conflict = qp.conflict(C, rates, held, lower, upper)
@@ -288,14 +234,14 @@ class DifferentialIK:
         raise error
 
     def _named(self, rows: tuple[int, ...]) -> str:
-        joints: dict[int, str] = {}
+        problem, joints = self.problem, dict[int, str]()
         for joint in self.robot.model.owners:
             joints |= dict.fromkeys(range(joint.iv, joint.iv + joint.nv), f"limits of {joint.name!r}")
         end = self.robot.nv
-        for contact in self.contacts:
+        for contact in problem.contacts:
             joints |= dict.fromkeys(range(end, end + contact.size), f"contact of {contact.frame!r}")
             end += contact.size
-        places = [] if self.limits is None else self.limits.places(self.robot)
+        places = [] if problem.limits is None else problem.limits.places(self.robot)
         joints |= {end + k: f"limits of {joint.name!r}" for k, (joint, _) in enumerate(places)}
         return ", ".join(dict.fromkeys(joints[row] for row in rows)) + " contradict each other"
 
@@ -338,9 +284,9 @@ def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[Task, Any]], **op
     if isinstance(options.get("contacts"), Iterable):
         options["contacts"] = tuple(options["contacts"])
     key = ("differential ik", tuple(task for task, _ in pairs), *sorted(options.items(), key=lambda option: option[0]))
-    known = robot._laws.get(key)
+    known = robot._functions.get(key)
     if known is None:
-        known = robot._laws.setdefault(key, DifferentialIK(robot, [task for task, _ in pairs], **options))
+        known = robot._functions.setdefault(key, DifferentialIK(robot, [task for task, _ in pairs], **options))
     values: list[Any] = []
     for task, target in pairs:
         given = target if task.feedforward else (target,)

@@ -71,7 +71,7 @@ class InverseKinematics:
         shapes, own = {"target": (step.target_size,)}, identity("step of IK", step)
         law = BoundLaw(Definition(advance, shapes, identity=own), {"robot": self.robot}, {})
         seeds = self.robot.random(np.random.default_rng(0), SEEDS)
-        return Lanes(law.traced.kernel, seeds, self._free())
+        return Lanes(law.specialization().kernel, seeds, self._free())
 
     def _free(self) -> Array:
         """Which coordinates a start may choose: those of joints that move the frames, but not a floating base's."""
@@ -240,9 +240,9 @@ def _where(wrong: Array, inner: int) -> str:
 def search(robot: Robot, frames: tuple[str, ...], turns: bool) -> InverseKinematics:
     """The search for these frames, made once for a robot."""
     key = ("inverse kinematics", frames, turns)
-    known: InverseKinematics | None = robot._laws.get(key)
+    known: InverseKinematics | None = robot._functions.get(key)
     if known is None:
-        known = robot._laws.setdefault(key, InverseKinematics(robot, frames, turns))
+        known = robot._functions.setdefault(key, InverseKinematics(robot, frames, turns))
     return known
 
 

@@ -121,7 +121,7 @@ class LocalMinimum:
 
     @lazy_code
     def _code(self) -> Loaded:
-        return self.law.traced.kernel.load("batch")
+        return self.law.specialization().kernel.load("batch")
 
     def run(self, q: Array, target: Array) -> tuple[Array, float, float, int]:
         """From q, (nq,), for targets, (nt,): where it ends, the greatest errors of position [m] and of rotation [rad]

@@ -4,38 +4,33 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms import crba, kinematics
+from kinetree.algorithms import jacobian as jacobians
 from kinetree.algorithms.references import (
-    ACCELERATION_KINDS,
-    POINTS,
-    REFERENCES,
     AccelerationKind,
     Point,
     Reference,
 )
-from kinetree.errors import one_of
-from kinetree.functions.binding import native
 from kinetree.ops import Array
-from kinetree.robot.compiled import CompiledQuantities
+from kinetree.robot import shapes
+from kinetree.robot.quantity import HasQuantities, quantity
 
 
-class BodyQuantities(CompiledQuantities):
+class BodyQuantities(HasQuantities):
     """What a `Robot` knows of all its bodies, in the order of `body_names`."""
 
-    @native
+    @quantity(kinematics.poses, shapes.body_poses)
     def poses(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Pose of every body in the world, (…, nbodies, 4, 4), in the order of `body_names`."""
-        return self._call("poses", (q,), out)
 
-    @native
+    @quantity(kinematics.body_velocities, shapes.body_sixes)
     def body_velocities(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
         """Linear and angular velocity of every body, (…, nbodies, 6) [m/s, rad/s], in the order of `body_names`: what
         `frame(body).velocity` gives of one."""
-        reference = one_of("reference", reference, REFERENCES)
-        return self._call("body_velocities", (q, v), out, options=(reference,))
 
-    @native
+    @quantity(kinematics.body_accelerations, shapes.body_sixes)
     def body_accelerations(
         self,
         q: ArrayLike,
@@ -48,11 +43,8 @@ class BodyQuantities(CompiledQuantities):
     ) -> Array:
         """Linear and angular acceleration of every body, gravity not included, (…, nbodies, 6) [m/s², rad/s²], in the
         order of `body_names`: what `frame(body).acceleration` gives of one."""
-        reference = one_of("reference", reference, REFERENCES)
-        kind = one_of("kind", kind, ACCELERATION_KINDS)
-        return self._call("body_accelerations", (q, v, a), out, options=(reference, kind))
 
-    @native
+    @quantity(jacobians.body_jacobians, shapes.body_rows, is_large=True)
     def body_jacobians(
         self,
         q: ArrayLike,
@@ -66,11 +58,8 @@ class BodyQuantities(CompiledQuantities):
         point   "origin" of the body, on its joint, or "center-of-mass" for [J_S, J_R] of the lecture on projected
                 Newton-Euler equations; with reference="world" it makes no difference
         """
-        reference = one_of("reference", reference, REFERENCES)
-        point = one_of("point", point, POINTS)
-        return self._call("body_jacobians", (q,), out, options=(reference, point))
 
-    @native
+    @quantity(jacobians.body_jacobian_rates, shapes.body_rows, is_large=True)
     def body_jacobian_rates(
         self,
         q: ArrayLike,
@@ -81,11 +70,8 @@ class BodyQuantities(CompiledQuantities):
         out: Array | None = None,
     ) -> Array:
         """J̇_i along v of every body, (…, nbodies, 6, nv), as `body_jacobians`."""
-        reference = one_of("reference", reference, REFERENCES)
-        point = one_of("point", point, POINTS)
-        return self._call("body_jacobian_rates", (q, v), out, options=(reference, point))
 
-    @native
+    @quantity(kinematics.joint_axes, shapes.axes)
     def joint_axes(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """n_i in the world, (…, nv, 3), unit vectors in the order of v: the axis that each velocity turns its body
         about or, of prismatic joints and other sliding velocities, along which it slides.
@@ -93,10 +79,8 @@ class BodyQuantities(CompiledQuantities):
         With r_i from `poses`, a revolute joint i moves a point at r by n_i × (r - r_i). A mimic joint turns about an
         axis of its own, which is not listed.
         """
-        return self._call("joint_axes", (q,), out)
 
-    @native
+    @quantity(crba.composite_inertias, shapes.body_inertias, is_large=True)
     def composite_inertias(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """I_i^c, the inertia of every body with all that hangs on it as one body, in the body's axes at its origin,
         (…, nbodies, 6, 6), in the order of `body_names`."""
-        return self._call("composite_inertias", (q,), out)

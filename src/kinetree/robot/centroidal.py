@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms import center_of_mass as centers
+from kinetree.algorithms import center_of_mass_derivatives, centroidal, centroidal_derivatives, locked
 from kinetree.algorithms.floating_base_blocks import FloatingBaseBlocks
 from kinetree.base.arguments import as_floats
 from kinetree.compiler.graph.expr import is_traced
 from kinetree.errors import ArgumentError, one_of
-from kinetree.functions.binding import native
 from kinetree.model.joints import Free
 from kinetree.ops import Array
-from kinetree.robot.compiled import CompiledQuantities
+from kinetree.robot import shapes
+from kinetree.robot.quantity import HasQuantities, quantity
 from kinetree.spatial.last_axes import cross_last
 from kinetree.spatial.packing import pack_last, unpack_last
 
@@ -25,7 +27,7 @@ Point: TypeAlias = Literal["world", "base", "center-of-mass"]
 POINTS: tuple[Point, ...] = ("world", "base", "center-of-mass")
 
 
-class CentroidalQuantities(CompiledQuantities):
+class CentroidalQuantities(HasQuantities):
     """What a `Robot` knows of itself as a whole, of all that moves. 6-vectors are about the centre of mass G, in world
     axes, in the robot's `spatial_order`. Orin, Goswami and Lee 2013."""
 
@@ -35,102 +37,97 @@ class CentroidalQuantities(CompiledQuantities):
 
     # -- centre of mass ----------------------------------------------------------------------------------------
 
-    @native
+    @quantity(centers.center_of_mass, shapes.point, needs_mass=True)
     def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Centre of mass of all that moves, in the world, (…, 3) [m]."""
-        return self._call("center_of_mass", (q,), out)
 
-    @native
+    @quantity(centers.center_of_mass_velocity, shapes.point, needs_mass=True)
     def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """(…, 3) [m/s]."""
-        return self._call("center_of_mass_velocity", (q, v), out)
 
-    @native
+    @quantity(centers.center_of_mass_acceleration, shapes.point, needs_mass=True)
     def center_of_mass_acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
     ) -> Array:
         """(…, 3) [m/s²], gravity not included."""
-        return self._call("center_of_mass_acceleration", (q, v, a), out)
 
-    @native
+    @quantity(centers.center_of_mass_jacobian, shapes.three_rows, needs_mass=True)
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """J with ċ = J v, (…, 3, nv)."""
-        return self._call("center_of_mass_jacobian", (q,), out)
 
-    @native
+    @quantity(
+        center_of_mass_derivatives.center_of_mass_velocity_derivatives,
+        shapes.three_rows,
+        2,
+        needs_mass=True,
+        is_large=True,
+    )
     def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each, q moved by `integrate`; the second is the Jacobian."""
-        slopes: tuple[Array, Array] = self._several("center_of_mass_velocity_derivatives", (q, v))
-        return slopes
 
-    @native
+    @quantity(
+        center_of_mass_derivatives.center_of_mass_acceleration_derivatives,
+        shapes.three_rows,
+        3,
+        needs_mass=True,
+        is_large=True,
+    )
     def center_of_mass_acceleration_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
     ) -> tuple[Array, Array, Array]:
         """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each, q moved by `integrate`; the third is the Jacobian."""
-        slopes: tuple[Array, Array, Array] = self._several("center_of_mass_acceleration_derivatives", (q, v, a))
-        return slopes
 
     # -- momentum ----------------------------------------------------------------------------------------------
 
-    @native
+    @quantity(centroidal.centroidal_momentum, shapes.six, needs_mass=True)
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """h_G = [m ċ, k_G], linear momentum and angular momentum about the centre of mass, (…, 6) [N s, N m s]."""
-        return self._call("centroidal_momentum", (q, v), out)
 
-    @native
+    @quantity(centroidal.centroidal_momentum_matrix, shapes.six_rows, needs_mass=True)
     def centroidal_momentum_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """A_G with h_G = A_G v, (…, 6, nv)."""
-        return self._call("centroidal_momentum_matrix", (q,), out)
 
-    @native
+    @quantity(centroidal.centroidal_momentum_bias, shapes.six, needs_mass=True)
     def centroidal_momentum_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Ȧ_G v, the rate of centroidal momentum at a = 0, (…, 6) [N, N m]."""
-        return self._call("centroidal_momentum_bias", (q, v), out)
 
-    @native
+    @quantity(centroidal.centroidal_momentum_rate, shapes.six, needs_mass=True)
     def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
         """ḣ_G = A_G a + Ȧ_G v, (…, 6) [N, N m]: the sum of all external forces and of their moments about G, weight
         included."""
-        return self._call("centroidal_momentum_rate", (q, v, a), out)
 
-    @native
+    @quantity(centroidal_derivatives.centroidal_momentum_matrix_rate, shapes.six_rows, needs_mass=True)
     def centroidal_momentum_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Ȧ_G, the time derivative of A_G along v, (…, 6, nv)."""
-        return self._call("centroidal_momentum_matrix_rate", (q, v), out)
 
-    @native
+    @quantity(
+        centroidal_derivatives.centroidal_dynamics_derivatives, shapes.six_rows, 4, needs_mass=True, is_large=True
+    )
     def centroidal_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
     ) -> tuple[Array, Array, Array, Array]:
         """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a, (…, 6, nv) each, q moved by `integrate`; the last is A_G, and so is
         ∂h_G/∂v."""
-        slopes: tuple[Array, Array, Array, Array] = self._several("centroidal_dynamics_derivatives", (q, v, a))
-        return slopes
 
     # -- as one body -------------------------------------------------------------------------------------------
 
-    @native
+    @quantity(locked.locked_inertia, shapes.three_by_three, needs_mass=True)
     def locked_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """L, the rotational inertia of the robot with locked joints about its centre of mass, in world axes, (…, 3, 3)
         [kg m²]."""
-        return self._call("locked_inertia", (q,), out)
 
-    @native
+    @quantity(locked.locked_inertia_rate, shapes.three_by_three, needs_mass=True)
     def locked_inertia_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """L̇ along v, (…, 3, 3) [kg m²/s]."""
-        return self._call("locked_inertia_rate", (q, v), out)
 
-    @native
+    @quantity(locked.average_velocity, shapes.six, needs_mass=True)
     def average_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """[ċ, ω̄], the average spatial velocity: that of one body with the locked inertia and the momentum of the robot,
         (…, 6) [m/s, rad/s]; ω̄ is NaN where all mass lies on one line."""
-        return self._call("average_velocity", (q, v), out)
 
-    @native
+    @quantity(locked.gesticulation, shapes.point, needs_mass=True)
     def gesticulation(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """L̇ ω̄ - ω̄ × L ω̄, by which k̇_G = L ω̄̇ + L̇ ω̄ differs from Euler's equation of one rigid body, (…, 3) [N m]."""
-        return self._call("gesticulation", (q, v), out)
 
     def average_angular_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
         """ω̄ = L⁻¹ k_G, in world axes, (…, 3) [rad/s]; in general no frame turns with it."""

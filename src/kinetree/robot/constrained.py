@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms import constraint_derivatives, support_consistent
+from kinetree.algorithms import constraints as constrained_dynamics
 from kinetree.algorithms.contact_rows import place
 from kinetree.base.arguments import as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
-from kinetree.functions.binding import native
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Loop
+from kinetree.model.tree import Model
 from kinetree.ops import Array
-from kinetree.robot.engine import Request
-from kinetree.robot.quantities import OF_CONSTRAINTS
+from kinetree.robot.quantity import HasQuantities, prepare, quantity
 from kinetree.robot.robot import Robot, selection
-from kinetree.robot.wrench import Wrench
+from kinetree.robot.wrench import Wrenches
 
 if TYPE_CHECKING:
     from kinetree.simulation.trajectory import Trajectory
-
-Wrenches = Mapping[str, "ArrayLike | Wrench"]
 
 
 def constrained(
@@ -77,9 +75,14 @@ def motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
     return tuple(sorted(entries))
 
 
+def _motion_and_forces(model: Model, k: int) -> tuple[tuple[int, ...], ...]:
+    """(nv,) and (k,)."""
+    return (model.nv,), (k,)
+
+
 @final
 @dataclass(frozen=True)
-class Constrained:
+class Constrained(HasQuantities):
     """A robot under constraints, k equations in all. Immutable, hashable, picklable.
 
     The rows of each constraint, `rows`, are in world axes at the origin of its frame: linear, and of constraints with
@@ -123,33 +126,35 @@ class Constrained:
 
     # -- kinematics --------------------------------------------------------------------------------------------
 
-    @native
+    @quantity(constrained_dynamics.jacobian, lambda model, k: (k, model.nv))
     def jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """J with ṙ = J v, (…, k, nv)."""
-        return self._call("jacobian", (q,), out)
 
-    @native
+    @quantity(constrained_dynamics.bias, lambda model, k: (k,))
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """J̇ v, (…, k) [m/s², rad/s²]."""
-        return self._call("bias", (q, v), out)
 
-    @native
+    @quantity(constrained_dynamics.position_error, lambda model, k: (k,))
     def position_error(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """r, (…, k) [m, rad]: from where a contact is held, or from frame b of a loop, to the frame; zero for contacts
         without `at`."""
-        return self._call("position_error", (q,), out)
 
     # -- dynamics ----------------------------------------------------------------------------------------------
 
-    @native
+    @quantity(constrained_dynamics.forward_dynamics, _motion_and_forces, 2)
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
         """a, (…, nv), and the forces f of the constraints on the robot, (…, k) [N, N m]:
         M a + C v + G = τ + Jᵀ f + Σ Jᵀ w and J a + J̇ v = 0."""
-        return self._pair("forward_dynamics", (q, v, tau), wrenches)
 
-    @native
+    @quantity(
+        constraint_derivatives.forward_dynamics_derivatives,
+        lambda model, k: ((model.nv, model.nv),) * 3 + ((k, model.nv),) * 3,
+        6,
+        keeps_references=True,
+        is_large=True,
+    )
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array, Array, Array, Array, Array]:
@@ -158,12 +163,8 @@ class Constrained:
         Wrenches are held constant in their reference. Where constraints repeat each other, ∂f is one of those with the
         same effect.
         """
-        slopes: tuple[Array, Array, Array, Array, Array, Array] = self.robot._engine.evaluate(
-            OF_CONSTRAINTS["forward_dynamics_derivatives"], (q, v, tau), wrenches=wrenches, subject=self.equations
-        )
-        return slopes
 
-    @native
+    @quantity(support_consistent.inverse_dynamics, _motion_and_forces, 2)
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
@@ -173,9 +174,8 @@ class Constrained:
         τ is zero where there is no motor, if torques lead to a at all. If not, τ leaves the least residual
         N_cᵀ (M a + C v + G - Σ Jᵀ w - Sᵀ τ), of which the entries without a motor are put into τ.
         """
-        return self._pair("inverse_dynamics", (q, v, a), wrenches)
 
-    @native
+    @quantity(support_consistent.nearest_torques, _motion_and_forces, 2)
     def nearest_torques(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
@@ -183,7 +183,6 @@ class Constrained:
 
         With zeros they are those of `inverse_dynamics`. Torques where there is no motor do not count.
         """
-        return self._pair("nearest_torques", (q, v, a, tau), wrenches)
 
     def impact(self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike = 0.0) -> tuple[Array, Array]:
         """v⁺, (…, nv), and impulses p on the robot, (…, k) [N s, N m s], when frames that move at v meet what holds
@@ -191,25 +190,32 @@ class Constrained:
         e = np.asarray(restitution)
         if e.dtype.kind in "fiu" and not np.all((e >= 0.0) & (e <= 1.0)):
             raise ArgumentError(f"restitution is {short(restitution)}; expected numbers from 0 to 1")
-        return self._pair("impact", (q, v, e[..., None]))
+        return self._impact(q, v, e[..., None])
 
-    @native
+    @quantity(constrained_dynamics.impact, _motion_and_forces, 2)
+    def _impact(self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike) -> tuple[Array, Array]:
+        """v⁺ and impulses, with the coefficient as an array (…, 1)."""
+
+    @quantity(
+        constrained_dynamics.projector,
+        lambda model, k: (model.nv, model.nv),
+        lacks_rank=constrained_dynamics.lacks_rank,
+    )
     def projector(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """N = 1 - M⁻¹ Jᵀ Λ J, (…, nv, nv): J N = 0 and N N = N."""
-        return self._call("projector", (q,), out)
 
-    @native
+    @quantity(constrained_dynamics.projected, lambda model, k: ((model.nq,), (model.nv,)), 2)
     def projected(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         """A configuration nearer to where the constraints hold, (…, nq), and the part N v of a velocity that they
         allow, (…, nv). One step of Newton's method, r + J dq = 0 with the least dqᵀ M dq: what is nearly closed is then
         closed, and a few steps close what is not."""
-        return self._pair("projected", (q, v))
 
-    @native
+    @quantity(
+        constrained_dynamics.constraint_inertia, lambda model, k: (k, k), lacks_rank=constrained_dynamics.lacks_rank
+    )
     def constraint_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt in the constraints. Where they repeat each other it is the
         pseudo-inverse, which is symmetric and positive semidefinite."""
-        return self._call("constraint_inertia", (q,), out)
 
     # -- over time ---------------------------------------------------------------------------------------------
 
@@ -239,28 +245,11 @@ class Constrained:
 
     def prepare(self, *quantities: str, wrenches: Iterable[Any] = (), batch: bool = False) -> None:
         """Compile quantities before they are first asked for, as `Robot.prepare` does."""
-        listed = [wrenches] if isinstance(wrenches, str) else list(wrenches)
-        places = tuple(sorted({self.robot._place(item) for item in listed}))
-        for name in quantities:
-            if not isinstance(name, str) or name not in OF_CONSTRAINTS:
-                raise unknown("quantity", name, OF_CONSTRAINTS)
-            if places and not OF_CONSTRAINTS[name].takes_wrenches:
-                raise ArgumentError(f"{name} takes no wrenches")
-        for name in quantities:
-            self.robot._engine.prepare(Request(OF_CONSTRAINTS[name], self.equations, (), places), batch)
+        prepare(self, quantities, wrenches, batch=batch)
+
+    @property
+    def _subject(self) -> tuple[Robot, ConstraintSet]:
+        return self.robot, self.equations
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Constrained, (self.robot, self.equations)
-
-    def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        return self.robot._engine.native_call(self, OF_CONSTRAINTS[method.__name__], self.equations, method)
-
-    def _call(self, name: str, values: tuple[Any, ...], out: Array | None) -> Array:
-        result: Array = self.robot._engine.evaluate(OF_CONSTRAINTS[name], values, out, subject=self.equations)
-        return result
-
-    def _pair(self, name: str, values: tuple[Any, ...], wrenches: Wrenches | None = None) -> tuple[Array, Array]:
-        pair: tuple[Array, Array] = self.robot._engine.evaluate(
-            OF_CONSTRAINTS[name], values, wrenches=wrenches, subject=self.equations
-        )
-        return pair

@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms import centroidal_coordinates as coordinates
+from kinetree.algorithms import locked, one_body
 from kinetree.algorithms.centroidal_coordinates import Equation
 from kinetree.algorithms.one_body import OneBodyMotion
 from kinetree.algorithms.single_rigid_body import SingleRigidBody
 from kinetree.algorithms.velocity_coordinates import VelocityCoordinates
 from kinetree.base.arguments import as_floats
 from kinetree.compiler.graph.expr import is_traced
-from kinetree.functions.binding import native
 from kinetree.ops import Array
+from kinetree.robot import shapes
 from kinetree.robot.centroidal import CentroidalQuantities
-from kinetree.robot.compiled import Wrenches
+from kinetree.robot.quantity import quantity
+from kinetree.robot.wrench import Wrenches
 from kinetree.spatial.last_axes import transposed, transposed_times
 from kinetree.spatial.packing import unpack_last
 
@@ -34,17 +37,22 @@ class OneBodyQuantities(CentroidalQuantities):
         mass lies on one line it is NaN."""
         return self._coordinates(self._diagonalized_coordinates(q, v), v)
 
-    @native
+    @quantity(
+        coordinates.centroidal_coordinates, shapes.equation, 6, needs_mass=True, needs_floating_base=True, is_large=True
+    )
     def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
-        equation: Equation = self._several("centroidal_coordinates", (q, v))
-        return equation
 
-    @native
+    @quantity(
+        coordinates.diagonalized_coordinates,
+        shapes.equation,
+        6,
+        needs_mass=True,
+        needs_floating_base=True,
+        is_large=True,
+    )
     def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
-        equation: Equation = self._several("diagonalized_coordinates", (q, v))
-        return equation
 
     def _coordinates(self, equation: Equation, v: ArrayLike) -> VelocityCoordinates:
         own = np.asarray(v) if is_traced(v) else as_floats("v", v, (self.model.nv,)).copy()
@@ -52,19 +60,17 @@ class OneBodyQuantities(CentroidalQuantities):
 
     # -- Newton and Euler --------------------------------------------------------------------------------------
 
-    @native
+    @quantity(locked.average_acceleration, shapes.six, needs_mass=True)
     def average_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
         """[c̈, ω̄̇], the rate of the average spatial velocity, (…, 6) [m/s², rad/s²]; ω̄̇ is NaN where all mass lies on one
         line."""
-        return self._call("average_acceleration", (q, v, a), out)
 
-    @native
+    @quantity(one_body.centroidal_wrench, shapes.six, needs_mass=True)
     def centroidal_wrench(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
         """[F, M_G], the sum of wrenches and weight, and of their moments about the centre of mass, (…, 6) [N, N m].
 
         Of a floating robot it is the rate of centroidal momentum; what holds a fixed base is not in it.
         """
-        return self._call("centroidal_wrench", (q,), out, wrenches)
 
     def one_body_motion(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
@@ -107,8 +113,7 @@ class OneBodyQuantities(CentroidalQuantities):
             spatial_order=self.model.spatial_order,
         )
 
-    @native
+    @quantity(one_body.average_rotation_by_joints, shapes.rows_of_joints, needs_mass=True, needs_floating_base=True)
     def average_rotation_by_joints(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """L⁻¹ A_kj with ω̄ - ω_b = L⁻¹ A_kj v_j, (…, 3, nv - 6): what is lost where the angular velocity of the base is
         taken for that of the whole."""
-        return self._call("average_rotation_by_joints", (q,), out)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from kinetree.algorithms import regressor
-from kinetree.functions.binding import native
+from kinetree.algorithms import regressor as regressors
 from kinetree.ops import Array
-from kinetree.robot.compiled import CompiledQuantities
+from kinetree.robot.quantity import HasQuantities, quantity
 
 
-class ParameterQuantities(CompiledQuantities):
+class ParameterQuantities(HasQuantities):
     """What a `Robot` knows of its inertial parameters. Atkeson, An and Hollerbach 1986."""
 
     @property
@@ -23,17 +23,14 @@ class ParameterQuantities(CompiledQuantities):
         """Of every entry of φ, such as 'forearm_link.mass' or 'elbow.damping'."""
         return regressor.parameter_names(self.model)
 
-    @native
+    @quantity(regressors.regressor, lambda model: (model.nv, regressors.size(model)))
     def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
         """Y with inverse dynamics τ = Y φ, springs apart, (…, nv, len(φ))."""
-        return self._call("regressor", (q, v, a), out)
 
-    @native
+    @quantity(regressors.kinetic_energy_regressor, lambda model: (regressors.size(model),))
     def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """y with kinetic energy T = yᵀ φ, (…, len(φ))."""
-        return self._call("kinetic_energy_regressor", (q, v), out)
 
-    @native
+    @quantity(regressors.potential_energy_regressor, lambda model: (regressors.size(model),))
     def potential_energy_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """y with potential energy U = yᵀ φ, springs apart, (…, len(φ))."""
-        return self._call("potential_energy_regressor", (q,), out)

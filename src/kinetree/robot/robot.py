@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms import configuration
+from kinetree.algorithms import (
+    configuration,
+    coriolis,
+    crba,
+    derivatives,
+    energy,
+    factorization,
+    forward_dynamics,
+    joint_forces,
+    rnea,
+)
+from kinetree.algorithms import newton_euler as vector_recursion
 from kinetree.algorithms.references import (
-    ACCELERATION_KINDS,
-    POINTS,
-    REFERENCES,
     AccelerationKind,
     Point,
     Reference,
@@ -25,21 +33,23 @@ from kinetree.base.arguments import as_generator, as_shape
 from kinetree.base.files import write_text
 from kinetree.base.lazy import lazy
 from kinetree.equations.named import as_kinds
-from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, one_of, short
-from kinetree.functions.binding import native
+from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, short
+from kinetree.functions.bindable import Bindable
+from kinetree.functions.compiled_function import Place
 from kinetree.model.constraints import Constraint
 from kinetree.model.description import Finding
 from kinetree.model.tree import Limits, Model
 from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.urdf import urdf
 from kinetree.ops import Array
+from kinetree.robot import shapes
 from kinetree.robot.bodies import BodyQuantities
-from kinetree.robot.compiled import Wrenches
-from kinetree.robot.engine import Place
 from kinetree.robot.frame import Frame
 from kinetree.robot.one_body import OneBodyQuantities
 from kinetree.robot.parameters import ParameterQuantities
+from kinetree.robot.quantity import prepare, quantity
 from kinetree.robot.textbook_methods import TextbookMethods
+from kinetree.robot.wrench import Wrenches
 
 if TYPE_CHECKING:
     from kinetree.ik.solution import Solution
@@ -49,10 +59,13 @@ if TYPE_CHECKING:
     from kinetree.simulation.trajectory import Trajectory
     from kinetree.viewer.viewer import Viewer
 
+EAGER = "KINETREE_EAGER"
+"""Environment variable: set to 1, every quantity is computed by the textbook path."""
+
 
 @final
 @dataclass(frozen=True)
-class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMethods):
+class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMethods, Bindable):
     """A robot's kinematics and dynamics. Immutable, hashable, picklable.
 
     Each quantity is compiled for this robot when it is first asked for; with `textbook` it is computed by the algorithm
@@ -81,21 +94,16 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
     def _frames(self) -> dict[str, Frame]:
         return {}
 
+    @property
+    def _subject(self) -> tuple[Robot, None]:
+        return self, None
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether quantities are computed by their algorithms as they are written."""
+        return self.textbook or os.environ.get(EAGER, "") not in ("", "0")
+
     # -- what it is --------------------------------------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def nq(self) -> int:
-        """Number of position coordinates."""
-        return self.model.nq
-
-    @property
-    def nv(self) -> int:
-        """Number of velocity coordinates."""
-        return self.model.nv
 
     @property
     def mass(self) -> float:
@@ -190,26 +198,23 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         draws = configuration.random(self.model, as_generator("rng", rng), math.prod(batch))
         return draws.reshape((*batch, self.nq))
 
-    @native
+    @quantity(configuration.integrate, shapes.positions)
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """q ⊕ dv, (…, nq): the configuration reached with constant velocity dv in unit time."""
-        return self._call("integrate", (q, dv), out)
 
-    @native
+    @quantity(configuration.difference, shapes.velocities)
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
         """q1 ⊖ q0, (…, nv): the dv with integrate(q0, dv) = q1."""
-        return self._call("difference", (q0, q1), out)
 
     # -- dynamics ----------------------------------------------------------------------------------------------
 
-    @native
+    @quantity(rnea.inverse_dynamics, shapes.velocities)
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
         """τ = M a + C v + G + F - Σ Jᵀ w, (…, nv) [N m or N], by RNEA; F are the `passive_forces` of the joints."""
-        return self._call("inverse_dynamics", (q, v, a), out, wrenches)
 
-    @native
+    @quantity(forward_dynamics.forward_dynamics, shapes.velocities)
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
@@ -217,70 +222,58 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
         By the articulated-body algorithm; for few joints, and with mimic joints, by factoring M.
         """
-        return self._call("forward_dynamics", (q, v, tau), out, wrenches)
 
-    @native
+    @quantity(crba.mass_matrix, shapes.square)
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """M(q), (…, nv, nv), by CRBA."""
-        return self._call("mass_matrix", (q,), out)
 
-    @native
+    @quantity(factorization.inverse_mass_matrix, shapes.square)
     def inverse_mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """M(q)⁻¹, (…, nv, nv)."""
-        return self._call("inverse_mass_matrix", (q,), out)
 
-    @native
+    @quantity(rnea.bias_forces, shapes.velocities)
     def bias_forces(
         self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
         """C v + G - Σ Jᵀ w, (…, nv) [N m or N]; `passive_forces` are not part of it."""
-        return self._call("bias_forces", (q, v), out, wrenches)
 
-    @native
+    @quantity(joint_forces.passive_forces, shapes.velocities)
     def passive_forces(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints, (…, nv) [N m or N]: what
         motors have to overcome; zero for a model with passive=False, which leaves them out."""
-        return self._call("passive_forces", (q, v), out)
 
-    @native
+    @quantity(rnea.gravity_forces, shapes.velocities)
     def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """G(q), (…, nv) [N m or N]."""
-        return self._call("gravity_forces", (q,), out)
 
-    @native
+    @quantity(derivatives.gravity_forces_derivative, shapes.square, is_large=True)
     def gravity_forces_derivative(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """∂G/∂q of gravity forces, (…, nv, nv), q moved by `integrate`."""
-        return self._call("gravity_forces_derivative", (q,), out)
 
-    @native
+    @quantity(coriolis.coriolis_matrix, shapes.square)
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """C(q, v) with C v = bias forces without gravity and Ṁ - 2C skew-symmetric, (…, nv, nv)."""
-        return self._call("coriolis_matrix", (q, v), out)
 
-    @native
+    @quantity(coriolis.mass_matrix_rate, shapes.square)
     def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Ṁ = C + Cᵀ, the time derivative of the mass matrix along v, (…, nv, nv)."""
-        return self._call("mass_matrix_rate", (q, v), out)
 
-    @native
+    @quantity(coriolis.christoffel_symbols, shapes.cube, is_large=True)
     def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
-        return self._call("christoffel_symbols", (q,), out)
 
-    @native
+    @quantity(vector_recursion.joint_reactions, shapes.body_sixes)
     def joint_reactions(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
         """Force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
         [N, N m], in the order of `body_names`: what a joint carries, its motor's part included."""
-        return self._call("joint_reactions", (q, v, a), out, wrenches)
 
-    @native
+    @quantity(vector_recursion.static_reactions, shapes.body_sixes)
     def static_reactions(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
         """The same at rest: what gravity and wrenches send from link to link, (…, nbodies, 6) [N, N m]."""
-        return self._call("static_reactions", (q,), out, wrenches)
 
-    @native
+    @quantity(derivatives.inverse_dynamics_derivatives, shapes.square, 2, keeps_references=True, is_large=True)
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
@@ -288,10 +281,8 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array] = self._several("inverse_dynamics_derivatives", (q, v, a), wrenches)
-        return slopes
 
-    @native
+    @quantity(derivatives.forward_dynamics_derivatives, shapes.square, 3, keeps_references=True, is_large=True)
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array, Array]:
@@ -299,19 +290,15 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
         Wrenches are held constant in their reference.
         """
-        slopes: tuple[Array, Array, Array] = self._several("forward_dynamics_derivatives", (q, v, tau), wrenches)
-        return slopes
 
-    @native
+    @quantity(energy.kinetic_energy, shapes.scalar)
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """½ vᵀ M v, (…) [J], rotors included."""
-        return self._call("kinetic_energy", (q, v), out)
 
-    @native
+    @quantity(energy.potential_energy, shapes.scalar)
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """U = -Σ m gᵀ c + ½ Σ stiffness · (x - rest)², (…) [J]: of gravity, zero at the height of the world's origin,
         and of springs in joints, where the model has them."""
-        return self._call("potential_energy", (q,), out)
 
     # -- under constraints -------------------------------------------------------------------------------------
 
@@ -473,13 +460,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         `wrenches` names the frames where wrenches may act, or (frame, reference) pairs; calls with wrenches at some of
         them then run the same code with zeros in the other places.
         """
-        options = {
-            "reference": one_of("reference", reference, REFERENCES),
-            "kind": one_of("kind", kind, ACCELERATION_KINDS),
-            "point": one_of("point", point, POINTS),
-        }
-        for request in self._requests(quantities, wrenches, options):
-            self._engine.prepare(request, batch)
+        prepare(self, quantities, wrenches, {"reference": reference, "kind": kind, "point": point}, batch)
 
 
 def selection(nv: int, entries: Iterable[int]) -> Array:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypeAlias, final
+
+from numpy.typing import ArrayLike
 
 from kinetree.algorithms.references import REFERENCES, Reference
 from kinetree.errors import ArgumentTypeError, one_of
@@ -24,3 +27,7 @@ class Wrench:
         if isinstance(self.value, (Force, Motion)):  # it does not say in which order its six numbers should stand
             kind = type(self.value).__name__
             raise ArgumentTypeError(f"the value of a wrench is a {kind}; expected a 6-vector, as from force.vector()")
+
+
+Wrenches: TypeAlias = Mapping[str, ArrayLike | Wrench]
+"""By the name of the frame where they act."""

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.arguments import UNIT_TOLERANCE
-from kinetree.functions.per_state import refuse
-from kinetree.ops import Array, absolute, less, logical_or
+from kinetree.ops import Array, absolute, less, logical_not, logical_or, require
 
 TARGET_TOLERANCE = 1e-3
 """How far products of a target's axes may be from those of orthonormal ones."""
@@ -32,10 +31,10 @@ def rotation_matrix(matrix: Array, name: str = "matrix", tolerance: float = UNIT
     off: Any = False
     for a, b, product in ((x, x, 1.0), (y, y, 1.0), (z, z, 1.0), (x, y, 0.0), (y, z, 0.0), (z, x, 0.0)):
         off = logical_or(off, less(tolerance, absolute(a @ b - product)))
-    refuse(off, f"{name} has columns that are not orthonormal; expected a rotation matrix")
+    require(logical_not(off), f"{name} has columns that are not orthonormal; expected a rotation matrix")
     handedness = (x[1] * y[2] - x[2] * y[1]) * z[0] + (x[2] * y[0] - x[0] * y[2]) * z[1]
     handedness = handedness + (x[0] * y[1] - x[1] * y[0]) * z[2]
-    refuse(less(handedness, 0.0), f"{name} mirrors (its determinant is -1); expected a rotation matrix")
+    require(logical_not(less(handedness, 0.0)), f"{name} mirrors (its determinant is -1); expected a rotation matrix")
     return matrix
 
 
@@ -62,7 +61,10 @@ def pose_matrix(T: Array, name: str = "pose", tolerance: float = UNIT_TOLERANCE)
     off: Any = False
     for number, expected in zip(T[3], (0.0, 0.0, 0.0, 1.0), strict=True):
         off = logical_or(off, less(tolerance, absolute(number - expected)))
-    refuse(off, f"{name} does not end in a row 0, 0, 0, 1; expected a pose [[R, p], [0, 1]] (is it transposed?)")
+    require(
+        logical_not(off),
+        f"{name} does not end in a row 0, 0, 0, 1; expected a pose [[R, p], [0, 1]] (is it transposed?)",
+    )
     return T
 
 
@@ -75,4 +77,4 @@ def _refuse_length(name: str, x: Array, expected: str) -> None:
     squared = x @ x
     off = less(UNIT_TOLERANCE, absolute(squared - 1.0))
     norm = "" if x.dtype == object else f" has norm {np.sqrt(squared):.6g}"
-    refuse(off, f"{name}{norm}; expected {expected}")
+    require(logical_not(off), f"{name}{norm}; expected {expected}")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.functions.per_state import per_state, refuse
-from kinetree.ops import Array, less
+from kinetree.functions.per_state import per_state
+from kinetree.ops import Array, less, logical_not, require
 from kinetree.rotations.checks import rotation_matrix
 from kinetree.spatial import rotation_vector as vectors
 from kinetree.spatial.parameterization import SINGULAR
@@ -55,5 +55,7 @@ def right_jacobian_inverse(rotation_vector: Any) -> Array:
 def _short_of_a_turn(rotation_vector: Array) -> Array:
     """The vector, if exp can be inverted near it."""
     is_whole = less(vectors.whole_turn(rotation_vector), SINGULAR)
-    refuse(is_whole, "rotation_vector is a whole turn, near which exp has no inverse; expected another angle")
+    require(
+        logical_not(is_whole), "rotation_vector is a whole turn, near which exp has no inverse; expected another angle"
+    )
     return rotation_vector

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.functions.per_state import per_state, refuse
-from kinetree.ops import Array, cross
+from kinetree.functions.per_state import per_state
+from kinetree.ops import Array, cross, logical_not, require
 from kinetree.rotations.checks import unit_parameters, unit_quaternion
 from kinetree.spatial import parameterization
 from kinetree.spatial.parameterization import ROTATIONS, Parameterization
@@ -86,5 +86,8 @@ def _regular(parameters: Array, rotation: str) -> Parameterization:
     """The parameterisation, if its parameters have rates here."""
     found = _checked(parameters, rotation)
     where = found.singularity
-    refuse(found.is_singular(parameters), f"{rotation} parameters have no rates here: {where}; expected others")
+    require(
+        logical_not(found.is_singular(parameters)),
+        f"{rotation} parameters have no rates here: {where}; expected others",
+    )
     return found

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.compiler.graph.doubts import collected_doubts
-from kinetree.compiler.program import build
+from kinetree.compiler.graph.requirements import collected_requirements
 from kinetree.compiler.runtime.call import Kernel
-from kinetree.compiler.runtime.jit import host
-from kinetree.compiler.runtime.stored import Stored
+from kinetree.functions.specialization import Specialization
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.dynamics import Dynamics, Shape
@@ -101,7 +99,7 @@ class Attempts:
             self.dynamics.acceleration,
             lambda q_at, v_at, later: efforts.at(q_at, v_at, t[0] + later, arrays)[0],
         )
-        with collected_doubts() as doubts:
+        with collected_requirements() as conditions:
             rates = DORMAND_PRINCE.stages(motion, q, v, h[0])
             theta, v_next = moved(v, h[0], DORMAND_PRINCE.b, rates)
             q_next = motion.moved(q, theta)
@@ -112,8 +110,8 @@ class Attempts:
         parts = [*(wrong_theta * (1.0 / tolerance[0])), *(wrong_v / size)]
         square = sum(x * x for x in parts) * (1.0 / max(1, len(parts)))
         good: Any = ops.less(sum(ops.absolute(x) for x in (*q_next, *v_next)), FINITE)
-        for condition in doubts:
-            good = ops.logical_and(good, ops.logical_not(condition))
+        for condition in conditions:
+            good = ops.logical_and(good, condition)
         error = ops.where(good, ops.sqrt(square), np.inf)
         terms = [
             np.array([sum(BETWEEN[i][k] * rates[i][part] for i in range(7) if BETWEEN[i][k]) for k in range(4)])
@@ -123,10 +121,9 @@ class Attempts:
 
     def _compiled(self) -> Kernel:
         robot = self.efforts.robot
-        shapes: list[Shape] = [(robot.nq,), (robot.nv,), (1,), (1,), (1,)]
-        shapes += [(prod(given.shape),) for given in self.efforts.given.values()]
-        program = build(self._step, shapes, host(), f"a step of {robot.name!r}")
-        return Kernel(Stored(program.digest, program.layout, host(), lambda: program, is_graph=True))
+        arrays: dict[str, Shape] = {"q": (robot.nq,), "v": (robot.nv,), "t": (1,), "h": (1,), "tolerance": (1,)}
+        arrays |= {f"given {name}": (prod(given.shape),) for name, given in self.efforts.given.items()}
+        return Specialization(f"a step of {robot.name!r}", arrays, self._step, None).kernel
 
     def make(self, states: Mapping[str, Array], rows: Array, h: Array, interval: Array) -> Attempt:
         """A step of length h from where some states are, with given arrays of the interval each is in."""

@@ -14,7 +14,6 @@ import numpy as np
 from kinetree import linalg, ops
 from kinetree.algorithms.configuration import integrate
 from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
-from kinetree.compiler.graph.doubts import doubt
 from kinetree.functions.derivatives import gradient, jacobian
 from kinetree.functions.law import Law, compile
 from kinetree.ops import Array
@@ -101,7 +100,8 @@ def variational(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Arr
         change = dt * linalg.solve(slope, left)
     q_next, p_next = integrate(robot.model, q, xi), _series(ad, a1, _EXP)  # of the same ξ, whatever is left
     residual, size = (sum(ops.absolute(x) for x in array) for array in (change, xi))
-    doubt(ops.less(CONVERGED * (size + dt), residual))
+    converged = ops.logical_not(ops.less(CONVERGED * (size + dt), residual))
+    ops.require(converged, "the equation of the variational step was not solved; expected a shorter step")
     motion.told["residual"] = residual
     return q_next, linalg.solve(robot.mass_matrix(q_next), p_next, positive_definite=True)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from math import prod
 from typing import Any
 
@@ -17,14 +16,13 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.base.lazy import lazy
-from kinetree.compiler.graph.doubts import collected_doubts
-from kinetree.compiler.program import build
+from kinetree.compiler.graph.requirements import collected_requirements
 from kinetree.compiler.runtime.call import Kernel
-from kinetree.compiler.runtime.code import Layout, Turning
-from kinetree.compiler.runtime.jit import host, lock
-from kinetree.compiler.runtime.stored import Stored, recalled, remember
+from kinetree.compiler.runtime.code import Turning
+from kinetree.compiler.runtime.jit import lock
 from kinetree.errors import ArgumentTypeError, one_of, short
 from kinetree.functions.identity import identity, is_own_function
+from kinetree.functions.specialization import Specialization
 from kinetree.ops import Array
 from kinetree.simulation.dynamics import Dynamics, Shape
 from kinetree.simulation.efforts import Efforts
@@ -74,11 +72,11 @@ class Step:
         arrays = {name: a.reshape(shape) for name, a, shape in zip(names, rest, shapes, strict=True)}
         going = ops.less_equal(0.0, count[0])
         t = dt[0] * ops.where(going, count[0], -1.0 - count[0])
-        with collected_doubts() as doubts:
+        with collected_requirements() as conditions:
             q_next, v_next, told = self._moved(q, v, t, dt[0], carried, arrays)
         good = ops.logical_and(going, _is_finite(q_next, v_next))
-        for condition in doubts:
-            good = ops.logical_and(good, ops.logical_not(condition))
+        for condition in conditions:
+            good = ops.logical_and(good, condition)
         counted = ops.where(good, count[0] + 1.0, ops.where(going, -1.0 - count[0], count[0]))
         after = [(q_next, q), (v_next, v), *((np.reshape(told[name], -1), carried[name]) for name in carried)]
         kept = [np.array([ops.where(good, x, y) for x, y in zip(*pair, strict=True)]) for pair in after]
@@ -118,27 +116,16 @@ class Step:
         return kept(self.efforts, ("rollout", self.integrator, self.told, self.dynamics.key), self._compiled)
 
     def _compiled(self) -> tuple[Kernel, tuple[Shape, ...]]:
-        name, build_it = self._identity, self._without_arrays._program
-        record = None if name is None else recalled(name, host())
-        if record is None:
-            program = build_it()
-            record = {"digest": program.digest, "told": program.output_shapes[len(self.sizes) :]}
-            build_it = partial(_itself, program)
-            if name is not None:
-                remember(name, host(), record)
-        told = tuple(map(tuple, record["told"]))
-        layout = Layout(self._input_sizes, (*self.sizes, *map(prod, told)))
-        return Kernel(Stored(record["digest"], layout, host(), build_it, is_graph=True)), told
+        arrays = {f"array {k}": (size,) for k, size in enumerate(self._input_sizes)}
+        title, run = f"a step of {self.efforts.robot.name!r}", self._without_arrays._step
+        made = Specialization(title, arrays, run, self._identity, turning=self.turning)
+        return made.kernel, made.shapes[len(self.sizes) :]
 
     @property
     def _without_arrays(self) -> Step:
         """The same for whoever builds it later, if ever: numbers need not be kept until then."""
         given = {name: each._replace(array=np.empty(0)) for name, each in self.efforts.given.items()}
         return replace(self, efforts=replace(self.efforts, given=given, function=_itself if self._asks else None))
-
-    def _program(self) -> Any:
-        shapes, title = [(size,) for size in self._input_sizes], f"a step of {self.efforts.robot.name!r}"
-        return replace(build(self._step, shapes, host(), title), turning=self.turning)
 
     @property
     def _input_sizes(self) -> tuple[int, ...]:
@@ -173,8 +160,8 @@ def kept(efforts: Efforts, key: tuple[Any, ...], make: Any) -> Any:
     robot, laws = efforts.robot, efforts.laws
     if laws:
         return laws[0].kept(robot, (*key, *(law._key for law in laws[1:])), make)
-    if key not in robot._laws:
+    if key not in robot._functions:
         with lock:
-            if key not in robot._laws:
-                robot._laws.setdefault(key, make())
-    return robot._laws[key]
+            if key not in robot._functions:
+                robot._functions.setdefault(key, make())
+    return robot._functions[key]

@@ -5,7 +5,7 @@ minimise ½ xᵀ H x + gᵀ x   with   A x = b,   lower ≤ C x ≤ upper,   x_l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, NoReturn, final
@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant
-from kinetree.compiler.runtime import native
-from kinetree.compiler.runtime.chain import Argument, Chain, Numbers, Place, Result
-from kinetree.compiler.runtime.code import Layout
+from kinetree.compiler.runtime.chain import Numbers, Place, Result, Stage
 from kinetree.compiler.runtime.jit import once
 from kinetree.errors import (
     ArgumentError,
@@ -29,6 +27,7 @@ from kinetree.errors import (
 )
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.binding import text_of
+from kinetree.functions.pipeline import Pipeline
 from kinetree.linalg import RANK_TOLERANCE
 from kinetree.ops import Array
 from kinetree.solvers import active_set
@@ -108,51 +107,31 @@ def _bound(name: str, value: ArrayLike | None, count: int, default: float) -> Ar
 
 
 @final
-class Program:
+class Program(Pipeline):
     """Programs of n variables and m rows, as the solver takes them: lower ≤ (x, C x) ≤ upper."""
 
     def __init__(self, n: int, m: int) -> None:
         self.n, self.m = n, m
-        self._door: native.Door | None = None
-        self.shapes = {"H": (n, n), "g": (n,), "C": (m, n)} | dict.fromkeys(("lower", "upper", "guess"), (n + m,))
-        self.results = {"x": (n,), "multipliers": (n + m,), "active": (n + m,), "info": (4,)}
-        inputs: tuple[Place, ...] = (*(Argument(k) for k in range(len(self.shapes))), Numbers((0.0,)))
-        outputs = tuple(Result(k) for k in range(len(self.results)))
-        sizes = [tuple(int(np.prod(shape)) for shape in shapes.values()) for shapes in (self.shapes, self.results)]
-        self.chain = Chain([PROGRAM.stage(n, m, inputs, outputs)], Layout(sizes[0], (*sizes[1], 1)))
+        arrays = {"H": (n, n), "g": (n,), "C": (m, n)} | dict.fromkeys(("lower", "upper", "guess"), (n + m,))
+        super().__init__("run", arrays, {"x": (n,), "multipliers": (n + m,), "active": (n + m,), "info": (4,)})
 
     @native_method
     def run(
         self, H: Array, g: Array, C: Array, lower: Array, upper: Array, guess: Array
     ) -> tuple[Array, Array, Array, Array]:
         """x, multipliers, what is active, and `info` of `active_set`; raises where there is no solution."""
-        given = [
-            as_constant(name, array, shape)
-            for (name, shape), array in zip(self.shapes.items(), (H, g, C, lower, upper, guess), strict=True)
-        ]
-        results = [np.empty(shape) for shape in self.results.values()]
-        status = np.empty(1)
-        self.chain.single([array.reshape(-1) for array in given], [*results, status])
-        if status[0] != active_set.SOLVED:
-            refuse(int(status[0]), given, results[1])
-        x, multipliers, active, info = results
-        return x, multipliers, active, info
+        solved: tuple[Array, Array, Array, Array] = self.evaluate((H, g, C, lower, upper, guess))
+        return solved
+
+    def stages(self, places: Mapping[str, Place]) -> list[Stage]:
+        inputs = (*(places[name] for name in self.arrays), Numbers((0.0,)))
+        return [PROGRAM.stage(self.n, self.m, inputs, tuple(map(Result, range(4))))]
+
+    def refuse(self, status: int, given: list[Array], results: list[Array]) -> NoReturn:
+        refuse(status, given, results[1])
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        if not native.available():
-            return None
-        interface = native.Interface(
-            name="run",
-            text=text_of(method),
-            arrays=tuple(self.shapes.items()),
-            results=tuple(self.results.values()),
-            bare=False,
-            fallback=method,
-            home=__name__,
-        )
-        self._door = native.Door(interface)
-        self._door.lead_to([native.Variant(self.chain.load(), has_status=True)])
-        return self._door.bind(self)
+        return self.native_call(self, "run", text_of(method), method, __name__)
 
 
 @once

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.compiler.graph import expr
+from kinetree.compiler.graph import expr, requirements
 from kinetree.compiler.graph.expr import Node, as_node, make, symbol
 from kinetree.compiler.graph.graph import Graph
 from kinetree.compiler.graph.passes import fold  # noqa: F401 - fills the table of folding rules
@@ -21,7 +21,8 @@ def _operation(name: str) -> Callable[..., Node]:
 
 
 _CALLED = {"divide": "div"}
-ops.register(Node, SimpleNamespace(**{name: _operation(_CALLED.get(name, name)) for name in ops.PRIMITIVES}))
+_OPERATIONS = {name: _operation(_CALLED.get(name, name)) for name in ops.PRIMITIVES}
+ops.register(Node, SimpleNamespace(**_OPERATIONS, require=requirements.require))
 
 
 def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Graph, list[tuple[int, ...]]]:

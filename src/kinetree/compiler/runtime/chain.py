@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from kinetree.compiler.codegen.ir import ONE
 from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout
@@ -104,6 +106,11 @@ class Chain(Kernel):
                     linked: Any = _Linked(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
                     self._loaded.setdefault(kind, linked)  # a signal handler may have made it meanwhile
         return super().load(kind)
+
+    def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
+        rows = [array[0] if array.strides[0] == 0 else array for array in inputs]  # the same for all states
+        self.states([np.ascontiguousarray(array) for array in rows], outputs)
 
     def states(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Many states, one after the other, on several threads if that pays: inputs (N, size), or (size,) for the same

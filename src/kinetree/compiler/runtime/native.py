@@ -1,8 +1,8 @@
 """Calls of one state that go from the interpreter straight into a kernel, with no Python in between.
 
-`Door.bind` makes a built-in function of Python's own kind, whose ``__self__`` is the object it belongs to, as of any
-method written in C. What it leads to is in `emit.entry`; here its records are filled, and it is tried before its first
-use, where CPython and NumPy are what it assumes.
+`NativeEntry.bind` makes a built-in function of Python's own kind, whose ``__self__`` is the object it belongs to, as of
+any method written in C. What it leads to is in `codegen.entry`; here its records are filled, and it is tried before its
+first use, where CPython and NumPy are what it assumes.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ class _MethodDef(ctypes.Structure):
 class _Home(str):
     """The ``__module__`` of a bound call: a name that also keeps alive what the call runs."""
 
-    door: Door
+    door: NativeEntry
 
 
-class Door:
+class NativeEntry:
     """One callable's way to its kernels."""
 
     def __init__(self, interface: Interface) -> None:
@@ -167,7 +167,7 @@ class Door:
         home.door = self
         return _new_function(self._method, instance, home)
 
-    def lead_to(self, variants: Iterable[Variant]) -> None:
+    def set_variants(self, variants: Iterable[Variant]) -> None:
         """Let calls reach these kernels and no others, and of several that fit the first with the fewest places."""
         fitting = [known for known in variants if len(self.interface.arrays) + len(known.places) <= records.MOST_INPUTS]
         ordered = sorted(fitting, key=lambda known: len(known.places))
@@ -356,15 +356,15 @@ def _probe_succeeds() -> bool:
     def python(owner: object, x: Any, *, out: Any = None) -> str:
         return "python"
 
-    door = Door(Interface("probe", "probe($self, x)\n--\n\n", (("x", (2,)),), ((1,),), True, python, __name__))
-    door.lead_to([Variant(Loaded("single", Code(stored_object("probe", lambda: _PROBE, host()), 1, 0), host()))])
+    door = NativeEntry(Interface("probe", "probe($self, x)\n--\n\n", (("x", (2,)),), ((1,),), True, python, __name__))
+    door.set_variants([Variant(Loaded("single", Code(stored_object("probe", lambda: _PROBE, host()), 1, 0), host()))])
     call, x, out = door.bind(door), np.array([1.0, 2.0]), np.zeros(1)
     kept = [call(x), call(x), call(x)]
     del kept[:]
     return any(_nothing_is_lost(call, x, out, python, door) for _ in range(PROBES))
 
 
-def _nothing_is_lost(call: Any, x: Any, out: Any, python: Any, door: Door) -> bool:
+def _nothing_is_lost(call: Any, x: Any, out: Any, python: Any, door: NativeEntry) -> bool:
     """Whether the calls give the right results and leave no references behind."""
     counts = [sys.getrefcount(item) for item in (x, out, x.dtype, python, door)]
     for _ in range(3):

@@ -1,8 +1,9 @@
-"""Machine code from the disk, if it was made before: for the same function, by the same sources, for the same CPU.
+"""Machine code from the disk, if it was made before: for the same graph, by the same sources, for the same CPU.
 
-A function is known by its name, or by the graph that is left of it when it is traced. Names hold only while the library
-is what its sources say (`originals`); where a program has replaced part of it, all functions are traced and known by
-their graphs, and where it has replaced part of the compiler, nothing is read from the disk or written to it.
+A function of the library has an identity besides, under which a record says what its graph was, so that it need not be
+traced. That holds only while the library is what its sources say (`originals`): where a program has replaced part of
+it, all functions are traced, and where it has replaced part of the compiler, nothing is read from the disk or written
+to it.
 """
 
 from __future__ import annotations
@@ -21,37 +22,22 @@ import numpy as np
 from kinetree.base.originals import replaced
 from kinetree.compiler.runtime import cache as disk
 from kinetree.compiler.runtime.code import Code, Kind, Layout, Source
-from kinetree.compiler.runtime.jit import Target, compile_object, lazy_code, versions
+from kinetree.compiler.runtime.jit import Target, compile_object, versions
 
 
-class Stored:
-    """A source of code that asks the disk first, and builds the program only if it must."""
+class CachedCode:
+    """Machine code of a program, which the digest of its graph names: from the disk if it was made before."""
 
-    def __init__(
-        self, identity: str | None, layout: Layout, target: Target, build: Callable[[], Source], is_graph: bool = False
-    ) -> None:
-        """`identity` names the function: equal names must mean equal functions, in every process. It may be the digest
-        of its graph; a function that has no name is known by its graph as well."""
-        self.layout, self._is_graph = layout, is_graph
-        self.target = target
-        self._identity = identity
-        self._build = build
-
-    @lazy_code
-    def program(self) -> Any:
-        return self._build()
+    def __init__(self, digest: str, layout: Layout, target: Target, program: Callable[[], Source]) -> None:
+        self.digest, self.layout, self.target, self._program = digest, layout, target, program
 
     def code(self, kind: Kind) -> Code:
-        found = replaced()
-        by_name = self._identity is not None and (self._is_graph or not found)
-        identity = self._identity if by_name else f"graph {self.program.digest}"
-        key = key_of(self.target, kind, str(identity), found=found)
+        key = key_of(self.target, kind, self.digest)
         data = disk.read(key)
         if data is not None:
             return Code.from_bytes(data)
-        code: Code = self.program.code(kind)
-        if self._is_graph or not by_name or not replaced():
-            _keep(key, code.to_bytes())
+        code = self._program().code(kind)
+        _keep(key, code.to_bytes())
         return code
 
 
@@ -74,8 +60,8 @@ def stored_object(
     return data
 
 
-def recalled(identity: str, target: Target) -> Any:
-    """What was remembered of the function of this name; None if nothing was."""
+def load_record(identity: str, target: Target) -> Any:
+    """What was kept of the function of this identity; None if nothing was."""
     found = replaced()
     if found:
         return None
@@ -83,7 +69,7 @@ def recalled(identity: str, target: Target) -> Any:
     return None if data is None else json.loads(data)
 
 
-def remember(identity: str, target: Target, record: Any) -> None:
+def save_record(identity: str, target: Target, record: Any) -> None:
     """Keep what is known of a function, made of lists, dicts, strings and numbers."""
     if not replaced():
         _keep(key_of(target, "record", identity), json.dumps(record).encode())

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from kinetree.base.lazy import lazy
-from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
-from kinetree.compiler.runtime.code import Layout
-from kinetree.compiler.runtime.jit import lazy_code
+from kinetree.compiler.runtime.chain import Buffer, Numbers, Place, Result, Stage
+from kinetree.control.whole_body.fallback import Safe
 from kinetree.control.whole_body.problem import Problem
+from kinetree.control.whole_body.refusal import why
+from kinetree.errors import KinetreeError
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.definition import Definition
 from kinetree.functions.identity import identity
+from kinetree.functions.pipeline import Pipeline
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.solvers import levels
@@ -24,16 +26,18 @@ INFO = 4
 """Numbers that a solver tells of itself."""
 
 
-class Compiled:
-    """The stages of a step; `limit` is how often the active set may change."""
+class Compiled(Pipeline):
+    """The stages of a step; `limit` is how often the active set may change, `safe` what a step without a solution
+    gives, None for an error."""
 
-    def __init__(self, problem: Problem, limit: int) -> None:
-        self.problem, self.limit = problem, limit
-
-    @property
-    def eager(self) -> bool:
-        """Whether the formula runs by the textbook, uncompiled."""
-        return self.formula.eager
+    def __init__(self, problem: Problem, limit: int, safe: Safe | None) -> None:
+        self.problem, self.limit, self.safe = problem, limit, safe
+        nv, held, size = problem.dynamics.robot.nv, problem.dynamics.held, self.state_size
+        results = {"tau": (nv,), "a": (nv,), "forces": (held,), "state": (size,), "info": (INFO,)}
+        super().__init__("solve", {**problem.arguments, "state": (size,)}, results)
+        of_rows = ("J", "e", "D") if problem.is_strict else ("J", "e", "squares", "slopes", "C")
+        self.between = (*of_rows, "lower", "upper", "h")
+        self.eager = problem.dynamics.robot.is_eager
 
     @lazy
     def state_size(self) -> int:
@@ -43,17 +47,7 @@ class Compiled:
         return rows * len(p.level_sizes) if p.is_strict else rows + len(p.equation_names)
 
     @lazy
-    def arguments(self) -> dict[str, tuple[int, ...]]:
-        return {**self.problem.arguments, "state": (self.state_size,)}
-
-    @lazy
-    def results(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of τ, a, forces, the next state, and what the solver tells of itself."""
-        nv, held = self.problem.dynamics.robot.nv, self.problem.dynamics.held
-        return (nv,), (nv,), (held,), (self.state_size,), (INFO,)
-
-    @lazy
-    def formula(self) -> BoundLaw:
+    def first(self) -> BoundLaw:
         """What the solver is given, as a law."""
         problem = self.problem
         method = problem.levels if problem.is_strict else problem.program
@@ -80,58 +74,47 @@ class Compiled:
 
         return BoundLaw(Definition(reading, shapes, identity=identity("whole-body reading", p)), {}, {})
 
-    @property
-    def _names(self) -> tuple[str, ...]:
-        """Of what the formula gives."""
-        if self.problem.is_strict:
-            return ("J", "e", "D", "lower", "upper", "h")
-        return ("J", "e", "squares", "slopes", "C", "lower", "upper", "h")
-
-    def _solving(self, places: dict[str, Place], guess: Place) -> list[Stage]:
+    def stages(self, places: Mapping[str, Place]) -> list[Stage]:
         """The solver, then what is read from its solution."""
         p, n = self.problem, self.problem.dynamics.n
         x, info = Buffer("x", n), Result(4)
         if p.is_strict:
             damping = Numbers((0.0, *[p.regularization**2] * len(p.priorities)))
-            inputs = (places["J"], places["e"], damping, places["D"], places["lower"], places["upper"], guess)
+            given = (places["J"], places["e"], damping, places["D"], places["lower"], places["upper"], places["state"])
             outputs: tuple[Place, ...] = (x, Result(3), info)
             solver = levels.stage(
-                n, p.level_sizes, p.since, inputs, outputs, hard=True, shared=p.dynamics.held, limit=self.limit
+                n, p.level_sizes, p.since, given, outputs, hard=True, shared=p.dynamics.held, limit=self.limit
             )
         else:
             m = len(p.equation_names) + len(p.row_names)
             rows = sum(task.size(p.dynamics) for task in p.stacked)
             counts = Numbers((float(rows), float(self.limit), float(p.dynamics.held)))
             outputs = (x, Buffer("multipliers", n + m), Result(3), info)
-            solver = FIT.stage(n, m, (*(places[name] for name in self._names[:-1]), guess, counts), outputs)
-        code = self._reading.traced.kernel.load("single")
+            inputs = (*(places[name] for name in self.between[:-1]), places["state"], counts)
+            solver = FIT.stage(n, m, inputs, outputs)
+        code = self._reading.specialization().kernel.load("single")
         rows_at = places["D" if p.is_strict else "C"]
         read = Stage(code, code.workspace, (rows_at, x, places["h"]), tuple(map(Result, range(3))))
         return [solver, read]
 
-    @lazy_code
-    def chain(self) -> Chain:
-        """The formula, the solver, and what is read from its solution."""
-        arguments = [prod(shape) for shape in self.problem.arguments.values()]
-        traced = self.formula.traced
-        sizes = [prod(shape) for shape in traced.shapes]
-        between = {name: Buffer(name, size) for name, size in zip(self._names, sizes, strict=True)}
-        code = traced.kernel.load("single")
-        inputs = tuple(Argument(k) for k in range(len(arguments)))
-        first = Stage(code, code.workspace, inputs, tuple(between.values()))
-        stages = [first, *self._solving(dict(between), Argument(len(arguments)))]
-        return Chain(stages, Layout((*arguments, self.state_size), (*map(prod, self.results), 1)))
+    # -- without a solution ------------------------------------------------------------------------------------
 
-    def _solver_chain(self, sizes: list[int]) -> Chain:
-        """The same for what the formula gave elsewhere."""
-        places: dict[str, Place] = {name: Argument(k) for k, name in enumerate(self._names)}
-        layout = Layout((*sizes, self.state_size), (*map(prod, self.results), 1))
-        return Chain(self._solving(places, Argument(len(sizes))), layout)
+    def refuse(self, status: int, given: list[Array], results: list[Array]) -> None:
+        """Raise, or write what the fallback gives."""
+        if self.safe is None:
+            raise self.why(status, given)
+        q, v, _, switches, _ = given
+        tau, a, forces, state, info = results
+        tau[...] = self.safe.torques(q, v, switches)
+        a[...] = forces[...] = np.nan
+        state[...] = 0.0
+        info[...] = (float(status), 0.0, 0.0, 0.0)
 
-    def by_textbook(self, given: list[Array], results: list[Array]) -> float:
-        """A step without compiling its formula: how the solver ended."""
-        *arguments, state = given
-        parts = [np.ascontiguousarray(part, dtype=float).reshape(-1) for part in self.formula.call(*arguments)]
-        status = np.empty(1)
-        self._solver_chain([len(part) for part in parts]).single([*parts, state], [*results, status])
-        return float(status[0])
+    def why(self, status: int, given: list[Array]) -> KinetreeError:
+        """The error of a step that ended with this status."""
+        try:
+            with np.errstate(all="ignore"):
+                results = [np.asarray(part, dtype=float) for part in self.first.call(*given[:4])]
+        except KinetreeError as error:  # q is no configuration, or a target no pose
+            return error
+        return why(self.problem, status, given, results, self.limit)

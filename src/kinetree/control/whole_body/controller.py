@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from math import prod
 from types import FunctionType
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_count, as_floats, as_listed, as_number, as_rows, batch_shape
-from kinetree.compiler.runtime import native
-from kinetree.compiler.runtime.jit import lock
+from kinetree.base.arguments import as_constant, as_count, as_listed, as_number
 from kinetree.control.whole_body.compiled import Compiled
 from kinetree.control.whole_body.contacts import GroundContact
 from kinetree.control.whole_body.dynamics import Dynamics
@@ -20,10 +17,9 @@ from kinetree.control.whole_body.fallback import FALLBACKS, Fallback, Safe
 from kinetree.control.whole_body.limits import TorqueLimits, WholeBodyLimit
 from kinetree.control.whole_body.pack_references import packed, switched
 from kinetree.control.whole_body.problem import Problem
-from kinetree.control.whole_body.refusal import why
 from kinetree.control.whole_body.step import Step
 from kinetree.control.whole_body.task import WholeBodyTask
-from kinetree.errors import ArgumentError, KinetreeError, one_of
+from kinetree.errors import ArgumentError, one_of
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.binding import text_of
 from kinetree.ops import Array
@@ -101,11 +97,10 @@ class WholeBody:
         self._given = (robot, listed, held, bounded), {
             **read, "actuated": driven, "iterations": self.limit, "fallback": self.fallback
         }  # fmt: skip
-        self._compiled = Compiled(self.problem, self.limit)
+        self._compiled = Compiled(self.problem, self.limit, self._safe if self.fallback is not None else None)
         self._all_on = switched(self.problem, None, None)
         self._cold = np.zeros(self._compiled.state_size)
         self._places = {name: slice(at.start - robot.nv, at.stop - robot.nv) for name, at in dynamics.forces.items()}
-        self._door: native.Door | None = None
 
     def __repr__(self) -> str:
         names = ", ".join(str(task.name) for task in self.tasks)
@@ -143,7 +138,7 @@ class WholeBody:
             raise ArgumentError(f"a step is of one state, not of {tau.shape[:-1]}; solve takes batches")
         error = None
         if info[active_set.STATUS] != active_set.SOLVED:
-            error = self._why(int(info[active_set.STATUS]), [np.asarray(x, dtype=float) for x in (q, v, r, s)])
+            error = self._compiled.why(int(info[active_set.STATUS]), [np.asarray(x, dtype=float) for x in (q, v, r, s)])
         return Step(tau, a, forces, new, int(info[active_set.TURNS]), self._places, error)
 
     def pack(self, reference: Any) -> Array:
@@ -160,28 +155,12 @@ class WholeBody:
     ) -> tuple[Array, Array, Array, Array, Array]:
         """A step of arrays alone, whose leading axes are batch axes: τ, a, forces, the next state, and info: how it
         ended, 0 for a solution, and how many changes it took. `step` is the same with names."""
-        shapes, compiled = self._compiled.arguments, self._compiled
-        values = dict(zip(shapes, (q, v, reference, switches, state), strict=True))
-        arguments = {name: (as_floats(name, values[name], shape), shape) for name, shape in shapes.items()}
-        batch = batch_shape(arguments)
-        results = [np.empty((prod(batch), *shape)) for shape in compiled.results]
-        status = np.zeros((prod(batch), 1))
-        rows = [as_rows(array, batch, shape) for array, shape in arguments.values()]
-        if compiled.eager:
-            for k in range(len(status)):
-                status[k] = compiled.by_textbook([_one(row, k) for row in rows], [result[k] for result in results])
-        else:
-            compiled.chain.states(rows, [*results, status])
-        for k in np.flatnonzero(status).tolist():
-            where = f", in state {list(map(int, np.unravel_index(k, batch)))} of the batch" if batch else ""
-            self._refuse(int(status[k, 0]), [_one(row, k) for row in rows], [result[k] for result in results], where)
-        tau, a, forces, new, info = (result.reshape(*batch, result.shape[-1]) for result in results)
-        return tau, a, forces, new, info
+        solved: tuple[Array, Array, Array, Array, Array] = self._compiled.evaluate((q, v, reference, switches, state))
+        return solved
 
     def prepare(self) -> None:
         """Compile ahead: the step, and its fallback if there is one."""
-        if not self._compiled.eager:
-            self._compiled.chain.load()
+        self._compiled.prepare()
         if self.fallback == "gravity-compensation":
             self._safe.holding.call(self.robot.neutral(), np.ones(len(self.contacts)))
 
@@ -197,61 +176,13 @@ class WholeBody:
         return found
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        if self._compiled.eager or not native.available():
-            return None
-        interface = native.Interface(
-            name="solve",
-            text=text_of(method),
-            arrays=tuple(self._compiled.arguments.items()),
-            options=(),
-            defaults=(),
-            mapping=None,
-            results=self._compiled.results,
-            bare=False,
-            fallback=method,
-            home=__name__,
-        )
-        code = self._compiled.chain.load()
-        with lock:
-            if self._door is None:
-                door = native.Door(interface)
-                door.lead_to([native.Variant(code, has_status=True)])
-                self._door = door
-        return self._door.bind(self)
-
-    # -- without a solution ------------------------------------------------------------------------------------
-
-    def _refuse(self, status: int, given: list[Array], results: list[Array], where: str) -> None:
-        """Raise, or write what the fallback gives."""
-        if self.fallback is None:
-            error = self._why(status, given)
-            error.args = (f"{error}{where}",)
-            raise error
-        q, v, _, switches, _ = given
-        tau, a, forces, state, info = results
-        tau[...] = self._safe.torques(q, v, switches)
-        a[...] = forces[...] = np.nan
-        state[...] = 0.0
-        info[...] = (float(status), 0.0, 0.0, 0.0)
-
-    def _why(self, status: int, given: list[Array]) -> KinetreeError:
-        try:
-            with np.errstate(all="ignore"):
-                results = [np.asarray(part, dtype=float) for part in self._compiled.formula.call(*given[:4])]
-        except KinetreeError as error:  # q is no configuration, or a target no pose
-            return error
-        return why(self.problem, status, given, results, self.limit)
+        return self._compiled.native_call(self, "solve", text_of(method), method, __name__)
 
 
 def _unique(kind: str, names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError(f"two {kind}s are called {name!r}; expected a name= of its own for each")
-
-
-def _one(rows: Array, k: int) -> Array:
-    """Of one state of a batch."""
-    return rows if rows.ndim == 1 else rows[k]
 
 
 def _again(args: tuple[Any, ...], options: dict[str, Any]) -> WholeBody:

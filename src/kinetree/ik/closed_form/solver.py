@@ -13,12 +13,11 @@ from kinetree.base.arguments import as_floats
 from kinetree.base.lazy import lazy
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.definition import Definition
-from kinetree.functions.per_state import refuse
 from kinetree.ik.closed_form.persistence import persistent
 from kinetree.ik.closed_form.polish import polished
 from kinetree.ik.closed_form.recognition import Arm, Family, arm_of, check_freedom, family_of
 from kinetree.ik.closed_form.selection import RESIDUAL, selected
-from kinetree.ops import Array
+from kinetree.ops import Array, logical_not, require
 from kinetree.robot import Robot, as_robot
 
 BRANCHES = 8
@@ -62,9 +61,9 @@ def _solver(robot: Robot, frame: str) -> ClosedForm:
     """Which is made once and kept with the robot, as its laws are."""
     robot = as_robot(robot)
     key = ("closed form", robot.frame(frame).name)
-    known = robot._laws.get(key)
+    known = robot._functions.get(key)
     if known is None:
-        known = robot._laws.setdefault(key, ClosedForm(robot, key[1]))
+        known = robot._functions.setdefault(key, ClosedForm(robot, key[1]))
     solver: ClosedForm = known
     return solver
 
@@ -190,7 +189,7 @@ def _orthonormal(target: Array) -> Array:
         off = ops.logical_or(off, ops.less(NOT_A_POSE, ops.absolute(R[:, i] @ R[:, j] - float(i == j))))
     for entry, expected in zip(target[3], (0.0, 0.0, 0.0, 1.0), strict=True):
         off = ops.logical_or(off, ops.less(NOT_A_POSE, ops.absolute(entry - expected)))
-    refuse(off, "target is no pose; expected [[R, p], [0, 1]] with a rotation matrix R")
+    require(logical_not(off), "target is no pose; expected [[R, p], [0, 1]] with a rotation matrix R")
     for _ in range(2):
         R = R @ (np.eye(3) * 3.0 - R.T @ R) * 0.5
     clean = ops.zeros((4, 4), R)

@@ -9,10 +9,22 @@ import numpy as np
 
 from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentError, short
-from kinetree.functions.per_state import refuse
 from kinetree.ik.tasks.task import Task, linear_and_angular
 from kinetree.model.joints.planar import plane_directions
-from kinetree.ops import Array, absolute, atan2, cross, less, logical_and, maximum, skew, sqrt, where
+from kinetree.ops import (
+    Array,
+    absolute,
+    atan2,
+    cross,
+    less,
+    logical_and,
+    logical_not,
+    maximum,
+    require,
+    skew,
+    sqrt,
+    where,
+)
 from kinetree.robot import Robot
 
 NEAREST = 1e-9
@@ -55,7 +67,10 @@ class LookAt(Task):
         a, ray = R @ np.array(self.axis), ray / longest
         length = sqrt(ray @ ray)
         r = longest * length
-        refuse(less(r, NEAREST), f"target of {self.frame!r} is at the frame's origin; expected a point to look at")
+        require(
+            logical_not(less(r, NEAREST)),
+            f"target of {self.frame!r} is at the frame's origin; expected a point to look at",
+        )
         d = ray / length
         linear, angular = linear_and_angular(robot, self.frame, q)
         J = angular - np.outer(a, a @ angular) + skew(d) @ linear / r

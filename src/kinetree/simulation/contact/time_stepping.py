@@ -31,10 +31,9 @@ from kinetree import ops
 from kinetree.algorithms.constraint_rows import Rows
 from kinetree.algorithms.constraints import Felt
 from kinetree.algorithms.crba import mass_matrix
-from kinetree.algorithms.factorization import SINGULAR_PIVOT
 from kinetree.algorithms.joint_forces import passive_slopes
+from kinetree.algorithms.regularity import SINGULAR_PIVOT
 from kinetree.algorithms.rnea import inverse_dynamics
-from kinetree.compiler.graph.doubts import doubt
 from kinetree.linalg import unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
@@ -157,10 +156,11 @@ class TimeStepping:
 
 
 def _trusted(M: Array, J: Array) -> Felt:
-    """With a doubt for states at which M is singular."""
+    """States at which M is singular are refused."""
     feel = Felt(M, J, 1.0)
     for pivot, entry in zip(feel.d, M.diagonal(), strict=True):
-        doubt(ops.less_equal(pivot, SINGULAR_PIVOT * entry))
+        is_small = ops.less_equal(pivot, SINGULAR_PIVOT * entry)
+        ops.require(ops.logical_not(is_small), "the mass matrix is singular: a joint can move without moving any mass")
     return feel
 
 

@@ -1,0 +1,122 @@
+"""A formula, a solver, and what is read from its solution, as one call: whole-body control, differential IK, programs.
+
+Stages share memory and run one after the other in machine code. The first stage that ends with a status other than zero
+ends the call: its state is refused, which is said by `refuse`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.runtime.call import Shape
+from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Place, Stage
+from kinetree.compiler.runtime.code import Layout
+from kinetree.compiler.runtime.jit import lazy_code
+from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key
+from kinetree.functions.specialization import index_text
+from kinetree.ops import Array
+
+
+class Pipeline(CompiledFunction):
+    """Stages of machine code behind one call. `arrays` and `results` have names and shapes for one state."""
+
+    def __init__(self, name: str, arrays: Mapping[str, Shape], results: Mapping[str, Shape]) -> None:
+        super().__init__()
+        self.name, self.arrays, self.results = name, dict(arrays), tuple(results.values())
+
+    first: BoundLaw | None = None
+    """The formula at its beginning, of the first arrays, if there is one."""
+    between: tuple[str, ...] = ()
+    """Names of what the formula gives."""
+
+    @abstractmethod
+    def stages(self, places: Mapping[str, Place]) -> list[Stage]:
+        """All stages but the formula, from where its results and the arrays are."""
+
+    @abstractmethod
+    def refuse(self, status: int, given: list[Array], results: list[Array]) -> None:
+        """Raise for a state that ended with this status, or write other results."""
+
+    def formula(self, key: Key) -> Callable[..., Any]:
+        raise NotImplementedError  # there is none for all stages together
+
+    # -- machine code ------------------------------------------------------------------------------------------
+
+    @lazy_code
+    def _code(self) -> _Code:
+        sizes = {name: prod(shape) for name, shape in self.arrays.items()}
+        places: dict[str, Place] = {name: Argument(k) for k, name in enumerate(sizes)}
+        stages: list[Stage] = []
+        if self.first is not None:
+            made = self.first.specialization()
+            inputs = tuple(places[name] for name in self.first.arrays)
+            buffers = {name: Buffer(name, prod(s)) for name, s in zip(self.between, made.shapes, strict=True)}
+            code = made.kernel.load("single")
+            stages, places = [Stage(code, code.workspace, inputs, tuple(buffers.values()))], {**places, **buffers}
+        return _Code(Chain([*stages, *self.stages(places)], self._layout(tuple(sizes.values()))), self._shapes)
+
+    @property
+    def _shapes(self) -> tuple[Shape, ...]:
+        assert self.results is not None
+        return self.results
+
+    def _layout(self, inputs: tuple[int, ...]) -> Layout:
+        return Layout(inputs, (*map(prod, self._shapes), 1))
+
+    def specialization(self, key: Key = PLAIN) -> Any:
+        self._made[PLAIN] = self._code  # type: ignore[assignment]  # it has all that calls need
+        return self._code
+
+    def prepare(self, key: Key = PLAIN, batch: bool = False) -> None:
+        """Compile ahead; there is one code for one state and for batches."""
+        super().prepare(key)
+
+    def _look_at(self, key: Key, arguments: Arguments, batch: Shape, status: Array, results: list[Array]) -> None:
+        for where in np.argwhere(status != 0.0):
+            index = tuple(map(int, where))
+            given = [np.broadcast_to(array, batch + core)[index] for array, core in arguments.values()]
+            try:
+                self.refuse(int(status[index]), given, [result[index] for result in results])
+            except Exception as error:
+                if index:
+                    error.args = (f"{error}, in state {index_text(index)} of the batch", *error.args[1:])
+                raise
+
+    # -- on numbers --------------------------------------------------------------------------------------------
+
+    def on_numbers(self, key: Key) -> Callable[..., Any]:
+        return self._run_on_numbers
+
+    def _run_on_numbers(self, *given: Array) -> Any:
+        """The formula as it is written, then the stages."""
+        arrays = dict(zip(self.arrays, given, strict=True))
+        if self.first is not None:
+            parts = self.first.call(*(arrays[name] for name in self.first.arrays))
+            arrays |= dict(zip(self.between, parts, strict=True))
+        flat = [np.ascontiguousarray(array, dtype=float).reshape(-1) for array in arrays.values()]
+        places: dict[str, Place] = {name: Argument(k) for k, name in enumerate(arrays)}
+        results, status = [np.empty(shape) for shape in self._shapes], np.empty(1)
+        chain = Chain(self.stages(places), self._layout(tuple(map(len, flat))))
+        chain.single(flat, [*(result.reshape(-1) for result in results), status])
+        if status[0] != 0.0:
+            self.refuse(int(status[0]), [np.array(array) for array in given], results)
+        return tuple(results) if len(results) > 1 else results[0]
+
+
+class _Code:
+    """What a `Specialization` has, for stages."""
+
+    refuses = is_flat = True
+
+    def __init__(self, kernel: Chain, shapes: tuple[Shape, ...]) -> None:
+        self.kernel, self.shapes, self.is_tuple = kernel, shapes, len(shapes) > 1
+
+    def rebuild(self, leaves: Any) -> Any:
+        """One array, or a tuple of them."""
+        return tuple(leaves) if self.is_tuple else leaves[0]

@@ -1,0 +1,128 @@
+"""A formula for fixed options: its graph, the structure of its results, and its machine code.
+
+What is left of a formula that has an identity is recorded on disk under it, with the digest of its graph. Where there
+is such a record, the formula is traced only if its graph is asked for, or if its machine code is not on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from kinetree.base.lazy import lazy
+from kinetree.compiler.graph.expr import Node
+from kinetree.compiler.graph.requirements import any_broken, collected_requirements
+from kinetree.compiler.runtime.call import Kernel, Shape
+from kinetree.compiler.runtime.code import Layout, Turning
+from kinetree.compiler.runtime.jit import assembly_of, host, lock
+from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record
+from kinetree.functions.result_tree import Rebuild, flatten, places
+from kinetree.ops import Array
+
+
+class Specialization:
+    """`run` is the formula, a function of arrays of these shapes; its results may be any tree of arrays."""
+
+    def __init__(
+        self,
+        name: str,
+        arrays: Mapping[str, Shape],
+        run: Callable[..., Any],
+        identity: str | None,
+        always_reports: bool = False,
+        turning: Turning | None = None,
+    ) -> None:
+        """With `always_reports` its code has the output for refused states even if there can be none; with `turning` it
+        can be run for many turns, its first results being the first arrays of the next."""
+        self.name, self._arrays, self._formula = name, arrays, run
+        self._always_reports, self._turning = always_reports, turning
+        self._program: Any = None
+        self.rebuild: Rebuild
+        self.is_flat, self.is_tuple, self.refuses = False, False, False
+        """Whether results are one array or a plain tuple of arrays; whether it is a tuple; whether states may be
+        refused, so that the last output of its code is not zero for some."""
+        record = None if identity is None else load_record(identity, host())
+        if record is None:
+            self._digest = self.program.digest
+            shapes = list(self.program.output_shapes)
+            self.shapes: tuple[Shape, ...] = tuple(shapes[:-1] if self.refuses else shapes)
+            if identity is not None and self.is_flat:
+                kept = {"digest": self._digest, "shapes": self.shapes}
+                save_record(identity, host(), {**kept, "is_tuple": self.is_tuple, "refuses": self.refuses})
+        else:
+            self._digest, self.is_flat = record["digest"], True
+            self.is_tuple, self.refuses = record["is_tuple"], record["refuses"]
+            self.shapes = tuple(map(tuple, record["shapes"]))
+            self.rebuild = tuple if self.is_tuple else lambda leaves: leaves[0]
+        outputs = (*map(prod, self.shapes), *(1,) * self.refuses)
+        layout = Layout(tuple(map(prod, arrays.values())), outputs)
+        self.kernel = Kernel(CachedCode(self._digest, layout, host(), self._checked))
+
+    def _checked(self) -> Any:
+        """The program, for code that the disk does not have."""
+        if self.program.digest != self._digest:
+            raise RuntimeError(f"{self.name} was another function when its record was kept on disk")
+        return self.program
+
+    @property
+    def program(self) -> Any:
+        """The formula traced and simplified: made under the lock that loading code takes first, and no other."""
+        if self._program is None:
+            from kinetree.compiler.program import build  # noqa: PLC0415 - not needed for what the disk has
+
+            with lock:
+                if self._program is None:
+                    program = build(self._run, list(self._arrays.values()), host(), self.name)
+                    self._program = program if self._turning is None else replace(program, turning=self._turning)
+        return self._program
+
+    def _run(self, *arrays: Array) -> tuple[Any, ...]:
+        with collected_requirements() as conditions:
+            result = self._formula(*arrays)
+        leaves, self.rebuild = flatten(result, is_result)
+        self.places = places(result, is_result)
+        self.is_tuple = type(result) is tuple
+        self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
+        self.refuses = self._always_reports or bool(conditions)
+        return (*leaves, any_broken(conditions)) if self.refuses else tuple(leaves)
+
+    @lazy
+    def graph(self) -> Any:
+        """The operations: `.operations()`, `.listing()`, `.dot()`, `.svg()`; without the report of refused states."""
+        whole = self.program.graph
+        names = [f"{name}{index_text(i)}" for name, core in self._arrays.items() for i in np.ndindex(*core)]
+        results = zip(self.places, self.shapes, strict=True)
+        called = [f"{place}{index_text(i)}" for place, shape in results for i in np.ndindex(*shape)]
+        outputs = whole.outputs[:-1] if self.refuses else whole.outputs
+        return replace(whole, outputs=outputs, names=tuple(names), results=tuple(called))
+
+    @property
+    def llvm(self) -> str:
+        """LLVM assembly of the kernel for one state."""
+        return str(self.program.single_assembly())
+
+    @property
+    def assembly(self) -> str:
+        """The same as machine instructions."""
+        return assembly_of(self.llvm, host())
+
+
+def is_result(value: Any) -> bool:
+    """An array or a number, traced or not."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiub" or (value.dtype == object and all(map(_is_number, value.flat)))
+    return _is_number(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Node, Real, np.bool_))
+
+
+def index_text(index: Sequence[int]) -> str:
+    """Such as [2, 3]; nothing for a number."""
+    return f"[{', '.join(map(str, index))}]" if index else ""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from kinetree.compiler.runtime import native
-from kinetree.robot.engine import Engine
+from kinetree.robot.quantity import QuantityFunction
 
 native_only = pytest.mark.skipif(not native.available(), reason="native calls are switched off, or not known here")
 
@@ -19,17 +19,17 @@ native_only = pytest.mark.skipif(not native.available(), reason="native calls ar
 def python_calls() -> Iterator[list[str]]:
     """The quantities that are computed through Python meanwhile."""
     entered: list[str] = []
-    evaluate = Engine.evaluate
+    evaluate = QuantityFunction.evaluate
 
-    def counted(self, quantity, *args, **named):
-        entered.append(quantity.name)
-        return evaluate(self, quantity, *args, **named)
+    def counted(self, *args, **named):
+        entered.append(self.name)
+        return evaluate(self, *args, **named)
 
-    Engine.evaluate = counted
+    QuantityFunction.evaluate = counted
     try:
         yield entered
     finally:
-        Engine.evaluate = evaluate
+        QuantityFunction.evaluate = evaluate
 
 
 def natively(function, *args, **named):

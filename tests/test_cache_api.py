@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from declared import kernels_of
 from kinetree.compiler.runtime import cache as disk
 from kinetree.compiler.runtime import native
-from kinetree.robot.quantities import OF_ROBOT
+from kinetree.robot.quantity import quantities_of
 from processes import run
 
 STONE = '<robot name="stone"><link name="stone"/></robot>'
@@ -53,7 +54,7 @@ def test_size_grows_and_clear_empties(where):
     assert first > 1000
     robot.mass_matrix(np.zeros((3, 2)))
     assert kt.cache.size() == sum(path.stat().st_size for path in where.iterdir()) > first
-    assert kt.cache.clear() == 2
+    assert kt.cache.clear() == 3  # a record, code for one state and for batches
     assert kt.cache.size() == 0 and not list(where.iterdir())
     assert np.array_equal(robot.mass_matrix(np.zeros(2)), one)
     assert kt.cache.size() == 0  # it was still in memory
@@ -65,7 +66,7 @@ ALL = """
 import sys
 import numpy as np
 import kinetree as kt
-from kinetree.robot.quantities import OF_ROBOT
+from declared import OF_ROBOT
 
 robot = kt.load(*sys.argv[1:])
 for size in ((), (3,)):
@@ -81,7 +82,7 @@ print("traced" if "kinetree.compiler.program" in sys.modules else "loaded")
 @pytest.mark.sweep
 def test_a_process_after_warm_never_traces(where):
     kt.cache.warm(kt.load("planar2", "floating"))
-    assert len(list(where.iterdir())) == 2 * sum(not quantity.is_large for quantity in OF_ROBOT.values())
+    assert len(list(where.iterdir())) == 3 * sum(not quantity.is_large for quantity in quantities_of(kt.Robot).values())
     assert run(ALL, "planar2", "floating").strip() == "loaded"
     assert run(ALL, "planar2", "fixed").strip() == "traced"
 
@@ -89,15 +90,15 @@ def test_a_process_after_warm_never_traces(where):
 def test_warm_makes_just_what_is_asked_for(where):
     robot = kt.load("planar2")
     kt.cache.warm(robot, "mass_matrix", batch=False)
-    assert len(list(where.iterdir())) == 1
+    assert len(list(where.iterdir())) == 2  # a record, and code for one state
     kt.cache.warm(robot, "mass_matrix", "poses")
-    assert len(list(where.iterdir())) == 4
+    assert len(list(where.iterdir())) == 6
     before = {path.name: path.stat().st_mtime_ns for path in where.iterdir()}
     kt.cache.warm(kt.load("planar2"), "mass_matrix", "poses")
     assert {path.name: path.stat().st_mtime_ns for path in where.iterdir()} == before
     for _ in range(5):
         kt.cache.warm(robot, "mass_matrix", "poses")
-    assert len(robot._engine._prepared) == 2
+    assert all(len(function._prepared) == 1 for function in robot._functions.values())
 
 
 @pytest.mark.parametrize("name", ["mass_matrx", "", 3, None, ["poses"]])
@@ -110,7 +111,7 @@ def test_an_unknown_quantity_is_said_before_anything_is_done(where, name):
         kt.cache.warm(robot, "poses", "mass_matrx")
     with pytest.raises(kt.UnknownNameError, match=r"^quantity .* does not exist; "):
         robot.frame("tip").prepare("pose", name)
-    assert not where.exists() and not robot._engine._kernels
+    assert not where.exists() and not kernels_of(robot)
 
 
 def test_what_is_no_robot(where):
@@ -173,7 +174,7 @@ def test_an_interrupt_leaves_a_clean_line(where, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "stderr", Screen(True))
-    monkeypatch.setattr("kinetree.robot.engine.Engine.program", interrupted)
+    monkeypatch.setattr("kinetree.robot.quantity.QuantityFunction.specialization", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kt.cache.warm(kt.load("planar2"))
     assert sys.stderr.text.endswith("\r\x1b[K") and not where.exists()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import kinetree as kt
-from kinetree.robot.quantities import OF_CONSTRAINTS
+from declared import OF_CONSTRAINTS
 from natively import native_only
 from peers import close
 from states import State, states

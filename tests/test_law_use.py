@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from declared import OF_FRAME, OF_ROBOT
 from kinetree.compiler.graph.expr import tracing
-from kinetree.robot.quantities import OF_FRAME, OF_ROBOT
 from peers import close
 
 

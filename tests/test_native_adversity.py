@@ -231,7 +231,7 @@ TOO_LARGE = """
     from kinetree.compiler.runtime.call import Loaded
     from kinetree.compiler.runtime.code import Code
     from kinetree.compiler.runtime.jit import compile_object, host
-    from kinetree.compiler.runtime.native import Door, Interface, Variant
+    from kinetree.compiler.runtime.native import Interface, NativeEntry, Variant
 
     text = '''
     define void @kinetree_single(ptr %inputs, ptr %outputs, ptr %workspace) nounwind {
@@ -245,12 +245,12 @@ TOO_LARGE = """
 
     def call_of(results, bare):
         interface = Interface("call", "call($self, x)", (("x", (1,)),), results, bare, print, "here")
-        door = Door(interface)
-        door.lead_to([])
-        rooms = door._room
-        door._room = lambda size: rooms(64)  # the kernel writes nothing
-        door.lead_to([Variant(code)])
-        return door.bind(None)
+        entry = NativeEntry(interface)
+        entry.set_variants([])
+        rooms = entry._room
+        entry._room = lambda size: rooms(64)  # the kernel writes nothing
+        entry.set_variants([Variant(code)])
+        return entry.bind(None)
 
     large = (1 << 27,)
     calls = [call_of((large,), True), call_of(((3,), (), large, (2,)), False)]

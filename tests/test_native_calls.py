@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from declared import OF_FRAME, OF_ROBOT
 from kinetree.compiler.runtime import native
-from kinetree.robot.quantities import OF_FRAME, OF_ROBOT
 from natively import in_python, native_only, natively, python_calls
 
 

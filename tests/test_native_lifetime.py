@@ -161,7 +161,7 @@ def test_doors_are_used_again():
 def test_a_door_that_is_closed_says_so():
     """Only one who takes a call's home away can have such a call."""
     interface = native.Interface("call", "call($self)\n--\n\n", (), ((1,),), True, print, __name__)
-    call = native.Door(interface).bind(None)
+    call = native.NativeEntry(interface).bind(None)
     call.__module__ = "elsewhere"
     gc.collect()
     with pytest.raises(ReferenceError, match="is gone"):

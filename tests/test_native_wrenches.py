@@ -172,8 +172,8 @@ def test_of_two_prepared_sets_native_and_python_choose_the_same(monkeypatch):
     robot = kt.load("quadruped", base="floating")
     left, right = feet(robot)
     called = []
-    lead_to = native.Door.lead_to
-    monkeypatch.setattr(native.Door, "lead_to", lambda self, variants: called.append(list(variants)))
+    set_variants = native.NativeEntry.set_variants
+    monkeypatch.setattr(native.NativeEntry, "set_variants", lambda self, variants: called.append(list(variants)))
     robot.bias_forces  # noqa: B018 - a door to lead somewhere
     sets = [(left, right), (left, (left, "local")), (left,)]
     q, v = robot.random(0), np.ones(robot.nv)
@@ -184,7 +184,7 @@ def test_of_two_prepared_sets_native_and_python_choose_the_same(monkeypatch):
         ((left, "world-aligned"), (right, "world-aligned")),
         ((left, "local"), (left, "world-aligned")),
     ]
-    monkeypatch.setattr(native.Door, "lead_to", lead_to)
+    monkeypatch.setattr(native.NativeEntry, "set_variants", set_variants)
     robot.prepare("bias_forces", wrenches=sets[2])
     for wrenches in ({left: v[:6]}, {right: v[:6]}, {left: kt.Wrench(v[:6], "local")}, None):
         result = np.array(natively(robot.bias_forces, q, v, wrenches))

@@ -130,7 +130,7 @@ def load_and_forget():
             robot = kt.load("planar2")
             robot.prepare("mass_matrix")
             robot.prepare("poses", batch=True)
-            for name in ("_engine", *[name for name in vars(robot) if callable(vars(robot)[name])]):
+            for name in ("_functions", *[name for name in vars(robot) if callable(vars(robot)[name])]):
                 vars(robot).pop(name)  # what it holds goes now, not with the next collection
 
 def compile_anew():
@@ -242,12 +242,12 @@ def test_eight_threads_and_a_fresh_robot(traced):
             assert expected is got is None or np.array_equal(got, expected)
 
 
-def test_all_threads_share_one_engine():
+def test_all_threads_share_what_is_compiled():
     """Whoever computes it second gets what the first has kept."""
-    robot, lazy = kt.load("planar2"), kt.Robot._engine
-    late = type(lazy)(lambda robot: (robot._engine, lazy.make(robot))[1])
-    late.__set_name__(kt.Robot, "_engine")
-    assert late.__get__(robot, kt.Robot) is robot._engine
+    robot, lazy = kt.load("planar2"), kt.Robot._functions
+    late = type(lazy)(lambda robot: (robot._functions, lazy.make(robot))[1])
+    late.__set_name__(kt.Robot, "_functions")
+    assert late.__get__(robot, kt.Robot) is robot._functions
 
 
 @pytest.mark.skipif(not native.available(), reason="native calls are switched off or do not work here")

@@ -182,14 +182,16 @@ def where(condition: Any, a: Any, b: Any, /) -> Any:
     """a where the condition holds, b elsewhere; both are computed, and the derivative is that of the chosen one."""
 
 
-def require(condition: Any, reason: str | Callable[[], Exception | None], /) -> None:
+def require(condition: Any, reason: str | Callable[[], Exception | None], /, *like: Any) -> None:
     """Refuse a state in which the condition does not hold, for this reason.
 
     On numbers it raises an ArgumentError, or what `reason()` returns; None lets the state pass after a closer look. In
     a compiled function the condition becomes part of the code: a state that breaks it is computed once more on numbers,
-    where it raises.
+    where it raises. Where `like` are traced a condition may be a number nevertheless, and `reason` is not asked.
     """
-    operations = _registered.get(type(condition))
+    elements = (element for array in like if is_scalar_array(array) for element in array.flat)
+    kinds = (type(condition), *map(type, elements))
+    operations = next((_registered[kind] for kind in kinds if kind in _registered), None)
     if operations is not None:
         getattr(operations, "require", _nothing)(condition)
     elif not condition:

@@ -28,7 +28,7 @@ def test_real_robots_by_their_residual(case):
     a = robot.forward_dynamics(q, v, tau)
     close(M @ a + h, tau)
     if not robot.model.has_mimics:  # the robot may prefer the other algorithm
-        close(M @ aba.forward_dynamics(robot.model, q, v, tau)[0] + h, tau)
+        close(M @ aba.forward_dynamics(robot.model, q, v, tau) + h, tau)
 
 
 @given(states())
@@ -39,11 +39,9 @@ def test_forward_dynamics_undoes_inverse_dynamics(s: State):
 
 
 @given(states(joints=NO_MIMICS))
-def test_it_equals_factorization_and_shares_its_pivots(s: State):
-    by_recursion, D = aba.forward_dynamics(s.robot.model, s.q, s.v, s.a)
-    by_factors, d = factorization.forward_dynamics(s.robot.model, s.q, s.v, s.a)
-    close(by_recursion, by_factors, 1e-8)
-    close(D, d, 1e-8)
+def test_it_equals_factorization(s: State):
+    by_recursion = aba.forward_dynamics(s.robot.model, s.q, s.v, s.a)
+    close(by_recursion, factorization.forward_dynamics(s.robot.model, s.q, s.v, s.a), 1e-8)
 
 
 def test_a_free_body_falls_and_tumbles_as_euler_says():

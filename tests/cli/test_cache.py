@@ -5,7 +5,7 @@ import json
 import pytest
 
 import kinetree as kt
-from kinetree.robot.quantities import OF_ROBOT
+from declared import OF_ROBOT
 
 WARMED = [name for name, quantity in OF_ROBOT.items() if not quantity.is_large]
 

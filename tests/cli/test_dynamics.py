@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 import kinetree as kt
-from kinetree.robot.quantities import OF_FRAME, OF_ROBOT
+from declared import OF_FRAME, OF_ROBOT
 from peers import urdf
 
 Q, V, A = "0.1,0.2,0.3,0.4,0.5,0.6", "1,0,0,0,0,2", "0,0,1,0,0,0"

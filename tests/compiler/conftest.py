@@ -2,7 +2,7 @@
 
 import pytest
 
-from doors import Owner, compiled, open_door
+from entries import Owner, compiled, open_entry
 from kinetree.compiler.runtime.native import Variant
 
 
@@ -10,4 +10,4 @@ from kinetree.compiler.runtime.native import Variant
 def add():
     """(x, y) of three numbers each to x + 2 y."""
     code = compiled(lambda x, y: x + 2.0 * y, (3,), (3,))
-    return open_door((("x", (3,)), ("y", (3,))), ((3,),), [Variant(code)]).bind(Owner())
+    return open_entry((("x", (3,)), ("y", (3,))), ((3,),), [Variant(code)]).bind(Owner())

@@ -9,7 +9,7 @@ import types
 import numpy as np
 import pytest
 
-from doors import SUM, Owner, X, Y, open_door
+from entries import SUM, Owner, X, Y, open_entry
 from kinetree.compiler.runtime import native
 from kinetree.compiler.runtime.assumptions import counts_are_as_expected
 from natively import native_only
@@ -147,7 +147,7 @@ def test_an_exception_of_the_python_path_comes_through():
     def fail(self, *args, **named):
         raise KeyError("of the user's")
 
-    call = open_door((("x", (1,)),), ((1,),), [], fallback=fail).bind(Owner())
+    call = open_entry((("x", (1,)),), ((1,),), [], fallback=fail).bind(Owner())
     with pytest.raises(KeyError, match="of the user's"):
         call(np.zeros(1))
     with pytest.raises(KeyError, match="of the user's"):

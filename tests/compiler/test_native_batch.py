@@ -11,7 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.compiler.runtime import native
-from kinetree.robot.engine import Engine
+from kinetree.robot.quantity import QuantityFunction
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the Python path is forced")
 
@@ -25,13 +25,13 @@ def robot(request):
 def in_python(monkeypatch):
     """How often a call was handed over to Python."""
     calls = []
-    evaluate = Engine.evaluate
+    evaluate = QuantityFunction.evaluate
 
     def counted(self, *args, **kwargs):
         calls.append(args)
         return evaluate(self, *args, **kwargs)
 
-    monkeypatch.setattr(Engine, "evaluate", counted)
+    monkeypatch.setattr(QuantityFunction, "evaluate", counted)
     return calls
 
 

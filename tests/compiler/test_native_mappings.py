@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pytest
 
-from doors import Owner, compiled, open_door
+from entries import Owner, compiled, open_entry
 from kinetree.compiler.codegen.entry import records
 from kinetree.compiler.runtime.native import Mapping, Variant
 from natively import native_only
@@ -23,7 +23,7 @@ PLACES = Mapping("items", (2,), Tagged, "value", "tag", "plain")
 
 
 def mapped(*variants, result=3):
-    return open_door((("x", (1,)),), ((result,),), variants, mapping=PLACES).bind(Owner())
+    return open_entry((("x", (1,)),), ((result,),), variants, mapping=PLACES).bind(Owner())
 
 
 def sum_of(count, label):
@@ -197,14 +197,14 @@ def test_as_many_places_as_a_kernel_can_take():
 
 def test_what_a_door_leads_to_can_change():
     code = compiled(lambda x: x + 1.0, (1,))
-    door = open_door((("x", (1,)),), ((1,),), [])
-    call, x = door.bind(Owner()), np.zeros(1)
+    entry = open_entry((("x", (1,)),), ((1,),), [])
+    call, x = entry.bind(Owner()), np.zeros(1)
     assert call(x)[0] == "python"
-    door.lead_to([Variant(code)])
+    entry.set_variants([Variant(code)])
     assert call(x).tolist() == [1.0]
-    kept = len(door._kept)
+    kept = len(entry._kept)
     for _ in range(10):
-        door.lead_to([Variant(code)])
-    assert len(door._kept) == kept + 10  # a table each, and no more room to work in
-    door.lead_to([])
+        entry.set_variants([Variant(code)])
+    assert len(entry._kept) == kept + 10  # a table each, and no more room to work in
+    entry.set_variants([])
     assert call(x)[0] == "python"

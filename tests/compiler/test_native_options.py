@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from doors import SUM, Owner, X, Y, compiled, open_door, python
-from kinetree.compiler.runtime.native import Door, Interface, Variant
+from entries import SUM, Owner, X, Y, compiled, open_entry, python
+from kinetree.compiler.runtime.native import Interface, NativeEntry, Variant
 from natively import native_only
 from words import Incomparable, not_interned
 
@@ -21,7 +21,7 @@ def choice():
         for a, b in [(1, 1), (1, 2), (2, 1)]
     ]
     options, defaults = ("first", "second"), ("a1", "b1")
-    return open_door((("x", (1,)),), ((1,),), variants, options=options, defaults=defaults).bind(Owner())
+    return open_entry((("x", (1,)),), ((1,),), variants, options=options, defaults=defaults).bind(Owner())
 
 
 def test_options_by_position_and_name(choice):
@@ -57,9 +57,11 @@ def weighted_sum(spread_to):
     arrays = (("x", (3,)), ("y", (3,)), ("w", (1,)), ("z", (3,)))
     presets, spread = (None, None, np.array([2.0]), np.zeros(3)), {"spreads": 2, "spread_to": spread_to}
     signature = "call($self)\n--\n\n"
-    door = Door(Interface("call", signature, arrays, ((3,),), True, python, __name__, presets=presets, **spread))
-    door.lead_to([Variant(code)])
-    return door.bind(Owner())
+    entry = NativeEntry(
+        Interface("call", signature, arrays, ((3,),), True, python, __name__, presets=presets, **spread)
+    )
+    entry.set_variants([Variant(code)])
+    return entry.bind(Owner())
 
 
 @pytest.fixture(scope="module")

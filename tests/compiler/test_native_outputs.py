@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from doors import Owner, X, Y, compiled, open_door
+from entries import Owner, X, Y, compiled, open_entry
 from kinetree.compiler.codegen.entry import records
 from kinetree.compiler.runtime.native import Variant
 from natively import native_only
@@ -22,7 +22,7 @@ def many_results(A, b, c):
 def several():
     code = compiled(many_results, (2, 3), (3,), ())
     arrays = (("A", (2, 3)), ("b", (3,)), ("c", ()))
-    return open_door(arrays, ((2,), (), (3, 2), ()), [Variant(code)], bare=False).bind(Owner())
+    return open_entry(arrays, ((2,), (), (3, 2), ()), [Variant(code)], bare=False).bind(Owner())
 
 
 def test_a_tuple_of_results(several):
@@ -73,17 +73,17 @@ def test_axes_must_be_as_expected(several):
 
 def test_no_numbers_at_all():
     code = compiled(lambda x: (x * 2.0, np.zeros((0, 3))), (0,))
-    call = open_door((("x", (0,)),), ((0,), (0, 3)), [Variant(code)], bare=False).bind(Owner())
+    call = open_entry((("x", (0,)),), ((0,), (0, 3)), [Variant(code)], bare=False).bind(Owner())
     results = call(np.zeros(0))
     assert [item.shape for item in results] == [(0,), (0, 3)]
     assert call(np.zeros(1))[0] == "python"
-    bare = open_door((("x", (0,)),), ((0,),), [Variant(compiled(lambda x: x * 2.0, (0,)))]).bind(Owner())
+    bare = open_entry((("x", (0,)),), ((0,),), [Variant(compiled(lambda x: x * 2.0, (0,)))]).bind(Owner())
     out = np.zeros(0)
     assert bare(np.zeros(0)).shape == (0,) and bare(np.zeros(0), out=out) is out
 
 
 def test_a_number_may_be_written_to_out():
-    call = open_door((("x", (2,)),), ((),), [Variant(compiled(lambda x: x @ x, (2,)))]).bind(Owner())
+    call = open_entry((("x", (2,)),), ((),), [Variant(compiled(lambda x: x @ x, (2,)))]).bind(Owner())
     out = np.zeros(())
     x = np.array([3.0, 4.0])
     assert type(call(x)) is np.float64 and call(x) == 25.0
@@ -94,12 +94,12 @@ def test_a_number_may_be_written_to_out():
 def test_more_than_a_native_call_can_have():
     arrays = tuple((f"x{k}", (1,)) for k in range(records.MOST_PARAMETERS))
     with pytest.raises(ValueError, match="more arguments or results"):
-        open_door(arrays, ((1,),), [])
+        open_entry(arrays, ((1,),), [])
     with pytest.raises(ValueError, match="more arguments or results"):
-        open_door(arrays[:1], ((1,),) * records.MOST_OUTPUTS, [], bare=False)
+        open_entry(arrays[:1], ((1,),) * records.MOST_OUTPUTS, [], bare=False)
     most = arrays[:-1]
     code = compiled(lambda *x: sum(x), *[shape for _, shape in most])
-    call = open_door(most, ((1,),), [Variant(code)]).bind(Owner())
+    call = open_entry(most, ((1,),), [Variant(code)]).bind(Owner())
     assert call(*[np.ones(1)] * len(most)).tolist() == [len(most)]
     assert call(**{sys.intern(name): np.ones(1) for name, _ in most}).tolist() == [len(most)]
 
@@ -139,7 +139,7 @@ def root():
         return np.array([ops.sqrt(item) for item in x]), wrong
 
     code = compiled(function, (20,))
-    return open_door((("x", (20,)),), ((20,),), [Variant(code, has_status=True)]).bind(Owner())
+    return open_entry((("x", (20,)),), ((20,),), [Variant(code, has_status=True)]).bind(Owner())
 
 
 def test_a_state_that_is_refused_goes_to_python_and_leaves_out_alone(root):

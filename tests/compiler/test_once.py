@@ -78,7 +78,7 @@ def test_a_graph_is_looked_at_while_another_thread_loads_code(tmp_path, monkeypa
     monkeypatch.setenv(cache.FOLDER, str(tmp_path))
 
     def traced():
-        return control.ComputedTorque(kt.load("planar2"), 10.0).law.traced
+        return control.ComputedTorque(kt.load("planar2"), 10.0).law.specialization()
 
     traced()
     one, other = traced(), traced()

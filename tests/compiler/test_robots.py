@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.robot.engine import Request
-from kinetree.robot.quantities import OF_FRAME, OF_ROBOT
+from declared import OF_FRAME, OF_ROBOT, kernels_of, program_of
 from peers import close, readable_urdfs, urdf, urdf_files
 
 OPTIONS = {
@@ -152,10 +151,9 @@ def counted(name):
     frame = max(robot.model.frames, key=lambda frame: len(robot.model.support(frame.body))).name
     names = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "poses")
     names += ("centroidal_momentum_matrix", "centroidal_momentum_bias")
-    requests = {q: Request(OF_ROBOT[q]) for q in names}
-    requests["frame pose"] = Request(OF_FRAME["pose"], frame)
-    requests["frame jacobian"] = Request(OF_FRAME["jacobian"], frame, ("world-aligned",))
-    return {key: robot._engine.program(request).operations for key, request in requests.items()}
+    programs = {q: program_of(robot, q) for q in names}
+    programs |= {f"frame {q}": program_of(robot.frame(frame), q) for q in ("pose", "jacobian")}
+    return {key: program.operations for key, program in programs.items()}
 
 
 def test_batch_axes_broadcast_and_nest():
@@ -172,19 +170,19 @@ def test_batch_axes_broadcast_and_nest():
 def test_prepared_wrenches_switch_off_by_zeros():
     robot = kt.load("arm6", base="floating")
     robot.prepare("inverse_dynamics", "bias_forces", wrenches=["tool0", ("forearm_link", "local")])
-    kernels = set(robot._engine._kernels)
+    kernels = kernels_of(robot)
     q, v, a = robot.random(0), np.ones(robot.nv), np.zeros(robot.nv)
     push = {"tool0": np.arange(6.0)}
     exact = robot.eager.inverse_dynamics(q, v, a, push)
     close(robot.inverse_dynamics(q, v, a, push), exact, 1e-12)
     both = push | {"forearm_link": kt.Wrench(np.ones(6), "local")}
     close(robot.bias_forces(q, v, both), robot.eager.bias_forces(q, v, both), 1e-12)
-    assert set(robot._engine._kernels) == kernels
+    assert kernels_of(robot) == kernels
     robot.inverse_dynamics(q, v, a, {"tool0": kt.Wrench(np.ones(6), "world")})  # elsewhere: code of its own
-    assert len(robot._engine._kernels) == len(kernels) + 1
+    assert len(kernels_of(robot)) == len(kernels) + 1
     robot.bias_forces(q, v)
     robot.bias_forces(q, v, {})
-    assert len(robot._engine._kernels) == len(kernels) + 1
+    assert len(kernels_of(robot)) == len(kernels) + 1
     robot.prepare("bias_forces", wrenches=["tool0", "tool0", ("tool0", "local")], batch=True)
     states = robot.random(0, 9)
     pushed = robot.bias_forces(states, v, {"tool0": kt.Wrench(np.ones(6), "local")})
@@ -209,9 +207,9 @@ def test_eager_by_attribute_and_by_environment(monkeypatch):
     arm = kt.load("arm6")
     assert arm.eager.eager == arm.eager != arm
     monkeypatch.setenv("KINETREE_EAGER", "1")
-    assert kt.load("arm6")._engine.eager
+    assert kt.load("arm6").is_eager
     monkeypatch.setenv("KINETREE_EAGER", "0")
-    assert not kt.load("arm6")._engine.eager
+    assert not kt.load("arm6").is_eager
 
 
 def test_a_compiled_robot_pickles_without_its_code():
@@ -219,7 +217,7 @@ def test_a_compiled_robot_pickles_without_its_code():
     q = arm.random(0)
     G = arm.gravity_forces(q)
     again = pickle.loads(pickle.dumps(arm))
-    assert again == arm and "_engine" not in vars(again)
+    assert again == arm and "_functions" not in vars(again)
     assert np.array_equal(again.gravity_forces(q), G)
 
 
@@ -236,7 +234,7 @@ def test_first_calls_from_many_threads():
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(arm._engine._kernels) == 1
+    assert len(kernels_of(arm)) == 1
     for k, (single, batch) in enumerate(results):
         assert np.array_equal(single, batch[k])
 

@@ -267,8 +267,8 @@ def test_compiled_and_in_batches_as_by_the_textbook(kind, base):
         for k in (0, 8):
             assert np.array_equal(call(robot, k), batch[k])
             close(batch[k], call(robot.eager, k), 1e-10)
-    by_recursion = aba.forward_dynamics(model, q[1], v[1], a[1])[0]
-    close(by_recursion, factorization.forward_dynamics(model, q[1], v[1], a[1])[0], 1e-9)
+    by_recursion = aba.forward_dynamics(model, q[1], v[1], a[1])
+    close(by_recursion, factorization.forward_dynamics(model, q[1], v[1], a[1]), 1e-9)
 
 
 def test_pinocchio_has_the_same_universal_joint():

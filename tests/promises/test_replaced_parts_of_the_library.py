@@ -43,8 +43,8 @@ old = ops.sin
 ops.sin = lambda x: 2.0 * old(x)
 """,
     "a constant": """
-import kinetree.robot.engine as engine
-engine.SUSPICIOUS_PIVOT = 1e-3
+import kinetree.algorithms.regularity as regularity
+regularity.SUSPICIOUS_PIVOT = 1e-3
 import kinetree.simulation.step as step
 step.FINITE = 1e50
 """,

@@ -34,7 +34,7 @@ def require_regular(model: Model, q: Array, pivots: Array, inertia: Inertia = ma
     is_small = False
     for pivot, scale in zip(pivots, diagonal_scale(model, inertia), strict=True):
         is_small = logical_or(is_small, less_equal(pivot, SUSPICIOUS_PIVOT * float(scale)))
-    require(logical_not(is_small), lambda: _singular(model, inertia(model, q), why))
+    require(logical_not(is_small), lambda: _singular(model, inertia(model, q), why), q)
 
 
 def _singular(model: Model, M: Array, why: str) -> SingularMassMatrixError | None:

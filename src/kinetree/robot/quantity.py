@@ -118,11 +118,11 @@ class Quantity:
 
     def __set_name__(self, owner: type, name: str) -> None:
         of_robots = "robot" not in owner.__annotations__  # frames and constraints have one
-        self.method.__dict__["_as_law"] = lambda: law_of_all(name, of_robots)
+        self._by_python.__dict__["_as_law"] = lambda: law_of_all(name, of_robots)
 
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
-            return self.method
+            return self._by_python
         robot, subject = instance._subject
         function = self.function(robot, subject)
         home = self.method.__module__
@@ -246,18 +246,18 @@ class QuantityFunction(CompiledFunction):
 
         def run(*values: Array) -> Any:
             state, sixes = values[: len(names)], values[len(names) :]
-            for name, array in zip(names, state, strict=True):
-                for part in quaternions.get(name, ()):
-                    off = absolute(array[part] @ array[part] - 1.0)
-                    require(
-                        logical_not(less(UNIT_TOLERANCE, off)), f"{name} has a quaternion that is not of unit length"
-                    )
             forces: dict[str, Any] = {}
             if places:
                 pushes = [(placement, ref, six) for (placement, ref), six in zip(places, sixes, strict=True)]
                 kept = declared.keeps_references
                 forces = {"pushes": pushes} if kept else {"f_ext": external_forces(model, state[0], pushes)}
             result = declared.algorithm(model, *subject, *state, **words, **forces)
+            for name, array in zip(names, state, strict=True):
+                for part in quaternions.get(name, ()):
+                    off = absolute(array[part] @ array[part] - 1.0)
+                    require(
+                        logical_not(less(UNIT_TOLERANCE, off)), f"{name} has a quaternion that is not of unit length"
+                    )
             return result.vector(model.spatial_order) if hasattr(result, "vector") else result
 
         return run

@@ -5,7 +5,7 @@ import numpy as np
 from kinetree.compiler.program import build
 from kinetree.compiler.runtime.call import Kernel
 from kinetree.compiler.runtime.jit import host
-from kinetree.compiler.runtime.native import Door, Interface
+from kinetree.compiler.runtime.native import Interface, NativeEntry
 
 X, Y = np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0])
 SUM = [21.0, 42.0, 63.0]
@@ -23,8 +23,8 @@ def compiled(function, *shapes):
     return Kernel(build(function, shapes, host())).load("single")
 
 
-def open_door(arrays, results, variants, *, options=(), defaults=(), mapping=None, bare=True, fallback=python):
+def open_entry(arrays, results, variants, *, options=(), defaults=(), mapping=None, bare=True, fallback=python):
     text = f"call($self, {', '.join(name for name, _ in arrays)})\n--\n\nWhat it does."
-    door = Door(Interface("call", text, arrays, results, bare, fallback, __name__, options, defaults, mapping))
-    door.lead_to(variants)
-    return door
+    entry = NativeEntry(Interface("call", text, arrays, results, bare, fallback, __name__, options, defaults, mapping))
+    entry.set_variants(variants)
+    return entry

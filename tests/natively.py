@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from kinetree.compiler.runtime import native
-from kinetree.robot.quantity import QuantityFunction
+from kinetree.functions.compiled_function import CompiledFunction
 
 native_only = pytest.mark.skipif(not native.available(), reason="native calls are switched off, or not known here")
 
@@ -19,17 +19,18 @@ native_only = pytest.mark.skipif(not native.available(), reason="native calls ar
 def python_calls() -> Iterator[list[str]]:
     """The quantities that are computed through Python meanwhile."""
     entered: list[str] = []
-    evaluate = QuantityFunction.evaluate
+    evaluate = CompiledFunction.evaluate
 
     def counted(self, *args, **named):
-        entered.append(self.name)
+        if hasattr(self, "declared"):
+            entered.append(self.name)
         return evaluate(self, *args, **named)
 
-    QuantityFunction.evaluate = counted
+    CompiledFunction.evaluate = counted
     try:
         yield entered
     finally:
-        QuantityFunction.evaluate = evaluate
+        CompiledFunction.evaluate = evaluate
 
 
 def natively(function, *args, **named):

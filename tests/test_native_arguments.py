@@ -103,18 +103,22 @@ class Liar:
 
 Q = np.zeros(6)
 WRONG = [
-    (lambda r: r.gravity_forces(), TypeError, "missing 1 required positional argument: 'q'"),
-    (lambda r: r.gravity_forces(Q, Q), TypeError, "takes 2 positional arguments but 3 were given"),
-    (lambda r: r.gravity_forces(*[Q] * 3000), TypeError, "takes 2 positional arguments but 3001 were given"),
-    (lambda r: r.gravity_forces(Q, **{f"k{k}": Q for k in range(3000)}), TypeError, "unexpected keyword argument 'k0'"),
-    (lambda r: r.gravity_forces(Q, velocity=Q), TypeError, "unexpected keyword argument 'velocity'"),
+    (lambda r: r.gravity_forces(), TypeError, "missing a required argument: 'q'"),
+    (lambda r: r.gravity_forces(Q, Q), TypeError, "too many positional arguments"),
+    (lambda r: r.gravity_forces(*[Q] * 3000), TypeError, "too many positional arguments"),
+    (
+        lambda r: r.gravity_forces(Q, **{f"k{k}": Q for k in range(3000)}),
+        TypeError,
+        "gravity_forces 'k0' does not",
+    ),
+    (lambda r: r.gravity_forces(Q, velocity=Q), TypeError, "argument of gravity_forces 'velocity' does not exist"),
     (lambda r: r.gravity_forces(Q, q=Q), TypeError, "multiple values for argument 'q'"),
     (
         lambda r: r.bias_forces(Q, v=Q, **{"".join(["wren", "ch"]): Q}),
         TypeError,
-        "unexpected keyword argument 'wrench'",
+        "argument of bias_forces 'wrench' does not exist; did you mean 'wrenches'",
     ),
-    (lambda r: r.inverse_dynamics(Q, Q, wrenches={}), TypeError, "missing 1 required positional argument: 'a'"),
+    (lambda r: r.inverse_dynamics(Q, Q, wrenches={}), TypeError, "missing a required argument: 'a'"),
     (lambda r: r.gravity_forces(None), kt.ArgumentTypeError, "q is None"),
     (lambda r: r.gravity_forces("zeros"), kt.ArgumentTypeError, "q is 'zeros'"),
     (lambda r: r.gravity_forces(b"123456"), kt.ArgumentTypeError, "q is b'123456'"),
@@ -138,7 +142,7 @@ WRONG = [
     (lambda r: r.frame("tool0").jacobian(Q, Q), kt.ArgumentError, "reference is array"),
     (lambda r: r.frame("tool0").jacobian(Q, "local", reference="local"), TypeError, "multiple values"),
     (lambda r: r.frame("tool0").acceleration(Q, Q, Q, kind=b"spatial"), kt.ArgumentError, "kind is b'spatial'"),
-    (lambda r: r.frame("tool0").pose(Q, "local"), TypeError, "takes 2 positional arguments but 3 were given"),
+    (lambda r: r.frame("tool0").pose(Q, "local"), TypeError, "too many positional arguments"),
 ]
 
 

@@ -68,6 +68,7 @@ DUAL.cos = chain(math.cos, lambda x: -math.sin(x))
 DUAL.sqrt = chain(math.sqrt, lambda x: 0.5 / math.sqrt(x))
 DUAL.divide = lambda a, b: Dual.of(a) / Dual.of(b)
 DUAL.less = lambda a, b: Dual.of(a).x < Dual.of(b).x
+DUAL.less_equal = lambda a, b: Dual.of(a).x <= Dual.of(b).x
 DUAL.where = lambda c, a, b: a if c else b
 
 

@@ -57,13 +57,11 @@ def test_singular_poses_are_refused():
     builder.joint("pitch", "revolute", "stand", "pointer", axis=(0, 1, 0), xyz=(0.5, 0.0, 0.0))
     pointer = kt.Robot(builder.build()).frame("pointer")
     straight_up = [-np.pi / 2]
-    sentence = (
-        r"'pointer' has no analytic_jacobian \(cartesian, ZYX\) at this q: its parameters have no rates there \(ZYX:"
-    )
+    sentence = r"'pointer' has no analytic_jacobian at this q: its parameters have no rates there \(ZYX:"
     for frame in (pointer, pointer.robot.eager.frame("pointer")):
         with pytest.raises(kt.ArgumentError, match=sentence):
             frame.analytic_jacobian(straight_up, rotation="ZYX")
-        with pytest.raises(kt.ArgumentError, match=r"no analytic_jacobian_rate .* at q\[1, 0\]"):
+        with pytest.raises(kt.ArgumentError, match=r"no analytic_jacobian_rate at this q.*, in state \[1, 0\] of"):
             frame.analytic_jacobian_rate([[[0.1]], [straight_up]], [1.0], rotation="ZYX")
         assert np.isfinite(frame.analytic_jacobian(straight_up)).all()
         close(frame.pose_parameters(straight_up, rotation="ZYX"), [0.5, 0, 0, 0, -np.pi / 2, 0], 1e-15)
@@ -93,7 +91,8 @@ def test_calls_are_native_and_derivatives_are_those_of_the_method():
     robot = kt.load("arm6")
     tool, q = robot.frame("tool0"), np.full(6, 0.3)
     J_A = tool.analytic_jacobian(q, rotation="ZYX")
-    assert type(tool._of_pose("analytic_jacobian", "cartesian", "ZYX")) is types.BuiltinFunctionType
+    (member,) = [call for name, call in vars(tool).items() if name.startswith("analytic_jacobian (")]
+    assert type(member) is types.BuiltinFunctionType
     assert np.array_equal(tool.analytic_jacobian(q, rotation="ZYX"), J_A)
     close(tool.analytic_jacobian([q, q], rotation="ZYX")[1], J_A, 0.0)
     close(kt.jacobian(tool.pose_parameters)(q), tool.analytic_jacobian(q), 1e-12)

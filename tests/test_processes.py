@@ -12,7 +12,7 @@ import pytest
 import kinetree as kt
 from kinetree.compiler import program
 from kinetree.compiler.runtime import native
-from kinetree.robot import engine
+from kinetree.functions.specialization import Specialization
 from processes import finish, run, start
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -175,17 +175,17 @@ def traced(monkeypatch):
     """Which quantities were traced and which code was compiled, each time; nothing comes from the disk."""
     monkeypatch.setenv("KINETREE_CACHE", "0")
     counts = Counter()
-    build, code = engine.Engine.program, program.Program.code
+    make, code = Specialization.__init__, program.Program.code
 
-    def counted_build(self, request):
-        counts[request] += 1
-        return build(self, request)
+    def counted_make(self, name, arrays, run, identity, *others):
+        counts[identity] += 1
+        make(self, name, arrays, run, identity, *others)
 
     def counted_code(self, kind):
         counts[self.outputs, kind] += 1
         return code(self, kind)
 
-    monkeypatch.setattr(engine.Engine, "program", counted_build)
+    monkeypatch.setattr(Specialization, "__init__", counted_make)
     monkeypatch.setattr(program.Program, "code", counted_code)
     return counts
 

@@ -110,7 +110,7 @@ def test_lines_of_the_source_are_found_by_name(extensions):
     assert path.read_text().splitlines()[first - 1].strip() == text.splitlines()[0]
     assert text.startswith("for i, p in model.root_to_tips():") and "F[i] = I.net_force" in text.splitlines()[-1]
     assert excerpt("spatial/motion:Motion.cross")[1].count("def cross") == 1  # not its overloads
-    assert excerpt("compiler/expr:SIGNATURES")[1].startswith("SIGNATURES")
+    assert excerpt("compiler/graph/expr:SIGNATURES")[1].startswith("SIGNATURES")
     for gone in ("algorithms/rnea:nothing", "algorithms/nothing:inverse_dynamics"):
         with pytest.raises((IndexError, OSError)):
             excerpt(gone)

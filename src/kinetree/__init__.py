@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from kinetree import cache, linalg, positions, rotations, se3
+from kinetree import cache, edit, linalg, positions, rotations, se3, solids
 from kinetree.base.lazy_imports import imported_later
 from kinetree.base.originals import note
 from kinetree.compiler.runtime.memory import set_result_memory
@@ -29,7 +29,7 @@ from kinetree.errors import (
 )
 from kinetree.functions.derivatives import gradient, hessian, jacobian
 from kinetree.functions.law import compile, zeros
-from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model, solids
+from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
 from kinetree.model.constraints import Contact, Loop
 from kinetree.ops import (
     absolute,
@@ -56,7 +56,7 @@ from kinetree.ops import (
     unskew,
     where,
 )
-from kinetree.robot import Robot, edit
+from kinetree.robot import Robot
 from kinetree.robot.constrained import Constrained
 from kinetree.robot.dh import DHLink, from_dh
 from kinetree.robot.frame import Frame

@@ -25,6 +25,7 @@ def algorithms_of_a_state():
                 if parameters[:1] == ("model",) and set(parameters) & (POSITIONS | VELOCITIES):
                     found[f"{entry.name}.{name}"] = function
     del found["wrenches.external_forces"]  # takes wrenches that have been read
+    del found["regularity.require_regular"]  # computes nothing
     return found
 
 
@@ -102,7 +103,7 @@ def test_wrenches_by_name_of_frame_act_as_they_do_on_robots(order, base_velocity
     close(newton_euler.inverse_dynamics(model, list(q), v, a, f_ext=wrenches), tau, 1e-12)
     close(rnea.bias_forces(model, q, v, wrenches), robot.bias_forces(q, v, wrenches), 1e-12)
     for algorithm in (aba, factorization):
-        close(algorithm.forward_dynamics(model, q, v, tau, wrenches)[0], a, 1e-8)
+        close(algorithm.forward_dynamics(model, q, v, tau, wrenches), a, 1e-8)
     by_q, by_v = robot.inverse_dynamics_derivatives(q, v, a, wrenches)
     slopes = derivatives.inverse_dynamics_derivatives(model, q, v, a, wrenches)
     close(slopes[0], by_q, 1e-11)

@@ -67,9 +67,7 @@ def calls(robot, frame, rng, large=True):
     for name, quantity in OF_FRAME.items():
         if quantity.is_large and not large:
             continue
-        if (
-            quantity.divides_by_mass
-        ):  # ill-conditioned where a frame cannot move freely; algorithms/test_operational_space
+        if quantity.lacks_rank is not None:  # ill-conditioned where a frame cannot move
             continue
         options = OPTIONS.get(name, ("world-aligned",))
         call = lambda r, *x, n=name, o=options: getattr(r.frame(frame), n)(*x, *o)  # noqa: E731
@@ -291,7 +289,7 @@ def test_a_singular_state_in_a_batch_is_named():
     icub = load("icub_description/icub.urdf", "fixed")
     q = icub.random(0, (3, 2))
     q[1, 1] = icub.neutral()
-    with pytest.raises(kt.SingularMassMatrixError, match=r"singular at q\[1, 1\]: joint 'neck_roll' can move without"):
+    with pytest.raises(kt.SingularMassMatrixError, match=r"'neck_roll' can move without .*, in state \[1, 1\] of"):
         icub.forward_dynamics(q, np.zeros(icub.nv), np.zeros(icub.nv))
     assert np.isfinite(icub.forward_dynamics(q[0], np.zeros(icub.nv), np.zeros(icub.nv))).all()
 

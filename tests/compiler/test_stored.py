@@ -18,7 +18,7 @@ import kinetree as kt
 from forbidden import counted
 from kinetree.compiler.runtime import cache, native, stored
 from kinetree.compiler.runtime.jit import host
-from kinetree.robot import engine
+from kinetree.functions import specialization
 from processes import run
 
 SOURCE = Path(kt.__file__).parent
@@ -209,8 +209,8 @@ def test_whatever_makes_the_code_changes_its_name(name_of, monkeypatch):
         (stored, "_SOURCES", "another text"),
         (np, "__version__", "0.0"),
         (platform, "machine", lambda: "another"),
-        (engine, "host", lambda: host(frozenset({"avx512"}))),
-        (engine, "host", lambda: host(frozenset({"avx", "fma"}))),
+        (specialization, "host", lambda: host(frozenset({"avx512"}))),
+        (specialization, "host", lambda: host(frozenset({"avx", "fma"}))),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(owner, attribute, value)
@@ -323,7 +323,7 @@ Q = np.array([[0.3, -0.7]] * 3)
 
 def computed(count=1):
     """Results of fresh robots, which look for their code on the disk, and how often they had to trace."""
-    with counted(engine.Engine.program) as traced:
+    with counted(specialization.Specialization._run) as traced:
         for _ in range(count):
             robot = kt.load("planar2")
             results = [robot.mass_matrix(Q[0]), robot.mass_matrix(Q), robot.frame("tip").pose(Q[0])]
@@ -480,7 +480,7 @@ def test_a_folder_linked_away_to_one_that_is_ours(where, right, tmp_path):
 def test_code_for_another_cpu_is_not_run(where, right, monkeypatch):
     kept = contents(where)
     lesser = host(frozenset({"avx512"}))
-    monkeypatch.setattr(engine, "host", lambda: lesser)
+    monkeypatch.setattr(specialization, "host", lambda: lesser)
     results, traced = computed()
     assert traced == 2
     for result, expected in zip(results, right, strict=True):

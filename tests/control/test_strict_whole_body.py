@@ -24,7 +24,7 @@ def certificates(controller, given, x):
     """For every level, what is left of its gradient by rows of earlier ones and rows at their bounds, with factors of
     the right sign, relative to its terms: zero where the level is the best that earlier ones allow."""
     problem = controller.problem
-    J, e, D, lower, upper, _ = controller._compiled.formula.call(*given)
+    J, e, D, lower, upper, _ = controller._compiled.first.call(*given)
     n, ends, since = (
         problem.dynamics.n,
         np.cumsum(problem.level_sizes),
@@ -55,7 +55,7 @@ def certificates(controller, given, x):
 def residuals(controller, given, a, forces):
     """Of every level."""
     problem = controller.problem
-    J, e, *_ = controller._compiled.formula.call(*given)
+    J, e, *_ = controller._compiled.first.call(*given)
     x = np.concatenate([a, forces / problem.dynamics.scale])
     return np.split(J @ x - e, np.cumsum(problem.level_sizes)[:-1])
 

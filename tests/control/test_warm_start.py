@@ -20,6 +20,7 @@ from kinetree.control import (
     WholeBody,
 )
 from kinetree.functions import specialization
+from kinetree.functions.compiled_function import PLAIN
 from kinetree.functions.identity import identity
 from processes import run
 
@@ -86,7 +87,7 @@ def dog():
 def named(robot, tasks=None, contacts=None, limits=(), **options):
     """The name of the formula."""
     feet = [PointContact(foot) for foot in FEET] if contacts is None else contacts
-    return WholeBody(robot, tasks or [CenterOfMassTask(), PostureTask()], feet, limits, **options)._compiled.formula
+    return WholeBody(robot, tasks or [CenterOfMassTask(), PostureTask()], feet, limits, **options)._compiled.first
 
 
 def test_whatever_a_formula_freezes_is_in_its_name(dog):
@@ -121,11 +122,11 @@ def test_whatever_a_formula_freezes_is_in_its_name(dog):
         "regularization": named(dog, regularization=2e-3),
         "motors": named(dog, actuated=dog.joint_names[1:]),
     }
-    names = {key: formula.identity for key, formula in formulas.items()}
+    names = {key: formula.identity(PLAIN) for key, formula in formulas.items()}
     assert all(names.values())
     assert len(set(names.values())) == len(names)
     again = named(kt.load("quadruped", "floating"), contacts=[PointContact(foot, friction=0.7) for foot in FEET])
-    assert again.identity == names["as it is"]
+    assert again.identity(PLAIN) == names["as it is"]
 
 
 def moon():
@@ -159,18 +160,18 @@ class Own(control.MotionTask):
 
 
 def test_what_users_define_is_known_by_its_graph(dog, monkeypatch):
-    assert named(dog, [Own(), PostureTask()]).identity is None
+    assert named(dog, [Own(), PostureTask()]).identity(PLAIN) is None
     derived = type("CenterOfMassTask", (CenterOfMassTask,), {"__module__": CenterOfMassTask.__module__})
-    assert named(dog, [derived(), PostureTask()]).identity is None
+    assert named(dog, [derived(), PostureTask()]).identity(PLAIN) is None
     computed = type("ComputedTorque", (control.ComputedTorque,), {})
-    assert computed(kt.load("arm6"), 100.0).law.identity is None
-    assert control.ComputedTorque(kt.load("arm6"), 100.0).law.identity
+    assert computed(kt.load("arm6"), 100.0).law.identity(PLAIN) is None
+    assert control.ComputedTorque(kt.load("arm6"), 100.0).law.identity(PLAIN)
     with monkeypatch.context() as patch:
         patch.setattr(CenterOfMassTask, "evaluate", Own.evaluate)
-        assert named(dog).identity is None
+        assert named(dog).identity(PLAIN) is None
         patch.setattr(control.MotionTask, "rows", lambda *given: None)
-        assert named(dog, [PostureTask()]).identity is None
-    assert named(dog).identity and named(dog, [PostureTask()]).identity
+        assert named(dog, [PostureTask()]).identity(PLAIN) is None
+    assert named(dog).identity(PLAIN) and named(dog, [PostureTask()]).identity(PLAIN)
 
 
 OWN = """
@@ -194,7 +195,7 @@ class Own(MotionTask):
         error, drift, J = CenterOfMassTask().evaluate(robot, q, v, target)
         return float(sys.argv[1]) * error, drift, J
 
-formula = WholeBody(kt.load("planar2"), [Own(), PostureTask(weight=0.1)])._compiled.formula
+formula = WholeBody(kt.load("planar2"), [Own(), PostureTask(weight=0.1)])._compiled.first
 print(*(part.tobytes().hex() for part in formula.call(np.ones(2), np.ones(2), np.arange(5.0), np.ones(2))))
 """
 

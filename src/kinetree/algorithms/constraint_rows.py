@@ -15,7 +15,7 @@ import numpy as np
 from kinetree.algorithms.common_frame import CommonFrame
 from kinetree.algorithms.contact_rows import ContactRows, RollingRows, contact_rows
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
-from kinetree.algorithms.one_state import Push
+from kinetree.algorithms.one_state import Push, of_one_state
 from kinetree.base.lazy import lazy
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
 from kinetree.model.tree import FramePlacement, Model
@@ -186,6 +186,7 @@ class Rows:
         return list(zip(frames, (1.0, -1.0), strict=False))
 
 
+@of_one_state
 def upright_rows(model: Model, constraints: ConstraintSet, q: Array) -> Rows:
     """The equations of constraints; a state is refused in which a wheel lies flat, its axle along the normal."""
     rows = Rows(model, constraints, q)

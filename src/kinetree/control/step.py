@@ -17,8 +17,9 @@ from kinetree.compiler.runtime.jit import lock
 from kinetree.errors import ArgumentError, ArgumentTypeError, unknown
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.bound_law import BoundLaw
-from kinetree.functions.definition import Definition, bound_arguments
+from kinetree.functions.definition import Definition
 from kinetree.functions.identity import identity
+from kinetree.functions.parameters import Parameters
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -132,7 +133,11 @@ class Step(ABC):
                 f"{type(self).__name__} got a tuple of arrays among others; expected the parts of a reference one by "
                 f"one, or all in one tuple after {' and '.join(list(self.arguments)[: self.tuple_after])}"
             )
-        return bound_arguments(type(self).__name__, self._signature, given, named)
+        return self._reader.bound(given, named)
+
+    @lazy
+    def _reader(self) -> Parameters:
+        return Parameters(type(self).__name__, self._signature)
 
     @lazy
     def _signature(self) -> inspect.Signature:

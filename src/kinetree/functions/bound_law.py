@@ -13,8 +13,9 @@ from kinetree.base.lazy import lazy
 from kinetree.functions.bindable import Bindable
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.compiled_function import CompiledFunction, Key
-from kinetree.functions.definition import Definition, bound_arguments
+from kinetree.functions.definition import Definition
 from kinetree.functions.identity import identity
+from kinetree.functions.parameters import Parameters
 from kinetree.ops import Array
 
 
@@ -54,7 +55,7 @@ class BoundLaw(CompiledFunction):
     @native_method
     def call(self, *args: Any, out: Array | None = None, **kwargs: Any) -> Any:
         """The law's result for these arrays."""
-        given = bound_arguments(self.name, self._signature, args, kwargs)
+        given = self._reader.bound(args, kwargs)
         return self.evaluate([given[name] for name in self.arrays], out=out)
 
     def with_presets(self, presets: Mapping[str, Array], spread: tuple[int, int]) -> BoundLaw:
@@ -105,6 +106,10 @@ class BoundLaw(CompiledFunction):
     @lazy
     def _signature(self) -> inspect.Signature:
         return inspect.Signature(self._parameters)
+
+    @lazy
+    def _reader(self) -> Parameters:
+        return Parameters(self.name, self._signature)
 
     @lazy
     def _name(self) -> str:

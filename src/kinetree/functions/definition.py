@@ -16,8 +16,9 @@ from kinetree.base.arguments import as_shape
 from kinetree.compiler.graph.explain import explained
 from kinetree.compiler.graph.expr import tracing
 from kinetree.compiler.runtime.call import Shape
-from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
 from kinetree.functions.bindable import Bindable
+from kinetree.functions.parameters import Parameters
 
 POSITIONS, VELOCITIES = ("q", "q0", "q1"), ("v", "a", "tau", "dv")
 """Arguments whose shapes the robot gives."""
@@ -53,6 +54,7 @@ class Definition:
         self.name: str = getattr(function, "__name__", type(function).__name__)  # a partial function has no name
         self.names = tuple(self.signature.parameters)
         self._refuse(self.signature.parameters.values())
+        self._parameters = Parameters(self.name, self.signature)
         misnamed = [name for name in shapes if name not in self.names]
         if misnamed:
             raise ArgumentError(f"shapes names {misnamed[0]!r}, which is not an argument of {self.name}")
@@ -97,7 +99,7 @@ class Definition:
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """By name, defaults included."""
-        return bound_arguments(self.name, self.signature, args, kwargs)
+        return self._parameters.bound(args, kwargs)
 
     def sorted(self, given: Mapping[str, Any]) -> tuple[dict[str, Bindable], dict[str, Any], dict[str, Any]]:
         """Robots, options and arrays among the arguments."""
@@ -154,21 +156,6 @@ class Definition:
             if reason is None:
                 raise
             raise TypeError(reason).with_traceback(error.__traceback__) from None
-
-
-def bound_arguments(
-    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Arguments by name, defaults included, of the function of this name and signature."""
-    for word in kwargs:
-        if word not in signature.parameters:
-            raise ArgumentTypeError(str(unknown(f"argument of {name}", word, signature.parameters)))
-    try:
-        given = signature.bind(*args, **kwargs)
-    except TypeError as error:
-        raise ArgumentTypeError(f"{name}: {error}") from None
-    given.apply_defaults()
-    return dict(given.arguments)
 
 
 def is_choice(value: object) -> bool:

@@ -11,8 +11,8 @@ from functools import cache, wraps
 from typing import Any
 
 from kinetree.errors import unknown
-from kinetree.functions.definition import bound_arguments
 from kinetree.functions.law import compile
+from kinetree.functions.parameters import Parameters
 from kinetree.ops import Array
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -59,7 +59,7 @@ def per_state(
             if len(values) == count and not kwargs:
                 chosen += tuple(word for word in defaults[len(chosen) :] if word is not inspect.Parameter.empty)
             if len(chosen) != len(words):
-                arguments = bound_arguments(function.__name__, _with_out(function), args, kwargs)
+                arguments = Parameters(function.__name__, _with_out(function)).bound(args, kwargs)
                 chosen = tuple(arguments.pop(name) for name in words)
                 values, kwargs = (), arguments
             known = bound.get(chosen) if all(type(word) is str for word in chosen) else None

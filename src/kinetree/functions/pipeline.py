@@ -7,16 +7,18 @@ ends the call: its state is refused, which is said by `refuse`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from kinetree.base.arguments import as_floats
 from kinetree.compiler.runtime.call import Shape
 from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Place, Stage
 from kinetree.compiler.runtime.code import Layout
 from kinetree.compiler.runtime.jit import lazy_code
+from kinetree.errors import ArgumentError
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key
 from kinetree.functions.specialization import index_text
@@ -87,6 +89,11 @@ class Pipeline(CompiledFunction):
                 if index:
                     error.args = (f"{error}, in state {index_text(index)} of the batch", *error.args[1:])
                 raise
+
+    def _inline(self, values: Sequence[Any], options: tuple[str, ...], wrenches: Any, out: Array | None) -> Any:
+        for (name, core), value in zip(self.arrays.items(), values, strict=True):
+            as_floats(name, value, core)  # says that solvers belong outside of compiled functions
+        raise ArgumentError(f"{self.name} cannot be part of a compiled function; call it outside")
 
     # -- on numbers --------------------------------------------------------------------------------------------
 

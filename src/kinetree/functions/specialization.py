@@ -79,6 +79,7 @@ class Specialization:
                 if self._program is None:
                     program = build(self._run, list(self._arrays.values()), host(), self.name)
                     self._program = program if self._turning is None else replace(program, turning=self._turning)
+                    self._formula = _traced_already  # which may keep robots and laws
         return self._program
 
     def _run(self, *arrays: Array) -> tuple[Any, ...]:
@@ -110,6 +111,10 @@ class Specialization:
     def assembly(self) -> str:
         """The same as machine instructions."""
         return assembly_of(self.llvm, host())
+
+
+def _traced_already(*arrays: Array) -> Any:
+    raise RuntimeError("this formula was traced before")
 
 
 def is_result(value: Any) -> bool:

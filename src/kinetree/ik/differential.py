@@ -25,8 +25,9 @@ from kinetree.errors import (
 )
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.bound_law import BoundLaw
-from kinetree.functions.definition import Definition, bound_arguments
+from kinetree.functions.definition import Definition
 from kinetree.functions.identity import identity
+from kinetree.functions.parameters import Parameters
 from kinetree.functions.pipeline import Pipeline
 from kinetree.ik.limits import Limits
 from kinetree.ik.problem import Problem
@@ -154,11 +155,14 @@ class DifferentialIK:
         text = f"velocity({parameters})\n--\n\n{inspect.getdoc(method)}"
         return self._velocity.native_call(self, "velocity", text, method, __name__)
 
-    def _read(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:
+    @lazy
+    def _reader(self) -> Parameters:
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        signature = inspect.Signature([inspect.Parameter(name, kind) for name in self.problem.arguments])
-        values = bound_arguments("velocity", signature, given, named)
-        cores = self.problem.arguments
+        parameters = [inspect.Parameter(name, kind) for name in self.problem.arguments]
+        return Parameters("velocity", inspect.Signature(parameters))
+
+    def _read(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:
+        values, cores = self._reader.bound(given, named), self.problem.arguments
         return {name: (as_floats(name, value, cores[name]), cores[name]) for name, value in values.items()}
 
 

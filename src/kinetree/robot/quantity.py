@@ -27,8 +27,8 @@ from kinetree.compiler.runtime import native
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.functions.binding import text_of
 from kinetree.functions.compiled_function import CompiledFunction, Key, Place
-from kinetree.functions.definition import bound_arguments
 from kinetree.functions.law import Found
+from kinetree.functions.parameters import Parameters
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.joints import Free
 from kinetree.model.tree import Model
@@ -104,7 +104,7 @@ class Quantity:
         update_wrapper(self, method)  # type: ignore[arg-type]  # this is found on the class, not called
         signature = inspect.signature(method)
         parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
-        self.signature = signature.replace(parameters=parameters)
+        self._parameters = Parameters(self.name, signature.replace(parameters=parameters))
         others = {*CHOICES, *self.select, "wrenches", "out"}
         self.inputs = tuple(parameter.name for parameter in parameters if parameter.name not in others)
         self.options = {parameter.name: parameter.default for parameter in parameters if parameter.name in CHOICES}
@@ -154,12 +154,29 @@ class Quantity:
     def call(self, instance: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The quantity for these arguments, read by Python."""
         robot, subject = instance._subject
-        given = bound_arguments(self.name, self.signature, args, kwargs)
+        given = self._parameters.bound(args, kwargs)
         self.check(robot.model)
         values = [given[name] for name in self.inputs]
         options = tuple(one_of(name, given[name], CHOICES[name]) for name in self.options)
-        function = self.function(robot, subject, self._selected(given))
-        return function.evaluate(values, options, given.get("wrenches"), given.get("out"))
+        selected = self._selected(given)
+        function, out = self.function(robot, subject, selected), given.get("out")
+        if function.fixed == self.defaults or function.eager:
+            return function.evaluate(values, options, given.get("wrenches"), out)
+        kept = f"{self.name} {selected}"
+        call = instance.__dict__.get(kept) or instance.__dict__.setdefault(kept, self._member(instance, function))
+        return call(*values, *options, out=out)
+
+    def _member(self, instance: Any, function: QuantityFunction) -> Callable[..., Any]:
+        """The call for what is selected, of arrays and options, native where that is possible."""
+        count = len(self.inputs)
+
+        def by_python(instance: Any, *args: Any, out: Array | None = None) -> Any:
+            return function.evaluate(args[:count], args[count:], out=out)
+
+        words = ", ".join(["$self", *self.inputs, *self.options, "*", "out=None"])
+        text = f"{self.name}({words})\n--\n\n{inspect.getdoc(self.method)}"
+        call = function.native_call(instance, self.name, text, by_python, self.method.__module__)
+        return MethodType(by_python, instance) if call is None else call
 
     def _selected(self, given: Mapping[str, Any]) -> Selected:
         return tuple((name, read(given[name])) for name, read in self.select.items())

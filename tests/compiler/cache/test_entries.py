@@ -31,7 +31,7 @@ def test_reading_makes_no_folder(where):
 
 def test_another_process_reads_it():
     cache.write(KEY, DATA)
-    code = f"from kinetree.compiler import cache; print(cache.read({KEY!r}).hex())"
+    code = f"from kinetree.compiler.runtime import cache; print(cache.read({KEY!r}).hex())"
     assert run(code).strip() == DATA.hex()
 
 

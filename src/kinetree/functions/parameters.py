@@ -1,0 +1,44 @@
+"""Reading the arguments of a call by name, as Python does, with sentences for those that do not fit."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from kinetree.errors import ArgumentTypeError, unknown
+
+
+class Parameters:
+    """Those of a function of this name and signature."""
+
+    def __init__(self, name: str, signature: inspect.Signature) -> None:
+        self.name, self.signature = name, signature
+        parameters = signature.parameters.values()
+        self._positional = tuple(each.name for each in parameters if each.kind is not each.KEYWORD_ONLY)
+        self._named = {each.name for each in parameters if each.kind is not each.POSITIONAL_ONLY}
+        self._defaults = {each.name: each.default for each in parameters}
+
+    def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments by name, defaults included."""
+        given = {**self._defaults, **dict(zip(self._positional, args, strict=False)), **kwargs}
+        taken = self._positional[: len(args)]
+        fits = len(args) <= len(self._positional) and kwargs.keys() <= self._named and kwargs.keys().isdisjoint(taken)
+        if fits and inspect.Parameter.empty not in map(_kind, given.values()):
+            return given
+        raise self._error(args, kwargs)
+
+    def _error(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ArgumentTypeError:
+        for word in kwargs:
+            if word not in self.signature.parameters:
+                return ArgumentTypeError(str(unknown(f"argument of {self.name}", word, self.signature.parameters)))
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            return ArgumentTypeError(f"{self.name}: {error}")
+        return ArgumentTypeError(f"{self.name} got inspect.Parameter.empty for an argument; expected a value")
+
+
+def _kind(value: Any) -> Any:
+    """The value itself if it is a class, as the mark of what was not given is; nothing of arrays is compared."""
+    return value if isinstance(value, type) else None

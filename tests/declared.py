@@ -3,17 +3,11 @@
 from kinetree.robot import Robot
 from kinetree.robot.constrained import Constrained
 from kinetree.robot.frame import Frame
-from kinetree.robot.quantity import prepared, quantities_of
+from kinetree.robot.quantity import quantities_of
 
 OF_ROBOT = {name: each for name, each in quantities_of(Robot).items() if not each.needs_floating_base}
 OF_FRAME = {name: each for name, each in quantities_of(Frame).items() if "position" not in each.select}
 OF_CONSTRAINTS = quantities_of(Constrained)
-
-
-def program_of(owner, name, **options):
-    """The quantity of this name, traced and simplified."""
-    ((function, key),) = prepared(owner, [name], (), options)
-    return function.specialization(key).program
 
 
 def kernels_of(robot):

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinetree as kt
-from declared import OF_FRAME, OF_ROBOT, kernels_of, program_of
+from declared import OF_FRAME, OF_ROBOT, kernels_of
 from peers import close, readable_urdfs, urdf, urdf_files
 
 OPTIONS = {

@@ -334,6 +334,12 @@ def prepared(
     return found
 
 
+def program_of(owner: HasQuantities, name: str, **options: Any) -> Any:
+    """The quantity of this name, traced and simplified: its operations and its LLVM assembly."""
+    ((function, key),) = prepared(owner, [name], (), options)
+    return function.specialization(key).program
+
+
 def _place(model: Model, item: Any) -> Place:
     if isinstance(item, str):
         item = (item, "world-aligned")

@@ -27,8 +27,7 @@ from table import show
 
 from kinetree.cli.measure import Call
 from kinetree.convert import Kind
-from kinetree.robot.engine import Request
-from kinetree.robot.quantities import OF_ROBOT
+from kinetree.robot.quantity import program_of
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -113,7 +112,7 @@ def cells(
         present = {side: calls[quantity].seconds for side, calls in peers.items() if quantity in calls}
         if present:
             found |= {(quantity, side): loop for side, loop in {"kinetree": call.seconds, **present}.items()}
-    program = contender.robot._engine.program(Request(OF_ROBOT["inverse_dynamics"]))
+    program = program_of(contender.robot, "inverse_dynamics")
     found["RNEA", "bare kernel"] = kernel_loop(program, [state[kind] for kind in ("q", "v", "a")])
     return found
 

@@ -24,8 +24,7 @@ def measure_one(name: str, quantity: str, batch: bool) -> dict[str, float]:
     from robots import find  # noqa: PLC0415
 
     import kinetree as kt  # noqa: PLC0415
-    from kinetree.robot.engine import Request  # noqa: PLC0415
-    from kinetree.robot.quantities import OF_ROBOT  # noqa: PLC0415
+    from kinetree.robot.quantity import program_of, quantities_of  # noqa: PLC0415
 
     ending, base, _ = ROBOTS[name]
     path = find(ending)
@@ -33,12 +32,12 @@ def measure_one(name: str, quantity: str, batch: bool) -> dict[str, float]:
     robot = kt.load(path, base)
     q = robot.neutral() if not batch else np.tile(robot.neutral(), (16, 1))
     q[..., -robot.nv :] += 0.1
-    arguments = [q if letter == "q" else np.ones(robot.nv) for letter in OF_ROBOT[quantity].inputs]
+    arguments = [q if letter == "q" else np.ones(robot.nv) for letter in quantities_of(kt.Robot)[quantity].inputs]
     if base == "floating":
         q[..., :7] = robot.neutral()[:7]
     getattr(robot, quantity)(*arguments)
     seconds = time.perf_counter() - start
-    program = robot._engine.program(Request(OF_ROBOT[quantity]))
+    program = program_of(robot, quantity)
     return {"seconds": seconds, "operations": program.operations}
 
 

@@ -13,8 +13,7 @@ from table import show
 import kinetree as kt
 from kinetree.compiler.program import build
 from kinetree.compiler.runtime.jit import compile_object, host
-from kinetree.robot.engine import Request
-from kinetree.robot.quantities import OF_ROBOT
+from kinetree.robot.quantity import prepared
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -30,14 +29,14 @@ def joints() -> list[dict[str, object]]:
     for n in JOINTS:
         robot = chain(n)
         for name in QUANTITIES:
-            quantity = OF_ROBOT[name]
+            ((quantity, key),) = prepared(robot, [name])
             start = time.perf_counter()
-            program = build(robot._engine.function(Request(quantity)), [(n,)] * len(quantity.inputs), host())
+            program = build(quantity.formula(key), list(quantity.arrays.values()), host())
             traced = time.perf_counter() - start
             start = time.perf_counter()
             code = compile_object(program.single_assembly(), host())
             compiled = time.perf_counter() - start
-            arguments = [robot.random(0), *np.ones((len(quantity.inputs) - 1, n))]
+            arguments = [robot.random(0), *np.ones((len(quantity.arrays) - 1, n))]
             function = getattr(robot, name)
             call = best_times({"call": lambda f=function, a=arguments: f(*a)}, repeats=7)["call"]
             rows.append(

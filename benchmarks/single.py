@@ -15,8 +15,7 @@ from table import show
 from kinetree.compiler.program import Program
 from kinetree.compiler.runtime.code import SINGLE
 from kinetree.compiler.runtime.jit import LoadedCode, compile_object
-from kinetree.robot.engine import Request
-from kinetree.robot.quantities import OF_FRAME, OF_ROBOT
+from kinetree.robot.quantity import program_of
 
 REPEAT = """
 define void @repeat(i64 %n, {parameters}) {{
@@ -65,33 +64,32 @@ def rows_of(robot: Contender) -> list[dict[str, object]]:
     q, v, a = (x[0] for x in robot.states(1))
     q_pin, v_pin, a_pin = (np.ascontiguousarray(x[:, 0]) for x in robot.to_pinocchio(*(x[None] for x in (q, v, a))))
     frame = model.getFrameId(robot.frame, pin.FrameType.BODY)
-    aligned = pin.LOCAL_WORLD_ALIGNED
+    aligned, tool = pin.LOCAL_WORLD_ALIGNED, robot.robot.frame(robot.frame)
     cases = {
         "frame pose": (
-            Request(OF_FRAME["pose"], robot.frame),
+            program_of(tool, "pose"),
             [q],
             lambda: (pin.forwardKinematics(model, data, q_pin), pin.updateFramePlacement(model, data, frame)),
         ),
         "frame jacobian": (
-            Request(OF_FRAME["jacobian"], robot.frame, ("world-aligned",)),
+            program_of(tool, "jacobian"),
             [q],
             lambda: pin.computeFrameJacobian(model, data, q_pin, frame, aligned),
         ),
         "inverse_dynamics": (
-            Request(OF_ROBOT["inverse_dynamics"]),
+            program_of(robot.robot, "inverse_dynamics"),
             [q, v, a],
             lambda: pin.rnea(model, data, q_pin, v_pin, a_pin),
         ),
-        "mass_matrix": (Request(OF_ROBOT["mass_matrix"]), [q], lambda: pin.crba(model, data, q_pin)),
+        "mass_matrix": (program_of(robot.robot, "mass_matrix"), [q], lambda: pin.crba(model, data, q_pin)),
         "forward_dynamics": (
-            Request(OF_ROBOT["forward_dynamics"]),
+            program_of(robot.robot, "forward_dynamics"),
             [q, v, a],
             lambda: pin.aba(model, data, q_pin, v_pin, a_pin),
         ),
     }
     rows: list[dict[str, object]] = []
-    for name, (request, arrays, theirs) in cases.items():
-        program = robot.robot._engine.program(request)
+    for name, (program, arrays, theirs) in cases.items():
         rows.append(
             {
                 "robot": robot.name,

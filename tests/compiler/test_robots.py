@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from declared import OF_FRAME, OF_ROBOT, kernels_of
+from kinetree.robot.quantity import program_of
 from peers import close, readable_urdfs, urdf, urdf_files
 
 OPTIONS = {

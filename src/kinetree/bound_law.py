@@ -27,6 +27,7 @@ from kinetree.definition import Definition, bound_arguments
 from kinetree.engine import one_state
 from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
 from kinetree.identity import identity
+from kinetree.later import importing
 from kinetree.lazy import lazy
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -250,6 +251,7 @@ class _Traced:
     def program(self) -> Any:
         """Made under the lock that loading code takes first, and not under one of its own."""
         if self._program is None:
+            importing("kinetree.compiler.program")
             from kinetree.compiler.program import build  # noqa: PLC0415 - not needed for what the disk has
 
             with lock:

@@ -16,6 +16,7 @@ from kinetree.arguments import as_number
 from kinetree.binding import native
 from kinetree.engine import Request
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.later import importing
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Loop
 from kinetree.ops import Array
 from kinetree.quantities import OF_CONSTRAINTS
@@ -228,7 +229,10 @@ class Constrained:
         With `frequency` errors decay as they do in forward dynamics; without, every step ends with `projected`, so that
         loops, and contacts that know where, stay closed however long it takes.
         """
+        importing("kinetree.simulation.dynamics")
         from kinetree.simulation.dynamics import Dynamics  # noqa: PLC0415 - it knows robots
+
+        importing("kinetree.simulation.rollout")
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
 
         settled = None if self.equations.frequency else self.projected

@@ -23,6 +23,7 @@ from kinetree.compiler.expr import Node, as_node, is_traced, new_table, symbol
 from kinetree.compiler.graph import Graph, reachable, rebuilt
 from kinetree.definition import Definition, is_choice
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.later import importing
 from kinetree.law import Law, law_of
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -174,6 +175,7 @@ def _substitution(used: list[Any], symbols: Iterable[Node], values: Iterable[Nod
 
 def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str, Any]) -> Any:
     """The derivative by the textbook: its graph, evaluated node by node."""
+    importing("kinetree.compiler.trace")
     from kinetree.compiler import trace  # noqa: F401, PLC0415 - lets nodes be operands; slow to load
 
     robots = {name: value for name, value in named.items() if isinstance(value, Robot) or is_choice(value)}

@@ -27,6 +27,7 @@ from kinetree.compiler.jit import host, lock
 from kinetree.compiler.memory import empty
 from kinetree.compiler.stored import Stored
 from kinetree.errors import ArgumentError, ArgumentTypeError, SingularMassMatrixError, short
+from kinetree.later import importing
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
 from kinetree.ops import Array
@@ -342,6 +343,7 @@ class Engine:
 
     def program(self, request: Request) -> Any:
         """The request traced and simplified."""
+        importing("kinetree.compiler.program")
         from kinetree.compiler.program import build  # noqa: PLC0415 - not needed for what the disk has
 
         name = f"{request.quantity.name} of {self.model.name!r}"

@@ -30,6 +30,7 @@ from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, one_of, short
 from kinetree.files import write_text
 from kinetree.frame import Frame
+from kinetree.later import importing
 from kinetree.lazy import lazy
 from kinetree.model.constraints import Constraint
 from kinetree.model.description import Finding
@@ -332,6 +333,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         actuated        names of the joints with a motor, for inverse dynamics; by default `actuated_joints`, all but
                         free ones
         """
+        importing("kinetree.constrained")
         from kinetree.constrained import constrained  # noqa: PLC0415 - it knows robots
 
         return constrained(self, constraints, damping, frequency, damping_ratio, actuated)
@@ -357,6 +359,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         position_tolerance   [m]
         rotation_tolerance   [rad]
         """
+        importing("kinetree.ik.inverse")
         from kinetree.ik.inverse import ik  # noqa: PLC0415 - it knows laws, which know robots
 
         return ik(self, frame, target, q0, position_tolerance, rotation_tolerance, attempts)
@@ -406,6 +409,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
         A state that diverges stays where it was last well, and .diverged says so; the others go on.
         """
+        importing("kinetree.simulation.rollout")
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
 
         return rollout(
@@ -435,6 +439,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         motion    to play: a rollout or whatever has .t and .q, (t, q), or a trajectory of joints
         options   q=, contacts=, show=, host=, port=, open=, title=, light=: see `kinetree.viewer.Viewer`
         """
+        importing("kinetree.viewer.viewer")
         from kinetree.viewer.viewer import view  # noqa: PLC0415 - it knows robots, and needs an extra
 
         return view(self, motion, **options)
@@ -451,6 +456,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         """
         kinds = as_kinds(symbolic)
         try:
+            importing("kinetree.backends.sympy")
             from kinetree.backends.sympy import equations  # noqa: PLC0415 - an extra
         except ModuleNotFoundError:
             raise KinetreeError("equations are written by the package sympy: pip install 'kinetree[sympy]'") from None

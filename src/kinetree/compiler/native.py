@@ -31,6 +31,7 @@ from kinetree.compiler.hold import hold
 from kinetree.compiler.jit import LoadedCode, host, lock
 from kinetree.compiler.memory import LARGE
 from kinetree.compiler.stored import stored_object
+from kinetree.later import importing
 
 NATIVE = "KINETREE_NATIVE"
 """Environment variable: set to 0, every call takes the Python path."""
@@ -304,6 +305,7 @@ def _entry_object() -> bytes:
 
 
 def _entry_assembly() -> str:
+    importing("kinetree.compiler.emit.entry.assembly")
     from kinetree.compiler.emit.entry.assembly import entry_assembly  # noqa: PLC0415 - a warm start does without
 
     return entry_assembly()

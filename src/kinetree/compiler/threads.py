@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kinetree.compiler.emit.pause import PAUSE, pause_assembly
 from kinetree.compiler.jit import LoadedCode, compile_object, host, lock
 from kinetree.errors import ArgumentError, short
+from kinetree.later import importing
 from kinetree.locks import is_held
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class _Pool:
             self._busy = True
             try:
                 if self._executor is None or self._size != get_num_threads():  # the old one ends with the work it has
+                    importing("concurrent.futures")
                     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow to load, and few need it
 
                     self._size = get_num_threads()

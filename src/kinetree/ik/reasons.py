@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.ik.coordinates import in_parent_axes, limited
 from kinetree.ik.reach import Reach
 from kinetree.ik.step import Step
+from kinetree.later import importing
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -73,6 +74,7 @@ class Explanation:
 
     def _reaches_position(self, target: Array, q: Array) -> bool:
         """Whether a search for positions alone arrives."""
+        importing("kinetree.ik.inverse")
         from kinetree.ik.inverse import search  # noqa: PLC0415 - it makes explanations
 
         position = max(1e-6, self.tolerances[0])

@@ -47,5 +47,5 @@ def test_a_handler_that_raises_while_a_part_is_imported(tmp_path):
 
 
 def test_what_does_not_exist():
-    with pytest.raises(ModuleNotFoundError, match="kinetree.nothing"):
+    with pytest.raises(ModuleNotFoundError, match=r"kinetree\.nothing"):
         importing("kinetree.nothing")

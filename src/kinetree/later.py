@@ -37,8 +37,12 @@ def imported_later(
 
 
 def importing(name: str) -> ModuleType:
-    """The module of this name, imported if it is not there; what signal handlers raise meanwhile is raised after that."""
-    module = sys.modules.get(name)
-    if module is None or getattr(module.__spec__, "_initializing", False):
-        module = undisturbed(import_module, name)
+    """The module of this name, imported if it is not there; what signal handlers raise meanwhile is raised then."""
+    module = _imported.get(name)
+    if module is None:
+        module = _imported[name] = undisturbed(import_module, name)
     return module
+
+
+_imported: dict[str, ModuleType] = {}
+"""Those that were asked for, which are there whole."""

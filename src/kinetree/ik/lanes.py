@@ -184,7 +184,7 @@ class Lanes:
 
     def one(self, target: Array, start: Array, settings: tuple[float, ...]) -> tuple[Array, list[float]]:
         """The same for one target, (nt,), and start, (nq,), with nothing new but the solution."""
-        room = self._room(self.kernel.load("batch"))
+        room: _Room = self._local.__dict__.pop("room", None) or self._room(self.kernel.load("batch"))
         result = room.alone(target, start, settings, self.seeds)
         self._local.room = room
         return result

@@ -17,7 +17,7 @@ import kinetree as kt
 from kinetree import originals
 from peers import PinPeer, pin_from_urdf, readable_urdfs, urdf_files
 
-settings.register_profile("default", deadline=None, max_examples=10, derandomize=True)
+settings.register_profile("default", deadline=None, max_examples=6, derandomize=True)
 settings.register_profile("all", deadline=None, max_examples=30, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=200)
 settings.load_profile("default")

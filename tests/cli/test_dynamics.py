@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 import kinetree as kt
 from kinetree.quantities import OF_FRAME, OF_ROBOT

@@ -1,6 +1,8 @@
 """No thread waits for ever for another: properties hold no locks, and those that threads share have an order."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import kinetree
@@ -50,3 +52,32 @@ def test_locks_are_taken_by_with_or_without_waiting():
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "acquire":
                 waits = not any(word.arg in ("blocking", "timeout") for word in node.keywords)
                 assert not waits or name == "compiler/undisturbed.py", f"{name}, line {node.lineno}"
+
+
+def test_no_module_takes_the_compilers_lock_while_it_is_imported():
+    """Who compiles may import, and who forks takes the compiler's lock first, then Python's of imports."""
+    code = """
+import faulthandler, importlib, pkgutil, threading
+faulthandler.dump_traceback_later(300, exit=True)
+import kinetree
+from kinetree.locks import compiler
+
+held, over = threading.Event(), threading.Event()
+
+def hold():
+    with compiler:
+        held.set()
+        over.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+names = [module.name for module in pkgutil.walk_packages(kinetree.__path__, "kinetree.")]
+for name in names:
+    if not name.endswith(("__main__", "_child")):
+        importlib.import_module(name)
+over.set()
+thread.join()
+assert len(names) > 400
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)

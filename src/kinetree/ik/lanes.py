@@ -15,7 +15,7 @@ import numpy as np
 from kinetree.compiler.call import Kernel, Loaded, address_of
 from kinetree.compiler.emit.elementary import BIND
 from kinetree.compiler.jit import LoadedCode, host, once, optimized_object
-from kinetree.compiler.loops import call_text, loops_assembly
+from kinetree.compiler.loops import call_from_tables, loops_assembly
 from kinetree.compiler.pace import AT_ONCE, NANOSECONDS
 from kinetree.compiler.stored import stored_object
 from kinetree.compiler.threads import get_num_threads, run_ranges
@@ -31,15 +31,7 @@ TOGETHER = 256
 
 
 def _assembly() -> str:
-    lines = []
-    for k, name in enumerate((*_SIZES, *(f"stride.{name}" for name in _MATRICES))):
-        lines += [f"%{name}.at = getelementptr i64, ptr %sizes, i64 {k}", f"%{name} = load i64, ptr %{name}.at"]
-    for k, name in enumerate((*_VECTORS, *_MATRICES)):
-        lines += [f"%{name}.at = getelementptr ptr, ptr %places, i64 {k}", f"%{name} = load ptr, ptr %{name}.at"]
-    given = {name: f"%{name}" for name in (*_SIZES, *_VECTORS)}
-    given |= {name: f"%{name}, %stride.{name}" for name in _MATRICES}
-    (call,) = call_text(tend, given)
-    body = "\n  ".join(lines)
+    body, call = call_from_tables(tend, _SIZES, _VECTORS, _MATRICES)
     return f"""{loops_assembly(tend)}
 
 define void @{BIND}(ptr %table) nounwind {{

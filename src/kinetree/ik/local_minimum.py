@@ -13,7 +13,7 @@ from kinetree.bound_law import BoundLaw
 from kinetree.compiler.call import Loaded, address_of
 from kinetree.compiler.emit.elementary import BIND
 from kinetree.compiler.jit import LoadedCode, host, lazy_code, once, optimized_object
-from kinetree.compiler.loops import call_text, loops_assembly
+from kinetree.compiler.loops import call_from_tables, loops_assembly
 from kinetree.compiler.stored import stored_object
 from kinetree.definition import Definition
 from kinetree.identity import identity
@@ -32,15 +32,7 @@ _MATRICES = ("C", "Q", "M", "N", "F", "slopes", "E", "H", "V")
 
 
 def _assembly() -> str:
-    lines = []
-    for k, name in enumerate((*_SIZES, *(f"stride.{name}" for name in _MATRICES))):
-        lines += [f"%{name}.at = getelementptr i64, ptr %sizes, i64 {k}", f"%{name} = load i64, ptr %{name}.at"]
-    for k, name in enumerate((*_VECTORS, *_MATRICES)):
-        lines += [f"%{name}.at = getelementptr ptr, ptr %places, i64 {k}", f"%{name} = load ptr, ptr %{name}.at"]
-    given = {name: f"%{name}" for name in (*_SIZES, *_VECTORS)}
-    given |= {name: f"%{name}, %stride.{name}" for name in _MATRICES}
-    (call,) = call_text(advance, given)
-    body = "\n  ".join(lines)
+    body, call = call_from_tables(advance, _SIZES, _VECTORS, _MATRICES)
     return f"""{loops_assembly(advance)}
 
 define void @{BIND}(ptr %table) nounwind {{

@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-# The second run of the tests, without native calls, leaves out what they cannot change.
+# Tests of calls run once more without native ones; of what these cannot change, nothing does.
+CALLS := tests/test_robot.py tests/test_law.py tests/test_constrained.py tests/control/test_step.py tests/ik/test_differential.py
 AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_elementary.py --ignore tests/compiler/cache \
 	--ignore tests/test_documents.py --ignore tests/test_notebooks.py --ignore tests/test_site.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
 	--ignore tests/convert --ignore tests/identification --ignore tests/test_edit.py \
@@ -24,12 +25,13 @@ test: $(VENV)/.dev
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo "No Chromium here: the tests in a browser are skipped. On Debian: apt-get install chromium"
 	rm -rf "$$KINETREE_CACHE_DIR"
 	$(BIN)/python -m pytest -n auto --durations 10
-	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto $(AGAIN)
+	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto $(CALLS)
 
 # More cases, robots and random trees of what the tests have tried; .ci/run has both.
 test-all: export KINETREE_CACHE_DIR := $(CURDIR)/$(VENV)/test-cache
 test-all: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m '(sweep or hypothesis) and not long' --hypothesis-profile all
+	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto $(AGAIN)
 
 # Sweeps that take minutes each, and more random trees for all tests that draw some.
 test-long: $(VENV)/.dev

@@ -119,6 +119,7 @@ def test_what_is_no_robot(where):
         kt.cache.warm("planar2")
 
 
+@pytest.mark.sweep
 def test_a_robot_without_mass_has_no_centre_of_mass_to_prepare(where):
     stone = kt.load(STONE)
     kt.cache.warm(stone)

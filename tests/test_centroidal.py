@@ -70,6 +70,7 @@ def law_about(about):
     return law
 
 
+@pytest.mark.sweep
 def test_batches_laws_and_errors():
     robot = kt.load("quadruped", base="floating")
     rng = np.random.default_rng(1)

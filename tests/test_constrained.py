@@ -95,6 +95,7 @@ def test_random_trees(s: State):
         close(system.jacobian(s.q).T @ ours[1], textbook.jacobian(s.q).T @ theirs[1], 1e-7)
 
 
+@pytest.mark.sweep
 def test_batches_broadcast():
     system = standing()
     rng = np.random.default_rng(1)

@@ -18,7 +18,7 @@ NAMES = [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
 
 
 @pytest.mark.parametrize("path", EXAMPLES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 def test_example_runs(path, tmp_path):
     run = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -31,7 +31,7 @@ def test_example_runs(path, tmp_path):
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_document_runs(path, capsys):
     text = path.read_text()
     blocks = list(re.finditer(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))

@@ -45,6 +45,7 @@ def test_a_method_outlives_every_name_of_its_robot():
 
 
 @native_only
+@pytest.mark.sweep
 def test_methods_of_robots_that_are_gone_stay_native_and_apart():
     kept, right = [], []
     for k in range(20):

@@ -58,6 +58,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.sweep
 def test_robots_frames_and_bound_calls_reach_a_spawned_process(tmp_path):
     (tmp_path / "worker.py").write_text(WORKER)
     assert run(SPAWN, cwd=tmp_path).strip() == "done"
@@ -251,6 +252,7 @@ def test_all_threads_share_what_is_compiled():
 
 
 @pytest.mark.skipif(not native.available(), reason="native calls are switched off or do not work here")
+@pytest.mark.sweep
 def test_native_calls_are_found_to_work_while_other_threads_work():
     """They share float64 with everybody, and so the count of references to it."""
     stop = threading.Event()

@@ -40,6 +40,7 @@ def test_random_trees(s):
 
 @given(moving(), st.sampled_from(["world-aligned", "local", "world"]))
 @settings(max_examples=settings().max_examples // 5)
+@pytest.mark.sweep
 def test_wrenches_are_held_in_their_reference(s, reference):
     compare(s, s.robot.constrained(closed_here(s)), {"tool": kt.Wrench(s.rng.normal(size=6), reference)})
 

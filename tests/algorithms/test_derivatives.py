@@ -40,6 +40,7 @@ def test_gravity_of_a_pendulum_and_by_second_derivatives():
 
 
 @given(moving(), st.sampled_from(["world-aligned", "local", "world"]))
+@pytest.mark.sweep
 def test_wrenches_are_held_in_their_reference(s, reference):
     w = {"tool": kt.Wrench(s.rng.normal(size=6), reference), "link1": kt.Wrench(s.rng.normal(size=6), reference)}
     by_q, by_v, _ = quotients(s, lambda q, v, a: s.robot.inverse_dynamics(q, v, a, w), s.a)
@@ -54,6 +55,7 @@ def test_wrenches_are_held_in_their_reference(s, reference):
 
 
 @given(moving())
+@pytest.mark.sweep
 def test_forward_dynamics(s):
     tau = s.robot.inverse_dynamics(s.q, s.v, s.a)
     for got, expected in zip(

@@ -241,6 +241,7 @@ def test_other_values_give_another_robot():
     close(module["inverse_dynamics"](q, v, a, m2=2.5, l1=0.3), robot.inverse_dynamics(q, v, a), 1e-12)
 
 
+@pytest.mark.sweep
 def test_arms_with_axes_in_general_position_are_not_written_out_by_themselves():
     robot = kt.Robot(kt.random_model(1, 4, ("revolute",), branching=0.0))
     assert robot.equations().is_factored
@@ -259,6 +260,7 @@ def test_a_humanoid_is_written_in_factored_form():
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 def test_short_forms_are_those_of_the_tables():
     e = kt.load("arm6").equations(factored=False).short()
     defined = dict(e.definitions)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 import kinetree as kt
 from declared import OF_FRAME, OF_ROBOT
@@ -31,6 +32,7 @@ def test_beside_pinocchio(cli):
     assert np.isclose(content["kinetic_energy"], pin.computeKineticEnergy(model, data, q, v))
 
 
+@pytest.mark.sweep
 def test_everything_can_be_asked_for(cli):
     lists = json.loads(cli("dynamics", "planar2", "--list", "--json").stdout)
     assert set(lists["robot"]) == set(OF_ROBOT) - {"integrate", "difference"}

@@ -197,6 +197,7 @@ def test_a_name_that_is_empty(cli):
     assert "ROBOT is empty; expected the path of a URDF file" in sentence(cli, "")
 
 
+@pytest.mark.sweep
 def test_a_document_on_stdin(shell, cli, tmp_path):
     path = tmp_path / "robot.urdf"
     path.write_text(SMALL.format(inside=""))

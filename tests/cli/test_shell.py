@@ -117,6 +117,7 @@ def test_a_reader_that_goes_away(arguments):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+@pytest.mark.sweep
 def test_a_full_disk():
     for arguments in (["info", "humanoid"], ["info", "humanoid", "--json"], ["cache", "size"]):
         with open("/dev/full", "w") as full:
@@ -125,6 +126,7 @@ def test_a_full_disk():
         assert run.stderr == "error: no space left on device\n"
 
 
+@pytest.mark.sweep
 def test_streams_that_are_closed():
     for redirection in (">&-", "2>&-", ">&- 2>&-"):
         command = f"{' '.join(COMMAND)} info planar2 {redirection}"

@@ -62,6 +62,7 @@ def test_a_posture_is_held_against_gravity(cli):
     assert dog["q"][-1][2] == pytest.approx(-0.5 * 9.81 * 0.25, rel=0.01), "nothing holds its base"
 
 
+@pytest.mark.sweep
 def test_a_floor(cli):
     """Legs that are limp give way, and the feet stay on the floor."""
     feet = [f"{side}_foot" for side in ("front_left", "front_right", "hind_left", "hind_right")]

@@ -2,8 +2,10 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
+import kinetree as kt
 from kinetree.compiler.runtime import pace
 
 
@@ -40,3 +42,24 @@ def test_what_was_learned_is_kept_and_nothing_is_no_work(monkeypatch):
         clock.now += 1e-4 * (end - first)
     first, end = next(paced.pieces(0, 100_000))
     assert end - first == pytest.approx(100, rel=0.02)
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_rollouts_go_by_it(count, monkeypatch):
+    """To a clock on which every piece takes a second, all but the first pieces are as short as they can be."""
+    robot, ticks, seen = kt.load("planar2"), itertools.count(), []
+    whole = robot.rollout(np.zeros((count, 2)), np.ones(2), None, 1e-3, 40)
+    pieces = pace.Pace.pieces
+
+    def counted(self, start, stop):
+        for piece in pieces(self, start, stop):
+            seen.append(piece)
+            yield piece
+
+    monkeypatch.setattr(pace.Pace, "pieces", counted)
+    monkeypatch.setattr(pace, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(pace, "FIRST", 0.0)
+    monkeypatch.setattr("kinetree.compiler.roll.FIRST", 0.0)
+    again = robot.rollout(np.zeros((count, 2)), np.ones(2), None, 1e-3, 40)
+    assert len(seen) >= 40 and all(end - start == 1 for start, end in seen)
+    assert np.array_equal(again.q, whole.q)

@@ -291,6 +291,7 @@ def test_sources_that_change_meanwhile(copy, where):
     assert contents(where)
 
 
+@pytest.mark.sweep
 def test_no_sources_at_all(copy, where):
     """Only compiled files, as some ship them: nothing would tell one version from another."""
     place, energy = copy

@@ -24,6 +24,7 @@ def standing(robot, stance, seed):
     return q, stance.projector(q) @ (0.3 * rng.normal(size=robot.nv)), rng
 
 
+@pytest.mark.sweep
 def test_the_formula_of_the_lecture_notes(dog, stance):
     """(N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b + g) + 𝒩(N_cᵀ Sᵀ) τ₀, by NumPy."""
     S = np.hstack([np.zeros((12, 6)), np.eye(12)])
@@ -55,6 +56,7 @@ def test_accelerations_are_those_that_contacts_allow(dog, stance):
         assert np.abs(f - f_0).max() > 0.01 and np.linalg.norm(taus[0]) < np.linalg.norm(taus[1])
 
 
+@pytest.mark.sweep
 def test_nearest_torques_of_a_stance(dog, stance):
     q, v, rng = standing(dog, stance, 9)
     a, tau_0 = rng.normal(size=(2, 18))
@@ -101,6 +103,7 @@ def test_a_dog_stands_and_sinks_to_a_crouch(dog, stance):
     np.testing.assert_allclose(f.reshape(4, 3).sum(axis=0), [0.0, 0.0, 9.81 * dog.mass], atol=1e-3 * dog.mass)
 
 
+@pytest.mark.sweep
 def test_momentum_changes_as_commanded(dog, stance):
     """ḣ of the robot under the torques, through constrained forward dynamics, to 1e-9."""
     controller = CentroidalMomentum(stance, 50.0, 9.0, angular_gain=5.0, posture=dog.neutral(), posture_stiffness=10.0)

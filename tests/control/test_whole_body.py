@@ -332,6 +332,7 @@ def test_the_textbook_python_batches_and_pickles_agree(priorities, monkeypatch):
     np.testing.assert_allclose(textbook(q[0], v[0], given), taus[0], atol=1e-7)
 
 
+@pytest.mark.sweep
 def test_conventions_do_not_matter():
     """With angular parts first and the base's velocity in world axes, joints get the same torques."""
     plain = standing("quadruped")

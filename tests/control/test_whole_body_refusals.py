@@ -35,6 +35,7 @@ def at_rest(stander):
     return q, np.zeros(stander.robot.nv), {"center_of_mass": stander.robot.center_of_mass(q), "posture": q}
 
 
+@pytest.mark.sweep
 def test_weak_motors_are_named(stander):
     controller = control(stander, limits=TorqueLimits(scale=0.002))
     q, v, given = at_rest(stander)

@@ -11,6 +11,7 @@ from states import state_of
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["fixed", "floating"]))
+@pytest.mark.sweep
 def test_they_explain_all_torques_and_are_as_many_as_the_rank(seed, base):
     rng = np.random.default_rng(seed)
     robot = kt.Robot(kt.random_model(rng, 4, base=base)).eager

@@ -57,6 +57,7 @@ def test_one_task_is_a_damped_pseudo_inverse(arm):
         assert T.shape == (4, 4)
 
 
+@pytest.mark.sweep
 def test_the_textbook_python_and_batches_agree(arm, monkeypatch):
     rng = np.random.default_rng(1)
     tasks = [[Pose("tool0"), Posture(weight=0.1)], [Pose("tool0"), Posture(priority=1)]]

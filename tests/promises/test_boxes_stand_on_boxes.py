@@ -142,6 +142,7 @@ def test_a_box_stands_over_an_edge_as_far_as_its_centre_and_falls_beyond():
     assert path.q[1, -1, 9] < 0.25
 
 
+@pytest.mark.sweep
 def test_a_box_inside_another_comes_out_without_speed():
     """5 cm deep, and at the same place, where it leaves by the shortest way."""
     robot, contact = two()

@@ -1,6 +1,8 @@
 """No thread waits for ever for another: properties hold no locks, and those that threads share have an order."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import kinetree
@@ -9,7 +11,7 @@ SOURCE = Path(kinetree.__file__).parent
 OWN_LOCKS = {
     "base/locks.py": "the shared ones, in their order",
     "compiler/runtime/threads.py": "of the pool and of one batch, inside of which nothing else is taken",
-    "compiler/runtime/deferred_signals.py": "of one call, for which nobody but its caller waits",
+    "base/deferred_signals.py": "of one call, for which nobody but its caller waits",
     "compiler/runtime/cache.py": "taken once, never waited for",
     "compiler/runtime/jit.py": "llvmlite's, if it had none",
     "simulation/progress.py": "of one bar, inside of which nothing else is taken",
@@ -49,4 +51,33 @@ def test_locks_are_taken_by_with_or_without_waiting():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "acquire":
                 waits = not any(word.arg in ("blocking", "timeout") for word in node.keywords)
-                assert not waits or name == "compiler/runtime/deferred_signals.py", f"{name}, line {node.lineno}"
+                assert not waits or name == "base/deferred_signals.py", f"{name}, line {node.lineno}"
+
+
+def test_no_module_takes_the_compilers_lock_while_it_is_imported():
+    """Who compiles may import, and who forks takes the compiler's lock first, then Python's of imports."""
+    code = """
+import faulthandler, importlib, pkgutil, threading
+faulthandler.dump_traceback_later(300, exit=True)
+import kinetree
+from kinetree.base.locks import compiler
+
+held, over = threading.Event(), threading.Event()
+
+def hold():
+    with compiler:
+        held.set()
+        over.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+names = [module.name for module in pkgutil.walk_packages(kinetree.__path__, "kinetree.")]
+for name in names:
+    if not name.endswith(("__main__", "_child")):
+        importlib.import_module(name)
+over.set()
+thread.join()
+assert len(names) > 400
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)

@@ -139,6 +139,7 @@ def test_a_planar_arm_has_the_two_by_two_inertia_of_the_lectures():
         np.testing.assert_allclose(tip.pseudo_inverse(q, task=("x", "z")), inverse, atol=1e-9)
 
 
+@pytest.mark.sweep
 def test_a_batch_has_the_same_bits_as_its_states_where_rank_is_lost_and_where_not():
     robot = kt.load("arm7")
     tool, q = robot.frame("tool0"), robot.random(np.random.default_rng(3), 12)

@@ -61,6 +61,7 @@ def test_matrices_without_any_direction():
         np.testing.assert_array_equal(linalg.pseudo_inverse(np.zeros(shape)), np.zeros(shape[::-1]))
 
 
+@pytest.mark.sweep
 def test_derivatives_are_right_along_matrices_of_the_same_rank():
     """d(A⁺) of A = x yᵀ, whose pseudo-inverse is y xᵀ / (‖x‖² ‖y‖²); and finite where every direction gives another
     rank."""

@@ -103,6 +103,7 @@ kt.load("planar2").inverse_dynamics(q, v, a)
     assert run(f"{CLEAN}\nprint(numbers())", tmp_path / "once") == right
 
 
+@pytest.mark.sweep
 def test_joints_of_your_own_class_are_known_by_what_they_do(tmp_path):
     """Its name and its fields are those of a joint of the library."""
     code = """

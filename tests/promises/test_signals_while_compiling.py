@@ -66,7 +66,7 @@ assert read() == 1
 
 def test_every_signal_is_handled_once_and_in_order():
     run("""
-from kinetree.compiler.runtime.deferred_signals import undisturbed
+from kinetree.base.deferred_signals import undisturbed
 handled = []
 
 def stop(number, frame):
@@ -118,7 +118,7 @@ compile_something()
 def test_a_handler_may_compile_and_fork_meanwhile():
     """Also a child that comes back from the handler, into a call whose thread it does not have."""
     run("""
-from kinetree.compiler.runtime.deferred_signals import undisturbed
+from kinetree.base.deferred_signals import undisturbed
 import faulthandler
 faulthandler.dump_traceback_later(90.0, exit=True)
 parent, seen = os.getpid(), []

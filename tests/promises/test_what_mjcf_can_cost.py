@@ -112,6 +112,7 @@ def check(content, memory, seconds, held_by="both"):
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in EXPENSIVE]
 )
+@pytest.mark.sampled(3)
 def test_an_expensive_file_is_refused_within_the_limits_of_memory_and_time(tmp_path, name):
     """By the process alone, whatever the reader in front of it finds."""
     check(EXPENSIVE[name](tmp_path), 300 * 2**20, 10, held_by="child")

@@ -89,6 +89,7 @@ def test_a_limp_robot_only_loses_energy():
     assert path["contact_gaps"].min() > -2e-3
 
 
+@pytest.mark.sweep
 def test_batches_and_single_states_are_the_same_to_the_last_bit():
     robot, feet, q0, gains = quadruped("quadruped")
     rng = np.random.default_rng(0)
@@ -197,6 +198,7 @@ def test_a_ball_rests_where_mujoco_has_it():
     close(path.q[-1, 2], data.qpos[2], 2e-3)
 
 
+@pytest.mark.sweep
 def test_at_rest_forces_balance_weight_and_torques():
     """Jᵀ f + τ = G, with Jacobians of the feet's lowest points from those of their frames."""
     robot, feet, q0, gains = quadruped("ANYmal")

@@ -129,6 +129,7 @@ def test_a_follower_touches_and_its_leader_feels_it():
     close(path.v[-1], after, 1e-5)
 
 
+@pytest.mark.sweep
 def test_what_is_held_beside_a_contact_carries_its_share():
     """A quadruped with one foot bolted to the ground, the others free to lift: forces on all add up to the weight."""
     robot = kt.load("quadruped", base="floating")

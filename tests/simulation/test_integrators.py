@@ -114,6 +114,7 @@ def test_energy_does_not_drift():
 
 
 @pytest.mark.parametrize("base_velocity", [pytest.param("body", marks=pytest.mark.long), "mixed"])
+@pytest.mark.sweep
 def test_momentum_of_a_tumbling_robot_is_kept_to_rounding(base_velocity):
     """1e5 variational steps without gravity: linear and angular momentum in the world to 1e-9, the quaternion on its
     sphere, the energy without drift."""

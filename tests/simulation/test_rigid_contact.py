@@ -66,6 +66,7 @@ def test_the_impulse_of_an_impact_is_the_change_of_momentum():
 
 
 @pytest.mark.parametrize("degrees", [5.0, 20.0, 29.5])
+@pytest.mark.sampled(3)
 def test_a_block_sticks_below_the_angle_of_friction(degrees):
     """μ = tan 30°: it does not creep, in ten seconds, by what could be measured."""
     robot, angle = box(), np.radians(degrees)
@@ -78,6 +79,7 @@ def test_a_block_sticks_below_the_angle_of_friction(degrees):
 
 
 @pytest.mark.parametrize("degrees", [31.0, 40.0, 60.0])
+@pytest.mark.sampled(3)
 def test_above_it_slips_with_g_sin_minus_mu_cos(degrees):
     robot, angle, mu = box(), np.radians(degrees), np.tan(np.radians(30.0))
     contact = RigidContact(bottom(), Ground(incline(angle)), friction=mu)

@@ -42,6 +42,7 @@ def own_cache(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("own_cache")
+@pytest.mark.sweep
 def test_the_next_process_traces_no_rollout():
     """The same bits, also where strings are hashed otherwise."""
     cold = run(WORK, "cold", PYTHONHASHSEED=1)

@@ -1,11 +1,18 @@
-"""Parts of a package that are imported when they are first asked for, so that the rest is there sooner."""
+"""Parts of a package that are imported when they are first asked for, so that the rest is there sooner.
+
+Python's import system takes a lock without which no thread imports, or forks. A signal handler that raises just there,
+as Ctrl-C does, leaves it taken for ever. So the main thread lets another one import (`importing`).
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
+
+from kinetree.base.deferred_signals import undisturbed
 
 
 def imported_later(
@@ -16,10 +23,10 @@ def imported_later(
 
     def found(name: str) -> Any:
         if name in known:
-            return import_module(f"{package}.{name}")
+            return importing(f"{package}.{name}")
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{names[name]}"), name)
+        value = getattr(importing(f"{package}.{names[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
 
@@ -27,3 +34,15 @@ def imported_later(
         return sorted({*vars(sys.modules[package]), *known, *names})
 
     return found, listed
+
+
+def importing(name: str) -> ModuleType:
+    """The module of this name, imported if it is not there; what signal handlers raise meanwhile is raised then."""
+    module = _imported.get(name)
+    if module is None:
+        module = _imported[name] = undisturbed(import_module, name)
+    return module
+
+
+_imported: dict[str, ModuleType] = {}
+"""Those that were asked for, which are there whole."""

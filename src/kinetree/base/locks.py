@@ -8,7 +8,9 @@ that are computed once are `lazy`, which has no lock, or `lazy_code`, which has 
 other thread: a large batch then stays on its thread (`compiler.threads`). A viewer's lock is outside of all of them.
 
 Nobody takes llvmlite's without the compiler's, or while signal handlers or finalizers may run: on the main thread it is
-called by another thread (`compiler.undisturbed`), and code that nobody needs any more is given back at the next call.
+called by another thread (`base.deferred_signals`), and code that nobody needs any more is given back at the next call.
+
+Python's own locks of imports come after the compiler's: no module takes ours while it is imported.
 
 All are reentrant, since a signal handler or a finalizer may call the library wherever it likes. So is the lock of the
 pool of threads, inside of which nothing of ours is taken. The memory of results has none.

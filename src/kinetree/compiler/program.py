@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from kinetree.base.deferred_signals import no_collection
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.batch import BLOCK, emit_batch, group_size
 from kinetree.compiler.codegen.ir import ONE
@@ -24,7 +25,6 @@ from kinetree.compiler.graph.passes.spec import check
 from kinetree.compiler.graph.passes.split import Part, split
 from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, Turning
-from kinetree.compiler.runtime.deferred_signals import no_collection
 from kinetree.compiler.runtime.jit import Target, compile_object
 
 LARGE = 150_000

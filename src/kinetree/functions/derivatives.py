@@ -16,6 +16,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms.configuration import position_rates
+from kinetree.base.lazy_imports import importing
 from kinetree.compiler.graph import differentiate
 from kinetree.compiler.graph.expr import Node, as_node, is_traced, new_table, symbol
 from kinetree.compiler.graph.graph import Graph, reachable, rebuilt
@@ -176,6 +177,7 @@ def _substitution(used: list[Any], symbols: Iterable[Node], values: Iterable[Nod
 
 def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str, Any]) -> Any:
     """The derivative by the textbook: its graph, evaluated node by node."""
+    importing("kinetree.compiler.graph.trace")
     from kinetree.compiler.graph import trace  # noqa: F401, PLC0415 - lets nodes be operands; slow to load
 
     robots = {name: value for name, value in named.items() if isinstance(value, Bindable) or is_choice(value)}

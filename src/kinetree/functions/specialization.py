@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
+from kinetree.base.lazy_imports import importing
 from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.graph.requirements import any_broken, collected_requirements
 from kinetree.compiler.runtime.call import Kernel, Shape
@@ -73,6 +74,7 @@ class Specialization:
     def program(self) -> Any:
         """The formula traced and simplified: made under the lock that loading code takes first, and no other."""
         if self._program is None:
+            importing("kinetree.compiler.program")
             from kinetree.compiler.program import build  # noqa: PLC0415 - not needed for what the disk has
 
             with lock:

@@ -262,9 +262,10 @@ def ik(
             target = np.asarray(target, dtype=float)
         except (TypeError, ValueError):
             raise ArgumentTypeError(f"target is {short(target)}; expected a pose (4, 4) or a position (3,)") from None
-    for name, value in (("target", target), ("q0", q0)):
-        if isinstance(value, np.ndarray) and value.dtype == object:
-            as_real(name, value, "numbers")
+    if target.dtype.char == "O":
+        as_real("target", target, "numbers")
+    if type(q0) is np.ndarray and q0.dtype.char == "O":
+        as_real("q0", q0, "numbers")
     turns = target.shape[-2:] == (4, 4)
     if not turns and target.shape[-1:] != (3,):
         many = f"{len(frames)}, " if len(frames) > 1 else ""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.codegen.elementary import BIND
-from kinetree.compiler.codegen.loops import call_text, loops_assembly
+from kinetree.compiler.codegen.loops import call_from_tables, loops_assembly
 from kinetree.compiler.runtime.call import Kernel, Loaded, address_of
 from kinetree.compiler.runtime.jit import LoadedCode, host, once, optimized_object
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
@@ -31,15 +31,7 @@ TOGETHER = 256
 
 
 def _assembly() -> str:
-    lines = []
-    for k, name in enumerate((*_SIZES, *(f"stride.{name}" for name in _MATRICES))):
-        lines += [f"%{name}.at = getelementptr i64, ptr %sizes, i64 {k}", f"%{name} = load i64, ptr %{name}.at"]
-    for k, name in enumerate((*_VECTORS, *_MATRICES)):
-        lines += [f"%{name}.at = getelementptr ptr, ptr %places, i64 {k}", f"%{name} = load ptr, ptr %{name}.at"]
-    given = {name: f"%{name}" for name in (*_SIZES, *_VECTORS)}
-    given |= {name: f"%{name}, %stride.{name}" for name in _MATRICES}
-    (call,) = call_text(tend, given)
-    body = "\n  ".join(lines)
+    body, call = call_from_tables(tend, _SIZES, _VECTORS, _MATRICES)
     return f"""{loops_assembly(tend)}
 
 define void @{BIND}(ptr %table) nounwind {{
@@ -184,7 +176,7 @@ class Lanes:
 
     def one(self, target: Array, start: Array, settings: tuple[float, ...]) -> tuple[Array, list[float]]:
         """The same for one target, (nt,), and start, (nq,), with nothing new but the solution."""
-        room = self._room(self.kernel.load("batch"))
+        room: _Room = self._local.__dict__.pop("room", None) or self._room(self.kernel.load("batch"))
         result = room.alone(target, start, settings, self.seeds)
         self._local.room = room
         return result

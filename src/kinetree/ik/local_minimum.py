@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.elementary import BIND
-from kinetree.compiler.codegen.loops import call_text, loops_assembly
+from kinetree.compiler.codegen.loops import call_from_tables, loops_assembly
 from kinetree.compiler.runtime.call import Loaded, address_of
 from kinetree.compiler.runtime.jit import LoadedCode, host, lazy_code, once, optimized_object
 from kinetree.compiler.runtime.stored import stored_object
@@ -32,15 +32,7 @@ _MATRICES = ("C", "Q", "M", "N", "F", "slopes", "E", "H", "V")
 
 
 def _assembly() -> str:
-    lines = []
-    for k, name in enumerate((*_SIZES, *(f"stride.{name}" for name in _MATRICES))):
-        lines += [f"%{name}.at = getelementptr i64, ptr %sizes, i64 {k}", f"%{name} = load i64, ptr %{name}.at"]
-    for k, name in enumerate((*_VECTORS, *_MATRICES)):
-        lines += [f"%{name}.at = getelementptr ptr, ptr %places, i64 {k}", f"%{name} = load ptr, ptr %{name}.at"]
-    given = {name: f"%{name}" for name in (*_SIZES, *_VECTORS)}
-    given |= {name: f"%{name}, %stride.{name}" for name in _MATRICES}
-    (call,) = call_text(advance, given)
-    body = "\n  ".join(lines)
+    body, call = call_from_tables(advance, _SIZES, _VECTORS, _MATRICES)
     return f"""{loops_assembly(advance)}
 
 define void @{BIND}(ptr %table) nounwind {{

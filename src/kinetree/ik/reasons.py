@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.base.lazy_imports import importing
 from kinetree.ik.coordinates import in_parent_axes, limited
 from kinetree.ik.reach import Reach
 from kinetree.ik.step import Step
@@ -73,6 +74,7 @@ class Explanation:
 
     def _reaches_position(self, target: Array, q: Array) -> bool:
         """Whether a search for positions alone arrives."""
+        importing("kinetree.ik.inverse")
         from kinetree.ik.inverse import search  # noqa: PLC0415 - it makes explanations
 
         position = max(1e-6, self.tolerances[0])

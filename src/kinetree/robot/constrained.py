@@ -14,6 +14,7 @@ from kinetree.algorithms import constraint_derivatives, support_consistent
 from kinetree.algorithms import constraints as constrained_dynamics
 from kinetree.algorithms.contact_rows import place
 from kinetree.base.arguments import as_number
+from kinetree.base.lazy_imports import importing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Loop
 from kinetree.model.tree import Model
@@ -234,7 +235,10 @@ class Constrained(HasQuantities):
         With `frequency` errors decay as they do in forward dynamics; without, every step ends with `projected`, so that
         loops, and contacts that know where, stay closed however long it takes.
         """
+        importing("kinetree.simulation.dynamics")
         from kinetree.simulation.dynamics import Dynamics  # noqa: PLC0415 - it knows robots
+
+        importing("kinetree.simulation.rollout")
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
 
         settled = None if self.equations.frequency else self.projected

@@ -32,6 +32,7 @@ from kinetree.algorithms.references import (
 from kinetree.base.arguments import as_generator, as_shape
 from kinetree.base.files import write_text
 from kinetree.base.lazy import lazy
+from kinetree.base.lazy_imports import importing
 from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, short
 from kinetree.functions.bindable import Bindable
@@ -319,6 +320,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         actuated        names of the joints with a motor, for inverse dynamics; by default `actuated_joints`, all but
                         free ones
         """
+        importing("kinetree.robot.constrained")
         from kinetree.robot.constrained import constrained  # noqa: PLC0415 - it knows robots
 
         return constrained(self, constraints, damping, frequency, damping_ratio, actuated)
@@ -344,6 +346,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         position_tolerance   [m]
         rotation_tolerance   [rad]
         """
+        importing("kinetree.ik.inverse")
         from kinetree.ik.inverse import ik  # noqa: PLC0415 - it knows laws, which know robots
 
         return ik(self, frame, target, q0, position_tolerance, rotation_tolerance, attempts)
@@ -393,6 +396,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
         A state that diverges stays where it was last well, and .diverged says so; the others go on.
         """
+        importing("kinetree.simulation.rollout")
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
 
         return rollout(
@@ -422,6 +426,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         motion    to play: a rollout or whatever has .t and .q, (t, q), or a trajectory of joints
         options   q=, contacts=, show=, host=, port=, open=, title=, light=: see `kinetree.viewer.Viewer`
         """
+        importing("kinetree.viewer.viewer")
         from kinetree.viewer.viewer import view  # noqa: PLC0415 - it knows robots, and needs an extra
 
         return view(self, motion, **options)
@@ -438,6 +443,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         """
         kinds = as_kinds(symbolic)
         try:
+            importing("kinetree.interop.sympy")
             from kinetree.interop.sympy import equations  # noqa: PLC0415 - an extra
         except ModuleNotFoundError:
             raise KinetreeError("equations are written by the package sympy: pip install 'kinetree[sympy]'") from None

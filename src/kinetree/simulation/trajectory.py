@@ -10,6 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.base.lazy_imports import importing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ops import Array
 
@@ -118,6 +119,7 @@ class Trajectory:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to a file, .npz or .parquet; a file of that name is replaced at once or not at all."""
+        importing("kinetree.simulation.trajectory_files")
         from kinetree.simulation.trajectory_files import save  # noqa: PLC0415 - it knows trajectories
 
         save(self, path)
@@ -125,6 +127,7 @@ class Trajectory:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Trajectory:
         """What `save` wrote."""
+        importing("kinetree.simulation.trajectory_files")
         from kinetree.simulation.trajectory_files import load  # noqa: PLC0415 - it knows trajectories
 
         return load(path)

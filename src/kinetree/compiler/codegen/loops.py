@@ -21,7 +21,7 @@ import ast
 import inspect
 import struct
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -418,3 +418,17 @@ def call_text(function: Callable[..., Any], arguments: dict[str, str]) -> Iterat
         else:
             given.append(f"{_LLVM[kind]} {arguments[name]}")
     yield f"call {_LLVM.get(returns, 'void')} @{_symbol(function)}({', '.join(given)})"
+
+
+def call_from_tables(
+    function: Callable[..., Any], sizes: Sequence[str], vectors: Sequence[str], matrices: Sequence[str]
+) -> tuple[str, str]:
+    """Lines that read a function's arguments from %sizes, sizes and then strides, and %places; and its call."""
+    lines = []
+    for k, name in enumerate((*sizes, *(f"stride.{name}" for name in matrices))):
+        lines += [f"%{name}.at = getelementptr i64, ptr %sizes, i64 {k}", f"%{name} = load i64, ptr %{name}.at"]
+    for k, name in enumerate((*vectors, *matrices)):
+        lines += [f"%{name}.at = getelementptr ptr, ptr %places, i64 {k}", f"%{name} = load ptr, ptr %{name}.at"]
+    given = {name: f"%{name}" for name in (*sizes, *vectors)}
+    (call,) = call_text(function, given | {name: f"%{name}, %stride.{name}" for name in matrices})
+    return "\n  ".join(lines), call

@@ -14,10 +14,10 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from kinetree.base import locks
+from kinetree.base.deferred_signals import undisturbed
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.elementary import BIND, LIBRARY
 from kinetree.compiler.codegen.ir import Width
-from kinetree.compiler.runtime.deferred_signals import undisturbed
 from kinetree.compiler.runtime.keep_alive import hold
 
 lock = locks.compiler

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.base.lazy_imports import importing
 from kinetree.compiler.codegen.entry import records
 from kinetree.compiler.runtime.assumptions import (
     arrays_are_as_expected,
@@ -304,6 +305,7 @@ def _entry_object() -> bytes:
 
 
 def _entry_assembly() -> str:
+    importing("kinetree.compiler.codegen.entry.assembly")
     from kinetree.compiler.codegen.entry.assembly import entry_assembly  # noqa: PLC0415 - a warm start does without
 
     return entry_assembly()

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from kinetree.base.lazy_imports import importing
 from kinetree.base.locks import is_held
 from kinetree.compiler.codegen.pause import PAUSE, pause_assembly
 from kinetree.compiler.runtime.jit import LoadedCode, compile_object, host, lock
@@ -62,6 +63,7 @@ class _Pool:
             self._busy = True
             try:
                 if self._executor is None or self._size != get_num_threads():  # the old one ends with the work it has
+                    importing("concurrent.futures")
                     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow to load, and few need it
 
                     self._size = get_num_threads()

@@ -7,7 +7,7 @@ import threading
 import pytest
 from llvmlite.binding import ffi
 
-from kinetree.compiler.runtime.deferred_signals import undisturbed
+from kinetree.base.deferred_signals import undisturbed
 from kinetree.compiler.runtime.jit import (
     LoadedCode,
     _llvmlite_lock,

@@ -133,7 +133,7 @@ def test_a_robot_that_a_finalizer_saves_is_whole():
 
 
 @native_only
-def test_doors_are_used_again():
+def test_entries_are_used_again():
     """Robots come and go, and the number of pages stays."""
     robot = kt.load("arm6")
     robot.mass_matrix(Q)
@@ -144,14 +144,14 @@ def test_doors_are_used_again():
         return sum(len(page.free) for page in native._pages)
 
     before = len(native._pages), free()
-    for _ in range(3 * records.DOORS):
+    for _ in range(3 * records.ENTRIES):
         robot = kt.Robot(model)
         assert robot.mass_matrix is not None and robot.frame("tool0").pose is not None
         del robot
         gc.collect(0)
     gc.collect()
     assert len(native._pages) <= before[0] + 1 and free() >= before[1]
-    many = [kt.Robot(model) for _ in range(records.DOORS + 1)]
+    many = [kt.Robot(model) for _ in range(records.ENTRIES + 1)]
     calls = [robot.mass_matrix for robot in many]
     assert len({id(call) for call in calls}) == len(many)
     assert len(native._pages) > 1
@@ -159,7 +159,7 @@ def test_doors_are_used_again():
 
 
 @native_only
-def test_a_door_that_is_closed_says_so():
+def test_an_entry_that_is_closed_says_so():
     """Only one who takes a call's home away can have such a call."""
     interface = native.Interface("call", "call($self)\n--\n\n", (), ((1,),), True, print, __name__)
     call = native.NativeEntry(interface).bind(None)

@@ -159,7 +159,7 @@ def grows(work, times):
 
 
 def test_robots_that_come_and_go_leave_no_blocks(case):
-    """Counted in blocks of Python's own memory, and in doors."""
+    """Counted in blocks of Python's own memory, and in native entries."""
     model = case.arm.model
     gc.collect()
 

@@ -174,7 +174,7 @@ def test_of_two_prepared_sets_native_and_python_choose_the_same(monkeypatch):
     called = []
     set_variants = native.NativeEntry.set_variants
     monkeypatch.setattr(native.NativeEntry, "set_variants", lambda self, variants: called.append(list(variants)))
-    robot.bias_forces  # noqa: B018 - a door to lead somewhere
+    robot.bias_forces  # noqa: B018 - makes the native entry
     sets = [(left, right), (left, (left, "local")), (left,)]
     q, v = robot.random(0), np.ones(robot.nv)
     robot.prepare("bias_forces", wrenches=sets[0], batch=True)

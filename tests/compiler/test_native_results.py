@@ -220,7 +220,7 @@ def test_out_may_be_an_earlier_result(arm, call):
 
 
 def test_a_callback_that_calls_again_while_a_result_is_let_go(arm, call):
-    """The door gives up a result; what hears of that calls the same door."""
+    """The entry gives up a result; what hears of that calls the same entry."""
     q, heard = arm.random(0), []
     right = np.array(call(q))
 
@@ -244,7 +244,7 @@ def test_a_robot_that_goes_lets_its_results_go():
     died = []
     result = robot.gravity_forces(q)
     weakref.finalize(result, died.append, True)
-    assert sys.getrefcount(result) == 3  # the door's is one
+    assert sys.getrefcount(result) == 3  # the entry's is one
     del robot
     gc.collect()
     assert not died and sys.getrefcount(result) == 2

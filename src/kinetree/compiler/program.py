@@ -15,7 +15,7 @@ from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.batch import BLOCK, emit_batch, group_size
 from kinetree.compiler.codegen.ir import ONE
 from kinetree.compiler.codegen.kernel import BlockSpace, elementary_functions, emit_block, emit_single
-from kinetree.compiler.codegen.roll import emit_roll
+from kinetree.compiler.codegen.step_loop import emit_step_loop
 from kinetree.compiler.graph.expr import Node, new_table
 from kinetree.compiler.graph.graph import Graph
 from kinetree.compiler.graph.passes.factor import factor
@@ -24,7 +24,7 @@ from kinetree.compiler.graph.passes.schedule import schedule
 from kinetree.compiler.graph.passes.spec import check
 from kinetree.compiler.graph.passes.split import Part, split
 from kinetree.compiler.graph.trace import trace
-from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, Turning
+from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, LoopCarry
 from kinetree.compiler.runtime.jit import Target, compile_object
 
 LARGE = 150_000
@@ -46,7 +46,7 @@ class Program:
     counts: Counter[str]
     name: str = "a function"
     graph: Graph | None = None
-    turning: Turning | None = None
+    carry: LoopCarry | None = None
     """Of one that is to be rolled."""
 
     @property
@@ -60,7 +60,7 @@ class Program:
     @lazy
     def digest(self) -> str:
         """A hash of all that the code depends on: equal programs have equal digests, in every process."""
-        told = (self.target, self.input_shapes, self.output_shapes, len(self.parts), self.turning)
+        told = (self.target, self.input_shapes, self.output_shapes, len(self.parts), self.carry)
         state = hashlib.sha256(repr(told).encode())
         position: dict[Node, int] = {}
         for node in (*(node for part in self.parts for node in part.nodes), *self.outputs):
@@ -89,15 +89,15 @@ class Program:
         loop = emit_batch(self.space, len(self.parts), self.outputs)
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
-    def roll_assembly(self) -> str:
-        """The module for many turns of a batch."""
-        assert self.turning is not None
+    def loop_assembly(self) -> str:
+        """The module for many steps of a batch."""
+        assert self.carry is not None
         kernel = emit_block(BLOCK, self.parts, self.outputs, self.space)
-        loop = emit_roll(self.space, len(self.parts), self.outputs, self.turning)
+        loop = emit_step_loop(self.space, len(self.parts), self.outputs, self.carry)
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
     def code(self, kind: Kind) -> Code:
-        """Compile the module for one state, for a batch, or for many turns of a batch."""
+        """Compile the module for one state, for a batch, or for many steps of a batch."""
         if self.operations > LARGE:
             seconds = self.operations * SECONDS_PER_OPERATION
             print(
@@ -108,7 +108,7 @@ class Program:
         if kind == "single":
             text, workspace = self.single_assembly(), self.single_workspace()
         else:
-            text = self.batch_assembly() if kind == "batch" else self.roll_assembly()
+            text = self.batch_assembly() if kind == "batch" else self.loop_assembly()
             workspace = self.batch_workspace()
         return Code(compile_object(text, self.target), self.operations, workspace)
 
@@ -117,7 +117,7 @@ class Program:
         return ONE.bytes * self.slots
 
     def batch_workspace(self) -> int:
-        """Bytes that kinetree_batch and kinetree_roll need."""
+        """Bytes that kinetree_batch and kinetree_loop need."""
         return self.space.size * group_size(len(self.parts))
 
 

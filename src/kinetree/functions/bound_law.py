@@ -121,8 +121,8 @@ class BoundLaw(CompiledFunction):
             return None
         parameters = ", ".join(["$self", *map(_as_text, self._parameters), "*", "out=None"])
         text = f"{self._name}({parameters})\n--\n\n{inspect.getdoc(self.definition.function) or ''}"
-        home = getattr(self.definition.function, "__module__", None) or __name__
-        return self.native_call(self, self._name, text, method, home)
+        module = getattr(self.definition.function, "__module__", None) or __name__
+        return self.native_call(self, self._name, text, method, module)
 
 
 def _applied(definition: Definition, chosen: Mapping[str, Any], names: tuple[str, ...]) -> Callable[..., Any]:

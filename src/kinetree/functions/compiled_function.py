@@ -266,7 +266,7 @@ class CompiledFunction(ABC):
             self._refresh()
 
     def native_call(
-        self, instance: object, name: str, text: str, fallback: Callable[..., Any], home: str
+        self, instance: object, name: str, text: str, fallback: Callable[..., Any], module: str
     ) -> Callable[..., Any] | None:
         """The function as a built-in function bound to the instance; None where only Python can serve."""
         if self.eager or not native.available() or len(self.arrays) > native.MOST_ARRAYS:
@@ -292,7 +292,7 @@ class CompiledFunction(ABC):
                         results=results,
                         bare=bare,
                         fallback=fallback,
-                        home=home,
+                        module=module,
                         presets=tuple(self.presets.get(array) for array in self.arrays) if self.presets else (),
                         spreads=self.spread[0] + 1 if self.spread[1] else 0,
                         spread_to=self.spread[1],

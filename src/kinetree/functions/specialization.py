@@ -19,7 +19,7 @@ from kinetree.base.lazy_imports import importing
 from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.graph.requirements import any_broken, collected_requirements
 from kinetree.compiler.runtime.call import Kernel, Shape
-from kinetree.compiler.runtime.code import Layout, Turning
+from kinetree.compiler.runtime.code import Layout, LoopCarry
 from kinetree.compiler.runtime.jit import assembly_of, host, lock
 from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record
 from kinetree.functions.result_tree import Rebuild, flatten, places
@@ -36,12 +36,12 @@ class Specialization:
         run: Callable[..., Any],
         identity: str | None,
         always_reports: bool = False,
-        turning: Turning | None = None,
+        carry: LoopCarry | None = None,
     ) -> None:
-        """With `always_reports` its code has the output for refused states even if there can be none; with `turning` it
+        """With `always_reports` its code has the output for refused states even if there can be none; with `carry` it
         can be run for many turns, its first results being the first arrays of the next."""
         self.name, self._arrays, self._formula = name, arrays, run
-        self._always_reports, self._turning = always_reports, turning
+        self._always_reports, self._carry = always_reports, carry
         self._program: Any = None
         self.rebuild: Rebuild
         self.is_flat, self.is_tuple, self.refuses = False, False, False
@@ -80,7 +80,7 @@ class Specialization:
             with lock:
                 if self._program is None:
                     program = build(self._run, list(self._arrays.values()), host(), self.name)
-                    self._program = program if self._turning is None else replace(program, turning=self._turning)
+                    self._program = program if self._carry is None else replace(program, carry=self._carry)
                     self._formula = _traced_already  # which may keep robots and laws
         return self._program
 

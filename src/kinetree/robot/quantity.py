@@ -125,8 +125,8 @@ class Quantity:
             return self._by_python
         robot, subject = instance._subject
         function = self.function(robot, subject)
-        home = self.method.__module__
-        call = function.native_call(instance, self.method.__name__, text_of(self.method), self._by_python, home)
+        module = self.method.__module__
+        call = function.native_call(instance, self.method.__name__, text_of(self.method), self._by_python, module)
         if call is None:
             return MethodType(self._by_python, instance)
         return instance.__dict__.setdefault(self.method.__name__, call)

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_count, as_floats, as_number, batch_shape, check_quaternions
 from kinetree.compiler.runtime.memory import empty
-from kinetree.compiler.runtime.roll import Roll
-from kinetree.compiler.runtime.turns import Track
+from kinetree.compiler.runtime.step_loop import StepLoop
+from kinetree.compiler.runtime.strided_view import StridedView
 from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, one_of, short
 from kinetree.functions.law import Law
 from kinetree.ops import Array
@@ -136,7 +136,7 @@ class _Run:
         if self.count and self.steps:
             tracks = [_along(series[name][:, name in "qv" :]) if name in series else None for name in "qv"]
             tracks += [None] * (len(self.step.sizes) - 2) + [_along(series[name]) for name in told]
-            roll = Roll(kernel, self.step.turning, states, self._inputs(), tracks, self.steps, self.every)
+            roll = StepLoop(kernel, self.step.carry, states, self._inputs(), tracks, self.steps, self.every)
             self._advance(roll)
             counts = roll.states[:, sum(self.step.sizes[:2])]
         else:
@@ -156,19 +156,19 @@ class _Run:
             units=units,
         )
 
-    def _inputs(self) -> list[Track]:
+    def _inputs(self) -> list[StridedView]:
         """Of all steps and states, in the order in which the kernel takes them."""
         dt = np.full((1, 1), self.dt)
-        tracks = [Track(dt, np.broadcast_to(dt, (self.count, 1)), 0)]
+        tracks = [StridedView(dt, np.broadcast_to(dt, (self.count, 1)), 0)]
         for given in self.step.efforts.given.values():
             tracks.append(_given(given.array, given.core, self.batch, given.moving))
         if self.step.efforts.function is not None:
             asked = np.zeros((self.count, self.step.efforts.robot.nv))
-            tracks.append(Track(asked, asked, 0))
+            tracks.append(StridedView(asked, asked, 0))
             self._asked = asked.reshape(*self.batch, -1)
         return tracks
 
-    def _advance(self, roll: Roll) -> None:
+    def _advance(self, roll: StepLoop) -> None:
         with Progress(self.count * self.steps, "rollout") as progress:
             if self.step.efforts.function is None:
                 roll.advance(self.steps, progress.tell)
@@ -208,12 +208,12 @@ class _Run:
         warn_of(stopped, -1.0 - counts, self.steps, self.batch, remedy)
 
 
-def _along(array: Array) -> Track:
+def _along(array: Array) -> StridedView:
     """An array (states, turns, n) of which each turn takes the next row."""
-    return Track(array, array[:, 0], array.strides[1])
+    return StridedView(array, array[:, 0], array.strides[1])
 
 
-def _given(array: Array, core: tuple[int, ...], batch: tuple[int, ...], moving: bool) -> Track:
+def _given(array: Array, core: tuple[int, ...], batch: tuple[int, ...], moving: bool) -> StridedView:
     """An array (…, *core) for all states of a batch, without a copy where it is the same in all of them."""
     leading = array.shape[: array.ndim - len(core)]
     rows = core[0] if moving else 1
@@ -223,4 +223,4 @@ def _given(array: Array, core: tuple[int, ...], batch: tuple[int, ...], moving: 
         spread = np.broadcast_to(flat.reshape(1, *flat.shape[-2:]), (prod(batch), *flat.shape[-2:]))
     else:
         spread = spread.reshape(prod(batch), *flat.shape[-2:])
-    return Track(spread, spread[:, 0], spread.strides[1] if moving else 0)
+    return StridedView(spread, spread[:, 0], spread.strides[1] if moving else 0)

@@ -18,7 +18,7 @@ from kinetree import ops
 from kinetree.base.lazy import lazy
 from kinetree.compiler.graph.requirements import collected_requirements
 from kinetree.compiler.runtime.call import Kernel
-from kinetree.compiler.runtime.code import Turning
+from kinetree.compiler.runtime.code import LoopCarry
 from kinetree.compiler.runtime.jit import lock
 from kinetree.errors import ArgumentTypeError, one_of, short
 from kinetree.functions.identity import identity, is_own_function
@@ -52,9 +52,9 @@ class Step:
         return (robot.nq, robot.nv, 1, *(prod(extras[name]) for name in self.dynamics.carried))
 
     @lazy
-    def turning(self) -> Turning:
+    def carry(self) -> LoopCarry:
         moving = tuple(given.moving for given in self.efforts.given.values())
-        return Turning(len(self.sizes), (False, *moving, *(True,) * self._asks))
+        return LoopCarry(len(self.sizes), (False, *moving, *(True,) * self._asks))
 
     @property
     def _asks(self) -> bool:
@@ -118,7 +118,7 @@ class Step:
     def _compiled(self) -> tuple[Kernel, tuple[Shape, ...]]:
         arrays = {f"array {k}": (size,) for k, size in enumerate(self._input_sizes)}
         title, run = f"a step of {self.efforts.robot.name!r}", self._without_arrays._step
-        made = Specialization(title, arrays, run, self._identity, turning=self.turning)
+        made = Specialization(title, arrays, run, self._identity, carry=self.carry)
         return made.kernel, made.shapes[len(self.sizes) :]
 
     @property

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.runtime.code import BATCH, ROLL, SINGLE, Code, Kind, Source
+from kinetree.compiler.runtime.code import BATCH, LOOP, SINGLE, Code, Kind, Source
 from kinetree.compiler.runtime.jit import LoadedCode, Target, lock
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS, Pace
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
@@ -27,9 +27,9 @@ WORTH_A_THREAD = 200_000.0
 _SIGNATURES: dict[Kind, Any] = {
     "single": ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3),
     "batch": ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
-    "roll": ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5, *[ctypes.c_void_p] * 3),
+    "loop": ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5, *[ctypes.c_void_p] * 3),
 }
-_SYMBOLS: dict[Kind, str] = {"single": SINGLE, "batch": BATCH, "roll": ROLL}
+_SYMBOLS: dict[Kind, str] = {"single": SINGLE, "batch": BATCH, "loop": LOOP}
 
 
 class Loaded:

@@ -19,8 +19,9 @@ from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout
 from kinetree.compiler.runtime.jit import LoadedCode, Target, compile_object, host, lock
 from kinetree.compiler.runtime.pace import NANOSECONDS
+from kinetree.compiler.runtime.single_state_loop import run_rows
+from kinetree.compiler.runtime.strided_view import StridedView
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
-from kinetree.compiler.runtime.turns import Track, run_turns
 from kinetree.ops import Array
 
 _CONNECT = "chain_connect"
@@ -118,8 +119,8 @@ class Chain(Kernel):
         count, stopped = len(outputs[0]), threading.Event()
 
         def work(start: int, stop: int) -> None:
-            tracks = [_track(array, start, stop) for array in (*inputs, *outputs)]
-            run_turns(self, tracks[: len(inputs)], tracks[len(inputs) :], stop - start, stopped.is_set)
+            views = [_rows(array, start, stop) for array in (*inputs, *outputs)]
+            run_rows(self, views[: len(inputs)], views[len(inputs) :], stop - start, stopped.is_set)
 
         pieces = int(count * self.load().operations * NANOSECONDS / WORTH_A_THREAD)
         if count and (pieces < 2 or get_num_threads() == 1):
@@ -128,12 +129,12 @@ class Chain(Kernel):
             run_ranges(work, count, 1, pieces, stopped.set)
 
 
-def _track(array: Array, start: int, stop: int) -> Track:
-    """The rows of an array as the turns of one state; a vector stays where it is."""
+def _rows(array: Array, start: int, stop: int) -> StridedView:
+    """The rows of an array as the steps of one state; a vector stays where it is."""
     if array.ndim == 1:
-        return Track(array[None], array[None], 0)
+        return StridedView(array[None], array[None], 0)
     rows = array[start:stop]
-    return Track(rows[None], rows[None, 0], rows.strides[0])
+    return StridedView(rows[None], rows[None, 0], rows.strides[0])
 
 
 def _assembly(stages: Sequence[Stage], results: int) -> tuple[str, int]:

@@ -7,15 +7,15 @@ from typing import Literal, NamedTuple, Protocol
 
 from kinetree.compiler.runtime.jit import Target
 
-Kind = Literal["single", "batch", "roll"]
-"""For one state, for a batch, or for many turns of a batch."""
+Kind = Literal["single", "batch", "loop"]
+"""For one state, for a batch, or for many steps of a batch."""
 
 SINGLE = "kinetree_single"
 """void kinetree_single(inputs, outputs, workspace): tables of addresses, one per array."""
 BATCH = "kinetree_batch"
 """void kinetree_batch(start, stop, descriptor, workspace)."""
-ROLL = "kinetree_roll"
-"""void kinetree_roll(start, stop, turns, until, every, words, states, workspace)."""
+LOOP = "kinetree_loop"
+"""void kinetree_loop(start, stop, steps, until, every, words, states, workspace)."""
 
 _HEAD = struct.Struct("<QQ")
 
@@ -27,9 +27,9 @@ class Layout(NamedTuple):
     outputs: tuple[int, ...]
 
 
-class Turning(NamedTuple):
-    """How the results of one turn become the arguments of the next: the first `states` outputs are the first inputs of
-    the next turn. Of the other inputs, those that are `moving` have new numbers at every turn."""
+class LoopCarry(NamedTuple):
+    """How the results of one step become the arguments of the next: the first `states` outputs are the first inputs of
+    the next step. Of the other inputs, those that are `moving` have new numbers at every step."""
 
     states: int
     moving: tuple[bool, ...]

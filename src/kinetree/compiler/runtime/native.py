@@ -70,7 +70,7 @@ class Interface(NamedTuple):
     """One result, returned as it is, and accepted as `out`."""
     fallback: Callable[..., Any]
     """fallback(self, *args, **kwargs): for whatever the native code does not know."""
-    home: str
+    module: str
     """The module it is from."""
     options: tuple[str, ...] = ()
     defaults: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class Interface(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A kernel behind a door, and for which calls it is."""
+    """A kernel of an entry, and for which calls it is."""
 
     code: Loaded | None
     """For one state; Python serves what is missing."""
@@ -109,10 +109,10 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-class _Home(str):
-    """The ``__module__`` of a bound call: a name that also keeps alive what the call runs."""
+class _ModuleName(str):
+    """The ``__module__`` of a bound call, which also keeps alive what the call runs."""
 
-    door: NativeEntry
+    entry: NativeEntry
 
 
 class NativeEntry:
@@ -131,42 +131,42 @@ class NativeEntry:
         if interface.spread_to > len(interface.arrays):
             raise ValueError(f"{interface.name} has no {interface.spread_to} arguments to spread a tuple over")
         fields = {
-            records.Door.FALLBACK: self._object(interface.fallback),
-            records.Door.PARAMETERS: self._table([self._name(name) for name in (*names, "out")]),
-            records.Door.POSITIONAL: len(names),
-            records.Door.ARRAYS: len(interface.arrays),
-            records.Door.INPUTS: self._forms([shape for _, shape in interface.arrays]),
-            records.Door.OUTPUTS: self._forms(interface.results),
-            records.Door.RESULTS: len(interface.results),
-            records.Door.BARE: int(interface.bare),
-            records.Door.SPREADS: interface.spreads,
-            records.Door.SPREAD_TO: interface.spread_to,
-            records.Door.RECYCLES: int(interface.bare and interface.results[0] != () and counts_are_as_expected()),
+            records.Entry.FALLBACK: self._object(interface.fallback),
+            records.Entry.PARAMETERS: self._table([self._name(name) for name in (*names, "out")]),
+            records.Entry.POSITIONAL: len(names),
+            records.Entry.ARRAYS: len(interface.arrays),
+            records.Entry.INPUTS: self._forms([shape for _, shape in interface.arrays]),
+            records.Entry.OUTPUTS: self._forms(interface.results),
+            records.Entry.RESULTS: len(interface.results),
+            records.Entry.BARE: int(interface.bare),
+            records.Entry.SPREADS: interface.spreads,
+            records.Entry.SPREAD_TO: interface.spread_to,
+            records.Entry.RECYCLES: int(interface.bare and interface.results[0] != () and counts_are_as_expected()),
         }
         if interface.presets:
             held = [0 if array is None else self._object(array) for array in interface.presets]
-            fields[records.Door.PRESETS] = self._table(held)
+            fields[records.Entry.PRESETS] = self._table(held)
         if mapping is not None:
             fields |= {
-                records.Door.WRAPPER: self._object(mapping.wrapper),
-                records.Door.VALUE: self._name(mapping.value),
-                records.Door.TAG: self._name(mapping.tag),
-                records.Door.UNTAGGED: self._name(mapping.untagged),
-                records.Door.MAPPED: self._forms([mapping.shape]),
+                records.Entry.WRAPPER: self._object(mapping.wrapper),
+                records.Entry.VALUE: self._name(mapping.value),
+                records.Entry.TAG: self._name(mapping.tag),
+                records.Entry.UNTAGGED: self._name(mapping.untagged),
+                records.Entry.MAPPED: self._forms([mapping.shape]),
             }
         slot = _Slot()
         self._hold = hold(slot)
         self._record = slot.record
-        for field in records.Door:
+        for field in records.Entry:
             self._record[field] = fields.get(field, 0)
         slot.method.name, slot.method.doc = interface.name.encode(), interface.text.encode()
         self._method = ctypes.addressof(slot.method)
 
     def bind(self, instance: object) -> Callable[..., Any]:
         """The call as a method of this object."""
-        home = _Home(self.interface.home)
-        home.door = self
-        return _new_function(self._method, instance, home)
+        module = _ModuleName(self.interface.module)
+        module.entry = self
+        return _new_function(self._method, instance, module)
 
     def set_variants(self, variants: Iterable[Variant]) -> None:
         """Let calls reach these kernels and no others, and of several that fit the first with the fewest places."""
@@ -182,8 +182,8 @@ class NativeEntry:
                 chain[records.VARIANT * k + field] = value
             if not variant.places and variant.options == self.interface.defaults:
                 plain = places[k]
-        self._record[records.Door.FIRST] = places[0]
-        self._record[records.Door.PLAIN] = plain
+        self._record[records.Entry.FIRST] = places[0]
+        self._record[records.Entry.PLAIN] = plain
 
     def _fields(self, variant: Variant) -> dict[records.Variant, int]:
         """All but what comes next."""
@@ -217,7 +217,7 @@ class NativeEntry:
         }
         return fields
 
-    # -- memory that lives as long as the door -----------------------------------------------------------------
+    # -- memory that lives as long as the entry ----------------------------------------------------------------
 
     def _object(self, value: object) -> int:
         self._kept.append(value)
@@ -244,22 +244,22 @@ class NativeEntry:
         return self._table(numbers)
 
 
-# -- doors come from pages of native code, which are never freed: their doors are used again ---------------------------
+# -- entries come from pages of native code, which are never freed: their entries are used again -----------------------
 
 
 class _Page:
-    """A module of native doors."""
+    """A module of native entries."""
 
     def __init__(self, object_file: bytes) -> None:
         self.code = LoadedCode(object_file, host(), library=False)
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.address(records.CONNECT))(python_addresses())
         place = ctypes.CFUNCTYPE(ctypes.c_void_p)(self.code.address(records.RECORDS))()
-        self.records = (ctypes.c_int64 * records.FIELDS * records.DOORS).from_address(place)
-        self.methods = (_MethodDef * records.DOORS)()
+        self.records = (ctypes.c_int64 * records.FIELDS * records.ENTRIES).from_address(place)
+        self.methods = (_MethodDef * records.ENTRIES)()
         for k, method in enumerate(self.methods):
-            method.function = self.code.address(records.door_name(k))
+            method.function = self.code.address(records.entry_name(k))
             method.flags = _FASTCALL_KEYWORDS
-        self.free = list(range(records.DOORS))
+        self.free = list(range(records.ENTRIES))
         self.gone = _gone
 
 
@@ -270,12 +270,14 @@ def _gone(*arguments: object, **named: object) -> None:
 _pages: list[_Page] = []
 _forget = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
 """Gives up a reference to an object, given its address or 0."""
-_RESULTS = (int(records.Door.LAST), int(records.Door.EARLIER))
-_CLOSED = tuple({records.Door.POSITIONAL: -1, records.Door.FALLBACK: id(_gone)}.get(field, 0) for field in records.Door)
+_RESULTS = (int(records.Entry.LAST), int(records.Entry.EARLIER))
+_CLOSED = tuple(
+    {records.Entry.POSITIONAL: -1, records.Entry.FALLBACK: id(_gone)}.get(field, 0) for field in records.Entry
+)
 
 
 class _Slot:
-    """A door's place in a page, free again when this is gone."""
+    """An entry's place in a page, free again when this is gone."""
 
     def __init__(self) -> None:
         with lock:
@@ -358,17 +360,17 @@ def _probe_succeeds() -> bool:
     def python(owner: object, x: Any, *, out: Any = None) -> str:
         return "python"
 
-    door = NativeEntry(Interface("probe", "probe($self, x)\n--\n\n", (("x", (2,)),), ((1,),), True, python, __name__))
-    door.set_variants([Variant(Loaded("single", Code(stored_object("probe", lambda: _PROBE, host()), 1, 0), host()))])
-    call, x, out = door.bind(door), np.array([1.0, 2.0]), np.zeros(1)
+    entry = NativeEntry(Interface("probe", "probe($self, x)\n--\n\n", (("x", (2,)),), ((1,),), True, python, __name__))
+    entry.set_variants([Variant(Loaded("single", Code(stored_object("probe", lambda: _PROBE, host()), 1, 0), host()))])
+    call, x, out = entry.bind(entry), np.array([1.0, 2.0]), np.zeros(1)
     kept = [call(x), call(x), call(x)]
     del kept[:]
-    return any(_nothing_is_lost(call, x, out, python, door) for _ in range(PROBES))
+    return any(_nothing_is_lost(call, x, out, python, entry) for _ in range(PROBES))
 
 
-def _nothing_is_lost(call: Any, x: Any, out: Any, python: Any, door: NativeEntry) -> bool:
+def _nothing_is_lost(call: Any, x: Any, out: Any, python: Any, entry: NativeEntry) -> bool:
     """Whether the calls give the right results and leave no references behind."""
-    counts = [sys.getrefcount(item) for item in (x, out, x.dtype, python, door)]
+    counts = [sys.getrefcount(item) for item in (x, out, x.dtype, python, entry)]
     for _ in range(3):
         if (
             call(x)[0] != 3.0
@@ -380,4 +382,4 @@ def _nothing_is_lost(call: Any, x: Any, out: Any, python: Any, door: NativeEntry
             return False
         if call([1.0, 2.0]) != "python" or call(x[::-1]) != "python" or call(x, out=x) != "python":
             return False
-    return counts == [sys.getrefcount(item) for item in (x, out, x.dtype, python, door)]
+    return counts == [sys.getrefcount(item) for item in (x, out, x.dtype, python, entry)]

@@ -76,7 +76,7 @@ def save_record(identity: str, target: Target, record: Any) -> None:
 
 
 def _makes_code(name: str) -> bool:
-    """Whether what has this name has a part in turning graphs into code."""
+    """Whether what has this name has a part in carry graphs into code."""
     return name.startswith("kinetree.compiler") or not name.startswith("kinetree.")
 
 

@@ -7,7 +7,7 @@ from string import Template
 from kinetree.compiler.codegen.entry import interpreter, records
 from kinetree.compiler.codegen.entry.arrays import ARRAYS
 from kinetree.compiler.codegen.entry.batch import RUN_BATCH
-from kinetree.compiler.codegen.entry.doors import ENTER
+from kinetree.compiler.codegen.entry.enter import ENTER
 from kinetree.compiler.codegen.entry.matching import MATCHING
 from kinetree.compiler.codegen.entry.references import REFERENCES
 from kinetree.compiler.codegen.entry.results import RESULTS
@@ -15,23 +15,23 @@ from kinetree.compiler.codegen.entry.single import RUN_SINGLE
 
 
 def entry_assembly() -> str:
-    """The module: CONNECT, RECORDS, and the DOORS."""
+    """The module: CONNECT, RECORDS, and the ENTRIES."""
     parts = (_TABLES, ARRAYS, MATCHING, REFERENCES, RESULTS, RUN_SINGLE, ENTER, RUN_BATCH)
-    doors = [
-        f"define ptr @{records.door_name(k)}(ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {{\n"
+    entries = [
+        f"define ptr @{records.entry_name(k)}(ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {{\n"
         f"  %record = getelementptr i64, ptr @records, i64 {k * records.FIELDS}\n"
         f"  %r = tail call fastcc ptr @enter(ptr %record, ptr %self, ptr %args, i64 %nargs, ptr %names)\n"
         f"  ret ptr %r\n}}"
-        for k in range(records.DOORS)
+        for k in range(records.ENTRIES)
     ]
-    return "\n\n".join([Template(_macros("".join(parts))).substitute(_constants()), *doors])
+    return "\n\n".join([Template(_macros("".join(parts))).substitute(_constants()), *entries])
 
 
 def _constants() -> dict[str, str]:
     """What stands for ``$NAME``: limits, places of fields [bytes], flags."""
     named = {**vars(records), **vars(interpreter)}
     constants = {name: value for name, value in named.items() if name.isupper() and isinstance(value, int)}
-    for group in (records.Door, records.Form, records.Variant):
+    for group in (records.Entry, records.Form, records.Variant):
         constants |= {f"{group.__name__}_{field.name}": 8 * field for field in group}
     constants |= {f"py_{name}": 8 * k for k, name in enumerate(interpreter.PYTHON)}
     constants["N_PYTHON"] = len(interpreter.PYTHON)
@@ -42,7 +42,7 @@ def _constants() -> dict[str, str]:
 
 
 def _macros(text: str) -> str:
-    """Field access in one line: ``%x = field ptr %record, Door_FIRST`` and ``%f = python PyErr_Clear``."""
+    """Field access in one line: ``%x = field ptr %record, Entry_FIRST`` and ``%f = python PyErr_Clear``."""
     lines = []
     for line in text.splitlines():
         words = line.replace(",", "").split()
@@ -58,7 +58,7 @@ def _macros(text: str) -> str:
 
 _TABLES = """
 @python = internal global [$N_PYTHON x ptr] zeroinitializer, align 64
-@records = internal global [$DOORS x [$FIELDS x i64]] zeroinitializer, align 64
+@records = internal global [$ENTRIES x [$FIELDS x i64]] zeroinitializer, align 64
 
 define void @kinetree_connect(ptr %table) nounwind {
 entry:

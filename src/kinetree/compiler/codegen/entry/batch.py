@@ -108,12 +108,12 @@ no:
 }
 
 ; New arrays (N, …) for all results; false with an exception set if there is no memory.
-define internal fastcc i1 @allocate_batch(ptr %door, i64 %states, ptr %results, ptr %places) nounwind {
+define internal fastcc i1 @allocate_batch(ptr %record, i64 %states, ptr %results, ptr %places) nounwind {
 entry:
   %shape = alloca [$MOST_AXES x i64], align 16
   store i64 %states, ptr %shape
-  %count = field i64 %door, Door_RESULTS
-  %forms = field ptr %door, Door_OUTPUTS
+  %count = field i64 %record, Entry_RESULTS
+  %forms = field ptr %record, Entry_OUTPUTS
   %ndarray = python ndarray
   %float64 = python float64
   %Py_IncRef = python Py_IncRef
@@ -168,7 +168,7 @@ no:
 }
 
 ; One call of a variant's kernel for a batch. The address 1 stands for: let Python do it.
-define internal fastcc ptr @run_batch(ptr %door, ptr %variant, ptr %slots) nounwind noinline {
+define internal fastcc ptr @run_batch(ptr %record, ptr %variant, ptr %slots) nounwind noinline {
 entry:
   %descriptor = alloca [$MOST_DESCRIPTOR x i64], align 16
   %results = alloca [$MOST_OUTPUTS x ptr], align 16
@@ -176,9 +176,9 @@ entry:
   %known = icmp ne ptr %kernel, null
   br i1 %known, label %first, label %python
 first:
-  %arrays = field i64 %door, Door_ARRAYS
-  %forms = field ptr %door, Door_INPUTS
-  %count = field i64 %door, Door_RESULTS
+  %arrays = field i64 %record, Entry_ARRAYS
+  %forms = field ptr %record, Entry_INPUTS
+  %count = field i64 %record, Entry_RESULTS
   br label %find
 find:  ; the batch axis of the first array that has one
   %f = phi i64 [0, %first], [%f1, %find_next]
@@ -221,7 +221,7 @@ found:
 allocating:
   %triples = mul i64 %arrays, 3
   %places = getelementptr i64, ptr %descriptor, i64 %triples
-  %allocated = call fastcc i1 @allocate_batch(ptr %door, i64 %states, ptr %results, ptr %places)
+  %allocated = call fastcc i1 @allocate_batch(ptr %record, i64 %states, ptr %results, ptr %places)
   br i1 %allocated, label %memory, label %error
 memory:
   %status = field ptr %variant, Variant_STATUS
@@ -277,7 +277,7 @@ running:
 done:
   %PyMem_RawFree = python PyMem_RawFree
   call void %PyMem_RawFree(ptr %room)
-  %result = call fastcc ptr @finish(ptr %door, ptr %results, ptr null)
+  %result = call fastcc ptr @finish(ptr %record, ptr %results, ptr null)
   ret ptr %result
 free:
   %PyMem_RawFree2 = python PyMem_RawFree

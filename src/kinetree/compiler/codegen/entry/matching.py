@@ -23,10 +23,10 @@ no:
 }
 
 ; Puts arguments given by name into their places; false if a name is unknown or given twice.
-define internal fastcc i1 @by_name(ptr %door, ptr %slots, ptr %values, ptr %names) nounwind {
+define internal fastcc i1 @by_name(ptr %record, ptr %slots, ptr %values, ptr %names) nounwind {
 entry:
-  %parameters = field ptr %door, Door_PARAMETERS
-  %positional = field i64 %door, Door_POSITIONAL
+  %parameters = field ptr %record, Entry_PARAMETERS
+  %positional = field i64 %record, Entry_POSITIONAL
   %PyTuple_Size = python PyTuple_Size
   %PyTuple_GetItem = python PyTuple_GetItem
   %count = call i64 %PyTuple_Size(ptr %names)
@@ -68,10 +68,10 @@ no:
 }
 
 ; Whether the strings between the arrays and `out` are those of this variant.
-define internal fastcc i1 @has_options(ptr %door, ptr %variant, ptr %slots) nounwind {
+define internal fastcc i1 @has_options(ptr %record, ptr %variant, ptr %slots) nounwind {
 entry:
-  %arrays = field i64 %door, Door_ARRAYS
-  %positional = field i64 %door, Door_POSITIONAL
+  %arrays = field i64 %record, Entry_ARRAYS
+  %positional = field i64 %record, Entry_POSITIONAL
   %options = field ptr %variant, Variant_OPTIONS
   br label %head
 head:
@@ -105,7 +105,7 @@ no:
 
 ; Whether all arrays of a mapping have a place in this variant; puts them there, and zeros elsewhere.
 ; Every object taken from it is held, since to ask for an attribute may run code of the user's.
-define internal fastcc i1 @has_places(ptr %door, ptr %variant, ptr %mapping, ptr %found, ptr %held) nounwind {
+define internal fastcc i1 @has_places(ptr %record, ptr %variant, ptr %mapping, ptr %found, ptr %held) nounwind {
 entry:
   %key_at = alloca ptr
   %value_at = alloca ptr
@@ -148,8 +148,8 @@ size:
   %fits = or i1 %exact, %partly
   br i1 %fits, label %start, label %no
 start:
-  %wrapper = field ptr %door, Door_WRAPPER
-  %untagged = field ptr %door, Door_UNTAGGED
+  %wrapper = field ptr %record, Entry_WRAPPER
+  %untagged = field ptr %record, Entry_UNTAGGED
   %PyDict_Next = python PyDict_Next
   %Py_IncRef = python Py_IncRef
   store i64 0, ptr %position
@@ -172,8 +172,8 @@ tagged:
   %is_wrapped = icmp eq ptr %value_type, %wrapper
   br i1 %is_wrapped, label %unwrap, label %search
 unwrap:
-  %array = call fastcc ptr @attribute(ptr %door, ptr %value, i64 ${Door_VALUE}, ptr %held)
-  %tag = call fastcc ptr @attribute(ptr %door, ptr %value, i64 ${Door_TAG}, ptr %held)
+  %array = call fastcc ptr @attribute(ptr %record, ptr %value, i64 ${Entry_VALUE}, ptr %held)
+  %tag = call fastcc ptr @attribute(ptr %record, ptr %value, i64 ${Entry_TAG}, ptr %held)
   %no_array = icmp eq ptr %array, null
   %no_tag = icmp eq ptr %tag, null
   %failed = or i1 %no_array, %no_tag

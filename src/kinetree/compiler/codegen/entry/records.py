@@ -5,8 +5,8 @@
 
 from enum import IntEnum
 
-DOORS = 64
-"""Doors of one module."""
+ENTRIES = 64
+"""Native entries of one module."""
 MOST_PARAMETERS = 20
 """Parameters of a call, `out` included."""
 MOST_INPUTS = 48
@@ -20,16 +20,16 @@ MOST_HELD = 4 * MOST_INPUTS
 CONNECT = "kinetree_connect"
 """void kinetree_connect(table): the addresses of PYTHON, in its order."""
 RECORDS = "kinetree_records"
-"""ptr kinetree_records(): the door records, DOORS * FIELDS fields."""
+"""ptr kinetree_records(): the records of all entries, ENTRIES * FIELDS fields."""
 
 
-def door_name(k: int) -> str:
-    """PyObject *door(self, args, nargs, names), the k-th."""
-    return f"kinetree_door{k}"
+def entry_name(k: int) -> str:
+    """PyObject *entry(self, args, nargs, names), the k-th."""
+    return f"kinetree_entry{k}"
 
 
-class Door(IntEnum):
-    """Fields of a door's record."""
+class Entry(IntEnum):
+    """Fields of an entry's record."""
 
     PLAIN = 0  # the variant for a call with nothing but arrays, or 0
     FIRST = 1  # the first of all variants, or 0
@@ -47,7 +47,7 @@ class Door(IntEnum):
     UNTAGGED = 13  # the tag of an array that carries none
     MAPPED = 14  # the form of the arrays in a mapping
     LAST = 15  # the last result, and
-    EARLIER = 16  # the one before, each with a reference of the door's
+    EARLIER = 16  # the one before, each with a reference of the entry's
     RECYCLES = 17  # 1: use them again
     PRESETS = 18  # per array, what it is where it is not given, or 0; or 0 if there are none
     SPREADS = 19  # of so many arguments by position the last may be a tuple, of that one and those after it; or 0
@@ -55,7 +55,7 @@ class Door(IntEnum):
 
 
 FIELDS = 24
-"""Fields from one door's record to the next."""
+"""Fields from one entry's record to the next."""
 
 
 class Form(IntEnum):

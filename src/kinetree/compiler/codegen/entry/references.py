@@ -35,9 +35,9 @@ end:
 }
 
 ; An attribute of an object, held; null if there is none or no room.
-define internal fastcc ptr @attribute(ptr %door, ptr %object, i64 %field, ptr %held) nounwind {
+define internal fastcc ptr @attribute(ptr %record, ptr %object, i64 %field, ptr %held) nounwind {
 entry:
-  %name_at = getelementptr i8, ptr %door, i64 %field
+  %name_at = getelementptr i8, ptr %record, i64 %field
   %name = load ptr, ptr %name_at
   %PyObject_GetAttr = python PyObject_GetAttr
   %value = call ptr %PyObject_GetAttr(ptr %object, ptr %name)

@@ -1,13 +1,13 @@
 """The results of a call: the arrays a kernel writes into, new or used again, and what Python gets of them.
 
-A result that nobody but the door refers to any more is used again for the next one: in a loop, two arrays take turns,
-and nothing is allocated. All that shows of it is the door's reference: `ndarray.resize` wants to be told
+A result that nobody but the entry refers to any more is used again for the next one: in a loop, two arrays take turns,
+and nothing is allocated. All that shows of it is the entry's reference: `ndarray.resize` wants to be told
 refcheck=False, and a result that only weak references know may live on.
 """
 
 RESULTS = """
 ; A result of an earlier call, if nobody else refers to it, not even weakly, and it still is what it was; or null.
-define internal fastcc ptr @recycled(ptr %door, ptr %object) nounwind {
+define internal fastcc ptr @recycled(ptr %record, ptr %object) nounwind {
 entry:
   %absent = icmp eq ptr %object, null
   br i1 %absent, label %no, label %look
@@ -22,7 +22,7 @@ look:
   %alone = and i1 %alone1, %no_base
   br i1 %alone, label %form, label %no
 form:
-  %forms = field ptr %door, Door_OUTPUTS
+  %forms = field ptr %record, Entry_OUTPUTS
   %data = call fastcc ptr @data(ptr %object, ptr %forms, i32 $OWN)
   %changed = icmp eq ptr %data, null
   br i1 %changed, label %no, label %yes
@@ -35,9 +35,9 @@ no:
 }
 
 ; Remembers a new result in place of the earlier one.
-define internal fastcc void @remember(ptr %door, ptr %object) nounwind {
-  %last = field ptr %door, Door_LAST
-  %earlier = field ptr %door, Door_EARLIER
+define internal fastcc void @remember(ptr %record, ptr %object) nounwind {
+  %last = field ptr %record, Entry_LAST
+  %earlier = field ptr %record, Entry_EARLIER
   store ptr %last, ptr %earlier.at
   store ptr %object, ptr %last.at
   %Py_IncRef = python Py_IncRef
@@ -48,19 +48,19 @@ define internal fastcc void @remember(ptr %door, ptr %object) nounwind {
 }
 
 ; Arrays for all results that are arrays; false with an exception set if there is no memory.
-define internal fastcc i1 @allocate(ptr %door, ptr %variant, ptr %results, ptr %outputs) nounwind {
+define internal fastcc i1 @allocate(ptr %record, ptr %variant, ptr %results, ptr %outputs) nounwind {
 entry:
-  %recycles = field i64 %door, Door_RECYCLES
+  %recycles = field i64 %record, Entry_RECYCLES
   %may_recycle = icmp ne i64 %recycles, 0
   br i1 %may_recycle, label %try_earlier, label %anew
 try_earlier:
-  %earlier = field ptr %door, Door_EARLIER
-  %old = call fastcc ptr @recycled(ptr %door, ptr %earlier)
+  %earlier = field ptr %record, Entry_EARLIER
+  %old = call fastcc ptr @recycled(ptr %record, ptr %earlier)
   %no_old = icmp eq ptr %old, null
   br i1 %no_old, label %try_last, label %reuse
 try_last:
-  %last = field ptr %door, Door_LAST
-  %newer = call fastcc ptr @recycled(ptr %door, ptr %last)
+  %last = field ptr %record, Entry_LAST
+  %newer = call fastcc ptr @recycled(ptr %record, ptr %last)
   %no_newer = icmp eq ptr %newer, null
   br i1 %no_newer, label %anew, label %reuse
 reuse:
@@ -70,8 +70,8 @@ reuse:
   store ptr %again_data, ptr %outputs
   ret i1 true
 anew:
-  %count = field i64 %door, Door_RESULTS
-  %forms = field ptr %door, Door_OUTPUTS
+  %count = field i64 %record, Entry_RESULTS
+  %forms = field ptr %record, Entry_OUTPUTS
   %scratch = field ptr %variant, Variant_SCRATCH
   %ndarray = python ndarray
   %float64 = python float64
@@ -116,7 +116,7 @@ yes:
   br i1 %may_recycle, label %remembering, label %complete
 remembering:
   %first_result = load ptr, ptr %results
-  call fastcc void @remember(ptr %door, ptr %first_result)
+  call fastcc void @remember(ptr %record, ptr %first_result)
   br label %complete
 complete:
   ret i1 true
@@ -126,10 +126,10 @@ no:
 }
 
 ; The results as Python has them: a number for each that has no axes, and a tuple if there are several.
-define internal fastcc ptr @finish(ptr %door, ptr %results, ptr %outputs) nounwind {
+define internal fastcc ptr @finish(ptr %record, ptr %results, ptr %outputs) nounwind {
 entry:
-  %count = field i64 %door, Door_RESULTS
-  %bare = field i64 %door, Door_BARE
+  %count = field i64 %record, Entry_RESULTS
+  %bare = field i64 %record, Entry_BARE
   %float64 = python float64
   %PyArray_Scalar = python PyArray_Scalar
   %PyTuple_New = python PyTuple_New

@@ -2,12 +2,12 @@
 
 RUN_SINGLE = """
 ; Whether the memory of `out` and of any input have a byte in common.
-define internal fastcc i1 @overlaps(ptr %door, ptr %out, ptr %inputs, i64 %places) nounwind {
+define internal fastcc i1 @overlaps(ptr %record, ptr %out, ptr %inputs, i64 %places) nounwind {
 entry:
-  %arrays = field i64 %door, Door_ARRAYS
-  %forms = field ptr %door, Door_INPUTS
-  %out_forms = field ptr %door, Door_OUTPUTS
-  %mapped_form = field ptr %door, Door_MAPPED
+  %arrays = field i64 %record, Entry_ARRAYS
+  %forms = field ptr %record, Entry_INPUTS
+  %out_forms = field ptr %record, Entry_OUTPUTS
+  %mapped_form = field ptr %record, Entry_MAPPED
   %out_count = field i64 %out_forms, Form_COUNT
   %out_end = getelementptr double, ptr %out, i64 %out_count
   %total = add i64 %arrays, %places
@@ -37,10 +37,10 @@ no:
 }
 
 ; The memory of all inputs, as the kernel takes it; false if any is not what it should be.
-define internal fastcc i1 @take(ptr %door, ptr %variant, ptr %slots, ptr %found, i64 %places, ptr %inputs) nounwind {
+define internal fastcc i1 @take(ptr %record, ptr %variant, ptr %slots, ptr %found, i64 %places, ptr %inputs) nounwind {
 entry:
-  %arrays = field i64 %door, Door_ARRAYS
-  %forms = field ptr %door, Door_INPUTS
+  %arrays = field i64 %record, Entry_ARRAYS
+  %forms = field ptr %record, Entry_INPUTS
   br label %head
 head:
   %k = phi i64 [0, %entry], [%next, %good]
@@ -70,7 +70,7 @@ mapped_one:
   %absent = icmp eq ptr %item, null
   br i1 %absent, label %mapped_good, label %mapped_given
 mapped_given:
-  %mapped_form = field ptr %door, Door_MAPPED
+  %mapped_form = field ptr %record, Entry_MAPPED
   %item_data = call fastcc ptr @data(ptr %item, ptr %mapped_form, i32 $IN)
   %item_wrong = icmp eq ptr %item_data, null
   br i1 %item_wrong, label %no, label %mapped_good
@@ -117,12 +117,12 @@ end:
 }
 
 ; One call of a variant's kernel. The address 1 stands for: let Python do it.
-define internal fastcc ptr @run(ptr %door, ptr %variant, ptr %slots, ptr %found, i64 %places, ptr %out) nounwind {
+define internal fastcc ptr @run(ptr %record, ptr %variant, ptr %slots, ptr %found, i64 %places, ptr %out) nounwind {
 entry:
   %inputs = alloca [$MOST_INPUTS x ptr], align 16
   %outputs = alloca [$MOST_OUTPUTS x ptr], align 16
   %results = alloca [$MOST_OUTPUTS x ptr], align 16
-  %count = field i64 %door, Door_RESULTS
+  %count = field i64 %record, Entry_RESULTS
   %status = field ptr %variant, Variant_STATUS
   %scratch = field ptr %variant, Variant_SCRATCH
   %checks = icmp ne ptr %status, null
@@ -133,11 +133,11 @@ entry:
 start:
   br i1 %fresh, label %allocating, label %given
 allocating:
-  %allocated = call fastcc i1 @allocate(ptr %door, ptr %variant, ptr %results, ptr %outputs)
+  %allocated = call fastcc i1 @allocate(ptr %record, ptr %variant, ptr %results, ptr %outputs)
   br i1 %allocated, label %taking, label %error
 given:
-  %bare = field i64 %door, Door_BARE
-  %form = field ptr %door, Door_OUTPUTS
+  %bare = field i64 %record, Entry_BARE
+  %form = field ptr %record, Entry_OUTPUTS
   %one_result = icmp ne i64 %bare, 0
   br i1 %one_result, label %given_form, label %python
 given_form:
@@ -150,7 +150,7 @@ given_good:
   br label %taking
 taking:
   %memory = phi ptr [null, %allocating], [%out_data, %given_good]
-  %taken = call fastcc i1 @take(ptr %door, ptr %variant, ptr %slots, ptr %found, i64 %places, ptr %inputs)
+  %taken = call fastcc i1 @take(ptr %record, ptr %variant, ptr %slots, ptr %found, i64 %places, ptr %inputs)
   br i1 %taken, label %apart, label %not_taken
 not_taken:
   br i1 %fresh, label %give_back, label %python
@@ -162,12 +162,12 @@ not_one:  ; then perhaps many
   %perhaps = and i1 %fresh, %plain
   br i1 %perhaps, label %many, label %python
 many:
-  %answer = call fastcc ptr @run_batch(ptr %door, ptr %variant, ptr %slots)
+  %answer = call fastcc ptr @run_batch(ptr %record, ptr %variant, ptr %slots)
   ret ptr %answer
 apart:
   br i1 %fresh, label %calling, label %apart_given
 apart_given:
-  %shared = call fastcc i1 @overlaps(ptr %door, ptr %memory, ptr %inputs, i64 %places)
+  %shared = call fastcc i1 @overlaps(ptr %record, ptr %memory, ptr %inputs, i64 %places)
   br i1 %shared, label %refuse, label %calling
 calling:
   %status_at = getelementptr ptr, ptr %outputs, i64 %count
@@ -182,12 +182,12 @@ checking:
 done:
   br i1 %fresh, label %finishing, label %copying
 finishing:
-  %result = call fastcc ptr @finish(ptr %door, ptr %results, ptr %outputs)
+  %result = call fastcc ptr @finish(ptr %record, ptr %results, ptr %outputs)
   ret ptr %result
 copying:
   br i1 %checks, label %copy_start, label %give
 copy_start:
-  %out_form = field ptr %door, Door_OUTPUTS
+  %out_form = field ptr %record, Entry_OUTPUTS
   %numbers = field i64 %out_form, Form_COUNT
   call fastcc void @copy(ptr %scratch, ptr %memory, i64 %numbers)
   br label %give

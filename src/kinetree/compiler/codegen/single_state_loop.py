@@ -1,21 +1,21 @@
-"""The loop of a simulation for one state: a kernel whose results are its next arguments, turn after turn."""
+"""The loop of a simulation for one state: a kernel whose results are its next arguments, step after step."""
 
 from __future__ import annotations
 
 from kinetree.compiler.codegen.tiles import loop
 
-ROLL_SINGLE = "kinetree_roll_single"
+LOOP_SINGLE = "kinetree_loop_single"
 
 
-def roll_single_assembly() -> str:
-    """void roll_single(kernel, turns, until, every, inputs, outputs, words, workspace).
+def single_state_loop_assembly() -> str:
+    """void loop_single(kernel, steps, until, every, inputs, outputs, words, workspace).
 
-    Words: how many inputs there are, and of each the distance from turn to turn in bytes; the addresses of the states
+    Words: how many inputs there are, and of each the distance from step to step in bytes; the addresses of the states
     and of the results that follow them, and how many numbers they are; how many records there are, and of each whence,
-    whither, how many numbers and the distance from record to record in bytes. Records are made after `until` turns and
+    whither, how many numbers and the distance from record to record in bytes. Records are made after `until` steps and
     then after every `every` ones.
     """
-    turn = [
+    step = [
         "  call void %kernel(ptr %inputs, ptr %outputs, ptr %work)",
         "  br label %carry.enter",
         *_copy("carry", "%result", "%state", "%total", "move.enter"),
@@ -26,16 +26,16 @@ def roll_single_assembly() -> str:
         "  %left = sub i64 %waited, 1",
         "  store i64 %left, ptr %waiting, align 8",
         "  %due = icmp eq i64 %left, 0",
-        "  br i1 %due, label %due.enter, label %turn.done",
+        "  br i1 %due, label %due.enter, label %step.done",
         "due.enter:",
         "  store i64 %every, ptr %waiting, align 8",
         "  br label %record.enter",
         "record.enter:",
-        *loop("record", "0", 1, "%records", _recorded(), "turn.done", last="record.done"),
-        "turn.done:",
+        *loop("record", "0", 1, "%records", _recorded(), "step.done", last="record.done"),
+        "step.done:",
     ]
     lines = [
-        f"define void @{ROLL_SINGLE}(ptr %kernel, i64 %turns, i64 %until, i64 %every, ptr %inputs, ptr %outputs, "
+        f"define void @{LOOP_SINGLE}(ptr %kernel, i64 %steps, i64 %until, i64 %every, ptr %inputs, ptr %outputs, "
         "ptr %words, ptr %work) nounwind {",
         "  %waiting = alloca i64, align 8",
         "  store i64 %until, ptr %waiting, align 8",
@@ -44,9 +44,9 @@ def roll_single_assembly() -> str:
         "  %fixed = getelementptr i64, ptr %distances, i64 %count",
         *_fields("%fixed", {"state": "ptr", "result": "ptr", "total": "i64", "records": "i64"}),
         "  %table = getelementptr i64, ptr %fixed, i64 4",
-        "  br label %turn.enter",
-        "turn.enter:",
-        *loop("turn", "0", 1, "%turns", turn, "end", last="turn.done"),
+        "  br label %step.enter",
+        "step.enter:",
+        *loop("step", "0", 1, "%steps", step, "end", last="step.done"),
         "end:",
         "  ret void",
         "}",
@@ -75,7 +75,7 @@ def _copy(name: str, source: str, target: str, size: str, after: str) -> list[st
 
 
 def _moved() -> list[str]:
-    """An input goes on to its numbers of the next turn."""
+    """An input goes on to its numbers of the next step."""
     return [
         "  %input.at = getelementptr i64, ptr %inputs, i64 %move",
         "  %by.at = getelementptr i64, ptr %distances, i64 %move",

@@ -1,7 +1,7 @@
-"""The loop of a simulation: blocks of states that go through a kernel turn after turn, their results fed back.
+"""The loop of a simulation: blocks of states that go through a kernel step after step, their results fed back.
 
 The states of a block lie side by side in a tile, (numbers, lanes), which the kernel reads as it is and into which its
-results are copied after every turn: rows are transposed only for what is recorded. All turns of a block come before the
+results are copied after every step: rows are transposed only for what is recorded. All steps of a block come before the
 next block, so that what is at work stays in the first cache; kernels too long for the instruction cache take two blocks
 through each part together, as in a batch.
 """
@@ -15,24 +15,24 @@ from kinetree.compiler.codegen.kernel import BlockSpace
 from kinetree.compiler.codegen.tiles import loop, pack
 from kinetree.compiler.codegen.write import count, unpack, zero_table, zero_tiles
 from kinetree.compiler.graph.expr import Node
-from kinetree.compiler.runtime.code import ROLL, Turning
+from kinetree.compiler.runtime.code import LOOP, LoopCarry
 
 PER_INPUT, PER_OUTPUT = 4, 3
 """Words of an input that is not part of the states (address, distances from state to state, from number to number and
-from turn to turn) and of an output (address or 0, distances from state to state and from record to record), distances
+from step to step) and of an output (address or 0, distances from state to state and from record to record), distances
 in numbers."""
 
 
-def emit_roll(space: BlockSpace, parts: int, outputs: Sequence[Node], turning: Turning) -> str:
-    """void kinetree_roll(start, stop, turns, until, every, words, states, workspace).
+def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry: LoopCarry) -> str:
+    """void kinetree_loop(start, stop, steps, until, every, words, states, workspace).
 
     The states from start to stop, whose tiles lie one behind the other at `states`; what has an address is recorded
-    after `until` turns and then after every `every` ones.
+    after `until` steps and then after every `every` ones.
     """
     W, group = space.width.lanes, group_size(parts)
-    tile = W * sum(space.layout.inputs[: turning.states])
+    tile = W * sum(space.layout.inputs[: carry.states])
     lines = [
-        f"define void @{ROLL}(i64 %start, i64 %stop, i64 %turns, i64 %until, i64 %every, ptr %words, ptr %states, "
+        f"define void @{LOOP}(i64 %start, i64 %stop, i64 %steps, i64 %until, i64 %every, ptr %words, ptr %states, "
         "ptr %work) nounwind {",
         "  %waiting = alloca i64, align 8",
         "  %recorded = alloca i64, align 8",
@@ -45,23 +45,23 @@ def emit_roll(space: BlockSpace, parts: int, outputs: Sequence[Node], turning: T
         "beginning": [
             f"  call fastcc void @kinetree.begin({here.format('beginning')}, ptr %beginning.tile, ptr %beginning.work)"
         ],
-        "reading": [f"  call fastcc void @kinetree.read({here.format('reading')}, i64 %turn, ptr %reading.work)"],
+        "reading": [f"  call fastcc void @kinetree.read({here.format('reading')}, i64 %step, ptr %reading.work)"],
         **{f"part{k}": [f"  call fastcc void @{BLOCK}.part{k}(ptr %part{k}.work)"] for k in range(parts)},
         "carrying": ["  call fastcc void @kinetree.carry(ptr %carrying.tile, ptr %carrying.work)"],
         "writing": [f"  call fastcc void @kinetree.write({here.format('writing')}, i64 %record, ptr %writing.work)"],
     }
     blocks = {name: _for_blocks(name, body, space, tile) for name, body in calls.items()}
-    order = [*(["reading"] if any(turning.moving) else []), *(f"part{k}" for k in range(parts)), "carrying"]
-    turn = [f"  br label %{order[0]}.enter"]
+    order = [*(["reading"] if any(carry.moving) else []), *(f"part{k}" for k in range(parts)), "carrying"]
+    step = [f"  br label %{order[0]}.enter"]
     for name, after in zip(order, [*order[1:], "judge"], strict=True):
-        turn += [f"{name}.enter:", *blocks[name](after if after == "judge" else f"{after}.enter")]
-    turn += [
+        step += [f"{name}.enter:", *blocks[name](after if after == "judge" else f"{after}.enter")]
+    step += [
         "judge:",
         "  %waited = load i64, ptr %waiting, align 8",
         "  %left = sub i64 %waited, 1",
         "  store i64 %left, ptr %waiting, align 8",
         "  %due = icmp eq i64 %left, 0",
-        "  br i1 %due, label %due.enter, label %turn.done",
+        "  br i1 %due, label %due.enter, label %step.done",
         "due.enter:",
         "  %record = load i64, ptr %recorded, align 8",
         "  %record.next = add i64 %record, 1",
@@ -69,8 +69,8 @@ def emit_roll(space: BlockSpace, parts: int, outputs: Sequence[Node], turning: T
         "  store i64 %every, ptr %waiting, align 8",
         "  br label %writing.enter",
         "writing.enter:",
-        *blocks["writing"]("turn.done"),
-        "turn.done:",
+        *blocks["writing"]("step.done"),
+        "step.done:",
     ]
     body = [
         f"  %past = add i64 %group, {W * group}",
@@ -80,9 +80,9 @@ def emit_roll(space: BlockSpace, parts: int, outputs: Sequence[Node], turning: T
         "  store i64 0, ptr %recorded, align 8",
         "  br label %beginning.enter",
         "beginning.enter:",
-        *blocks["beginning"]("turn.enter"),
-        "turn.enter:",
-        *loop("turn", "0", 1, "%turns", turn, "group.done", last="turn.done"),
+        *blocks["beginning"]("step.enter"),
+        "step.enter:",
+        *loop("step", "0", 1, "%steps", step, "group.done", last="step.done"),
         "group.done:",
     ]
     lines += [
@@ -93,10 +93,10 @@ def emit_roll(space: BlockSpace, parts: int, outputs: Sequence[Node], turning: T
         "  ret void",
         "}",
     ]
-    texts = ["\n".join(lines), _begin(space, turning), _carry(space, turning), _write(space, turning)]
-    if any(turning.moving):
-        texts.append(_read(space, turning))
-    texts += [pack(size, space.width) for size in dict.fromkeys(space.layout.inputs[turning.states :])]
+    texts = ["\n".join(lines), _begin(space, carry), _carry(space, carry), _write(space, carry)]
+    if any(carry.moving):
+        texts.append(_read(space, carry))
+    texts += [pack(size, space.width) for size in dict.fromkeys(space.layout.inputs[carry.states :])]
     position = 0
     for j, n in enumerate(space.layout.outputs):
         zeros = zero_tiles(outputs[position : position + n], W)
@@ -128,8 +128,8 @@ def _words(start: int, names: Sequence[str]) -> list[str]:
     return lines
 
 
-def _input_words(j: int, turning: Turning) -> list[str]:
-    return _words(PER_INPUT * (j - turning.states), [f"in{j}", f"row{j}", f"column{j}", f"step{j}"])
+def _input_words(j: int, carry: LoopCarry) -> list[str]:
+    return _words(PER_INPUT * (j - carry.states), [f"in{j}", f"row{j}", f"column{j}", f"step{j}"])
 
 
 def _place(j: int, place: str, stride: str) -> list[str]:
@@ -142,7 +142,7 @@ def _place(j: int, place: str, stride: str) -> list[str]:
     ]
 
 
-def _begin(space: BlockSpace, turning: Turning) -> str:
+def _begin(space: BlockSpace, carry: LoopCarry) -> str:
     """States of the block at state i are in its tile; what stays the same is transposed once."""
     W, inputs = space.width.lanes, space.layout.inputs
     lines = [
@@ -150,14 +150,14 @@ def _begin(space: BlockSpace, turning: Turning) -> str:
         "nounwind noinline {",
         *count(W),
     ]
-    for j in range(turning.states):
+    for j in range(carry.states):
         lines.append(f"  %state{j} = getelementptr double, ptr %tile, i64 {W * sum(inputs[:j])}")
         lines += _place(j, f"%state{j}", str(W))
-    for j in range(turning.states, len(inputs)):
+    for j in range(carry.states, len(inputs)):
         lines.append(f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}")
         lines += _place(j, f"%packed{j}", str(W))
-        if not turning.moving[j - turning.states]:
-            lines += [*_input_words(j, turning), *_packed(j, inputs[j], f"%in{j}")]
+        if not carry.moving[j - carry.states]:
+            lines += [*_input_words(j, carry), *_packed(j, inputs[j], f"%in{j}")]
     return "\n".join([*lines, "  ret void", "}"])
 
 
@@ -170,26 +170,26 @@ def _packed(j: int, size: int, start: str) -> list[str]:
     ]
 
 
-def _read(space: BlockSpace, turning: Turning) -> str:
-    """Inputs of this turn."""
+def _read(space: BlockSpace, carry: LoopCarry) -> str:
+    """Inputs of this step."""
     lines = [
-        "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %words, i64 %turn, ptr %work) "
+        "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %words, i64 %step, ptr %work) "
         "nounwind noinline {",
         *count(space.width.lanes),
     ]
-    for j in range(turning.states, len(space.layout.inputs)):
-        if turning.moving[j - turning.states]:
+    for j in range(carry.states, len(space.layout.inputs)):
+        if carry.moving[j - carry.states]:
             lines += [
-                *_input_words(j, turning),
+                *_input_words(j, carry),
                 f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
-                f"  %along{j} = mul i64 %turn, %step{j}",
+                f"  %along{j} = mul i64 %step, %step{j}",
                 f"  %now{j} = getelementptr double, ptr %in{j}, i64 %along{j}",
                 *_packed(j, space.layout.inputs[j], f"%now{j}"),
             ]
     return "\n".join([*lines, "  ret void", "}"])
 
 
-def _carry(space: BlockSpace, turning: Turning) -> str:
+def _carry(space: BlockSpace, carry: LoopCarry) -> str:
     """Results become states; they lie in the same order."""
     real, size = space.width.real, space.width.bytes
     lines = [
@@ -205,13 +205,13 @@ def _carry(space: BlockSpace, turning: Turning) -> str:
         f"  %value = load {real}, ptr %from, align 8",
         f"  store {real} %value, ptr %to, align 8",
     ]
-    lines += loop("k", "0", 1, str(sum(space.layout.outputs[: turning.states])), body, "end")
+    lines += loop("k", "0", 1, str(sum(space.layout.outputs[: carry.states])), body, "end")
     return "\n".join([*lines, "end:", "  ret void", "}"])
 
 
-def _write(space: BlockSpace, turning: Turning) -> str:
+def _write(space: BlockSpace, carry: LoopCarry) -> str:
     """Outputs of this record that have an address, as rows."""
-    behind = PER_INPUT * len(turning.moving)
+    behind = PER_INPUT * len(carry.moving)
     lines = [
         "define internal fastcc void @kinetree.write(i64 %i, i64 %stop, ptr %words, i64 %record, ptr %work) "
         "nounwind noinline {",

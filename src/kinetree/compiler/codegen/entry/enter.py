@@ -1,8 +1,8 @@
-"""The doors themselves: the plain call goes straight to its kernel, any other to the variant it fits, or to Python."""
+"""The entry itself: the plain call goes straight to its kernel, any other to the variant it fits, or to Python."""
 
 ENTER = """
 ; With the items of a tuple, if the last argument is one, in its place: how many arguments there are; -1 if it is none.
-define internal fastcc i64 @spread(ptr %door, ptr %args, i64 %nargs, ptr %slots) nounwind {
+define internal fastcc i64 @spread(ptr %record, ptr %args, i64 %nargs, ptr %slots) nounwind {
 entry:
   %before = sub i64 %nargs, 1
   %last_at = getelementptr ptr, ptr %args, i64 %before
@@ -13,7 +13,7 @@ entry:
   %is_tuple = icmp ne i32 %bit, 0
   br i1 %is_tuple, label %size, label %no
 size:
-  %most = field i64 %door, Door_SPREAD_TO
+  %most = field i64 %record, Entry_SPREAD_TO
   %PyTuple_Size = python PyTuple_Size
   %PyTuple_GetItem = python PyTuple_GetItem
   %count = call i64 %PyTuple_Size(ptr %last)
@@ -48,14 +48,14 @@ no:
 }
 
 ; Everything but the plain call: options, mapping, names, `out`, presets.
-define internal fastcc ptr @choose(ptr %door, ptr %args, i64 %nargs, ptr %values, ptr %names) nounwind noinline {
+define internal fastcc ptr @choose(ptr %record, ptr %args, i64 %nargs, ptr %values, ptr %names) nounwind noinline {
 entry:
   %slots = alloca [$MOST_PARAMETERS x ptr], align 16
   %found = alloca [$MOST_INPUTS x ptr], align 16
   %held = alloca [$MOST_HELD x ptr], align 16
   store i64 0, ptr %held
-  %arrays = field i64 %door, Door_ARRAYS
-  %positional = field i64 %door, Door_POSITIONAL
+  %arrays = field i64 %record, Entry_ARRAYS
+  %positional = field i64 %record, Entry_POSITIONAL
   %few = icmp sle i64 %nargs, %positional
   br i1 %few, label %fill, label %python
 fill:
@@ -79,7 +79,7 @@ named:
   %no_names = icmp eq ptr %names, null
   br i1 %no_names, label %complete, label %naming
 naming:
-  %understood = call fastcc i1 @by_name(ptr %door, ptr %slots, ptr %values, ptr %names)
+  %understood = call fastcc i1 @by_name(ptr %record, ptr %slots, ptr %values, ptr %names)
   br i1 %understood, label %complete, label %python
 complete:
   %a = phi i64 [0, %named], [0, %naming], [%a1, %present]
@@ -91,7 +91,7 @@ look:
   %absent = icmp eq ptr %array, null
   br i1 %absent, label %preset, label %present
 preset:
-  %presets = field ptr %door, Door_PRESETS
+  %presets = field ptr %record, Entry_PRESETS
   %no_presets = icmp eq ptr %presets, null
   br i1 %no_presets, label %python, label %preset_one
 preset_one:
@@ -109,7 +109,7 @@ output:
   %none = python none
   %out_none = icmp eq ptr %out_given, %none
   %out = select i1 %out_none, ptr null, ptr %out_given
-  %first = field ptr %door, Door_FIRST
+  %first = field ptr %record, Entry_FIRST
   br label %search
 search:
   %variant = phi ptr [%first, %output], [%next, %unfit]
@@ -122,10 +122,10 @@ try:
 mapping:
   %mapping_at = getelementptr ptr, ptr %slots, i64 %arrays
   %given = load ptr, ptr %mapping_at
-  %all_placed = call fastcc i1 @has_places(ptr %door, ptr %variant, ptr %given, ptr %found, ptr %held)
+  %all_placed = call fastcc i1 @has_places(ptr %record, ptr %variant, ptr %given, ptr %found, ptr %held)
   br i1 %all_placed, label %fits, label %unfit
 options:
-  %right_options = call fastcc i1 @has_options(ptr %door, ptr %variant, ptr %slots)
+  %right_options = call fastcc i1 @has_options(ptr %record, ptr %variant, ptr %slots)
   br i1 %right_options, label %fits, label %unfit
 unfit:
   call fastcc void @let_go(ptr %held)
@@ -133,7 +133,7 @@ unfit:
   br label %search
 fits:
   %in_mapping = select i1 %has_mapping, i64 %places, i64 0
-  %result = call fastcc ptr @run(ptr %door, ptr %variant, ptr %slots, ptr %found, i64 %in_mapping, ptr %out)
+  %result = call fastcc ptr @run(ptr %record, ptr %variant, ptr %slots, ptr %found, i64 %in_mapping, ptr %out)
   br label %over
 unknown:
   br label %over
@@ -145,11 +145,11 @@ python:
   ret ptr inttoptr (i64 1 to ptr)
 }
 
-define internal fastcc ptr @enter(ptr %door, ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {
+define internal fastcc ptr @enter(ptr %record, ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {
 entry:
   %wide = alloca [$MOST_PARAMETERS x ptr], align 16
-  %arrays = field i64 %door, Door_ARRAYS
-  %variant = field ptr %door, Door_PLAIN
+  %arrays = field i64 %record, Entry_ARRAYS
+  %variant = field ptr %record, Entry_PLAIN
   %no_names = icmp eq ptr %names, null
   %only_arrays = icmp eq i64 %nargs, %arrays
   %known = icmp ne ptr %variant, null
@@ -157,17 +157,17 @@ entry:
   %plain2 = and i1 %plain1, %known
   br i1 %plain2, label %plain, label %general
 plain:
-  %quick = call fastcc ptr @run(ptr %door, ptr %variant, ptr %args, ptr null, i64 0, ptr null)
+  %quick = call fastcc ptr @run(ptr %record, ptr %variant, ptr %args, ptr null, i64 0, ptr null)
   br label %outcome
 general:
   %values = getelementptr ptr, ptr %args, i64 %nargs
-  %spreads = field i64 %door, Door_SPREADS
+  %spreads = field i64 %record, Entry_SPREADS
   %may_spread = icmp eq i64 %spreads, %nargs
   %not_zero = icmp ne i64 %nargs, 0
   %perhaps = and i1 %may_spread, %not_zero
   br i1 %perhaps, label %spreading, label %choosing
 spreading:
-  %count = call fastcc i64 @spread(ptr %door, ptr %args, i64 %nargs, ptr %wide)
+  %count = call fastcc i64 @spread(ptr %record, ptr %args, i64 %nargs, ptr %wide)
   %is_spread = icmp sge i64 %count, 0
   br label %choosing
 choosing:
@@ -175,7 +175,7 @@ choosing:
   %wide_count = phi i64 [0, %general], [%count, %spreading]
   %given = select i1 %widened, ptr %wide, ptr %args
   %given_count = select i1 %widened, i64 %wide_count, i64 %nargs
-  %slow = call fastcc ptr @choose(ptr %door, ptr %given, i64 %given_count, ptr %values, ptr %names)
+  %slow = call fastcc ptr @choose(ptr %record, ptr %given, i64 %given_count, ptr %values, ptr %names)
   br label %outcome
 outcome:
   %result = phi ptr [%quick, %plain], [%slow, %choosing]
@@ -184,7 +184,7 @@ outcome:
 return:
   ret ptr %result
 python:
-  %fallback = field ptr %door, Door_FALLBACK
+  %fallback = field ptr %record, Entry_FALLBACK
   %PyMethod_New = python PyMethod_New
   %method = call ptr %PyMethod_New(ptr %fallback, ptr %self)
   %failed = icmp eq ptr %method, null

@@ -10,34 +10,34 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, address_of
-from kinetree.compiler.runtime.code import Turning
+from kinetree.compiler.runtime.code import LoopCarry
 from kinetree.compiler.runtime.jit import host, lazy_code
 from kinetree.compiler.runtime.pace import AT_ONCE, FIRST, NANOSECONDS, Pace
-from kinetree.compiler.runtime.roll_one import One
+from kinetree.compiler.runtime.single_state_loop import SingleStateLoop
+from kinetree.compiler.runtime.strided_view import StridedView
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
-from kinetree.compiler.runtime.turns import Track
 from kinetree.ops import Array
 
 
-class Roll:
-    """Many states, (N, total) numbers of all arrays that are carried from turn to turn, and what they become.
+class StepLoop:
+    """Many states, (N, total) numbers of all arrays that are carried from step to step, and what they become.
 
-    inputs    of all turns, for the inputs of the kernel behind the states
-    records   where outputs of the kernel go after every `every` turns; None for those that are not kept
+    inputs    of all steps, for the inputs of the kernel behind the states
+    records   where outputs of the kernel go after every `every` steps; None for those that are not kept
     """
 
     def __init__(
         self,
         kernel: Kernel,
-        turning: Turning,
+        carry: LoopCarry,
         states: Array,
-        inputs: Sequence[Track],
-        records: Sequence[Track | None],
-        turns: int,
+        inputs: Sequence[StridedView],
+        records: Sequence[StridedView | None],
+        steps: int,
         every: int = 1,
     ) -> None:
-        self.kernel, self.turning = kernel, turning
-        self.count, self.turns, self.every = len(states), turns, every
+        self.kernel, self.carry = kernel, carry
+        self.count, self.steps, self.every = len(states), steps, every
         self.inputs, self.records = tuple(inputs), tuple(records)
         self.done = 0
         self.lanes = 1 if self.count == 1 else host().lanes
@@ -51,35 +51,35 @@ class Roll:
         """As they are now, (N, total); to be read."""
         return self._tiles.swapaxes(1, 2).reshape(-1, self._tiles.shape[1])[: self.count]
 
-    def advance(self, turns: int, tell: Callable[[float], None] | None = None) -> None:
-        """So many turns further, with `tell` called now and then with how many turns of a state were made.
+    def advance(self, steps: int, tell: Callable[[float], None] | None = None) -> None:
+        """So many steps further, with `tell` called now and then with how many steps of a state were made.
 
         An interrupt leaves some states further than others.
         """
-        if not 0 <= turns <= self.turns - self.done:
-            raise RuntimeError("there are no more turns")
+        if not 0 <= steps <= self.steps - self.done:
+            raise RuntimeError("there are no more steps")
         if self.count == 1:
-            self._advance_one(turns, tell)
-        elif turns:
-            self._advance_blocks(turns, tell)
-        self.done += turns
+            self._advance_one(steps, tell)
+        elif steps:
+            self._advance_blocks(steps, tell)
+        self.done += steps
 
     # -- many states -------------------------------------------------------------------------------------------
 
-    def _advance_blocks(self, turns: int, tell: Callable[[float], None] | None) -> None:
-        code = self.kernel.load("roll")
-        a_turn = max(1.0, code.operations * NANOSECONDS)
+    def _advance_blocks(self, steps: int, tell: Callable[[float], None] | None) -> None:
+        code = self.kernel.load("loop")
+        a_step = max(1.0, code.operations * NANOSECONDS)
         stopped = threading.Event()
 
         def pieces(start: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
-            """Blocks for all turns where these are few, or one block for some turns at a time."""
-            if a_turn * turns < FIRST * AT_ONCE:
-                for first, last in Pace(code.operations * turns, self.lanes).pieces(start, stop):
-                    yield first, last, 0, turns
+            """Blocks for all steps where these are few, or one block for some steps at a time."""
+            if a_step * steps < FIRST * AT_ONCE:
+                for first, last in Pace(code.operations * steps, self.lanes).pieces(start, stop):
+                    yield first, last, 0, steps
             else:
                 pace = Pace(code.operations)
                 for first in range(start, stop, self.lanes):
-                    for begun, ended in pace.pieces(0, turns):
+                    for begun, ended in pace.pieces(0, steps):
                         yield first, min(first + self.lanes, stop), begun, ended
 
         def work(start: int, stop: int) -> None:
@@ -94,50 +94,50 @@ class Roll:
                     tell((last - first) * (ended - begun))
             del memory
 
-        worth = int(a_turn * len(self._tiles) * turns / WORTH_A_THREAD)
+        worth = int(a_step * len(self._tiles) * steps / WORTH_A_THREAD)
         if worth < 2 or get_num_threads() == 1 or len(self._tiles) == 1:
             work(0, self.count)
         else:
             run_ranges(work, self.count, self.lanes, min(worth, len(self._tiles)), stopped.set)
 
     def _words(self, done: int) -> tuple[Any, int]:
-        """What the machine code reads of inputs and records after so many turns, and when the next record is due."""
+        """What the machine code reads of inputs and records after so many steps, and when the next record is due."""
         words: list[int] = []
-        for track in self.inputs:
-            row, column = track.first.strides
-            words += [address_of(track.first) + done * track.step, row // 8, column // 8, track.step // 8]
+        for view in self.inputs:
+            row, column = view.first.strides
+            words += [address_of(view.first) + done * view.stride, row // 8, column // 8, view.stride // 8]
         for record in self.records:
             if record is None:
                 words += [0, 0, 0]
             else:
-                start = address_of(record.first) + done // self.every * record.step
-                words += [start, record.first.strides[0] // 8, record.step // 8]
+                start = address_of(record.first) + done // self.every * record.stride
+                words += [start, record.first.strides[0] // 8, record.stride // 8]
         return (ctypes.c_int64 * len(words))(*words), self.every - done % self.every
 
     # -- one state ---------------------------------------------------------------------------------------------
 
-    def _advance_one(self, turns: int, tell: Callable[[float], None] | None) -> None:
-        for begun, ended in Pace(self.kernel.load("single").operations).pieces(0, turns):
+    def _advance_one(self, steps: int, tell: Callable[[float], None] | None) -> None:
+        for begun, ended in Pace(self.kernel.load("single").operations).pieces(0, steps):
             self._one.advance(self.done + begun, ended - begun)
             if tell is not None:
                 tell(ended - begun)
 
     @lazy_code
-    def _one(self) -> One:
-        return One(self.kernel, self._tiles.reshape(-1), self.inputs, self.records, self.every)
+    def _one(self) -> SingleStateLoop:
+        return SingleStateLoop(self.kernel, self._tiles.reshape(-1), self.inputs, self.records, self.every)
 
     def _check(self, states: Array) -> None:
-        """The last word before pointers are taken: every turn stays inside its arrays."""
-        layout, fed_back = self.kernel.source.layout, self.turning.states
+        """The last word before pointers are taken: every step stays inside its arrays."""
+        layout, fed_back = self.kernel.source.layout, self.carry.states
         sizes = layout.inputs[:fed_back]
         if states.shape != (self.count, sum(sizes)) or sizes != layout.outputs[:fed_back] or states.dtype.char != "d":
             raise RuntimeError("states do not fit the compiled code")
-        for track, size, moving in zip(self.inputs, layout.inputs[fed_back:], self.turning.moving, strict=True):
-            track.check(self.count, size, self.turns)
-            if self.count == 1 and size > 1 and track.first.strides[1] != 8:
+        for view, size, moving in zip(self.inputs, layout.inputs[fed_back:], self.carry.moving, strict=True):
+            view.check(self.count, size, self.steps)
+            if self.count == 1 and size > 1 and view.first.strides[1] != 8:
                 raise RuntimeError("arguments of one state do not lie side by side")
-            if track.step and not moving:
+            if view.stride and not moving:
                 raise RuntimeError("an input moves that was compiled to stay")
         for record, size in zip(self.records, layout.outputs, strict=True):
             if record is not None:
-                record.check_result(self.count, size, self.turns // self.every)
+                record.check_result(self.count, size, self.steps // self.every)

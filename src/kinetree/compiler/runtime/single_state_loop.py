@@ -1,0 +1,111 @@
+"""One state under way: the words that the machine code of the loop reads, of which few change from call to call."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.codegen.single_state_loop import LOOP_SINGLE, single_state_loop_assembly
+from kinetree.compiler.runtime.call import Kernel, address_of
+from kinetree.compiler.runtime.jit import LoadedCode, compile_object, host, once
+from kinetree.compiler.runtime.pace import Pace
+from kinetree.compiler.runtime.strided_view import StridedView
+from kinetree.ops import Array
+
+NEVER = 2**62
+"""Steps until the next record, where nothing is recorded."""
+
+
+@once
+def _driver() -> tuple[LoadedCode, Any]:
+    code = LoadedCode(compile_object(single_state_loop_assembly(), host()), host(), library=False)
+    p, n = ctypes.c_void_p, ctypes.c_int64
+    return code, ctypes.CFUNCTYPE(None, p, n, n, n, p, p, p, p)(code.address(LOOP_SINGLE))
+
+
+class SingleStateLoop:
+    """The loop of one state, made ready once: `advance` may be called for every single step.
+
+    state     numbers of all arrays that are carried, one behind the other; written in place
+    inputs    of all steps, and `records` of every `every` steps, checked by who makes this
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        state: Array,
+        inputs: Sequence[StridedView],
+        records: Sequence[StridedView | None],
+        every: int,
+    ) -> None:
+        layout = kernel.source.layout
+        carried = layout.inputs[: len(layout.inputs) - len(inputs)]
+        results = np.empty(sum(layout.outputs))
+        starts, ends = _places(state, carried), _places(results, layout.outputs)
+        kept = [(k, record) for k, record in enumerate(records) if record is not None]
+        steps = [0] * len(carried) + [view.stride for view in inputs]
+        words = [len(steps), *steps, address_of(state), address_of(results), len(state), len(kept)]
+        self._written = []  # which word, the address at the first record, and how far apart records are
+        for k, record in kept:
+            self._written.append((len(words) + 1, address_of(record.first), record.stride))
+            words += [ends[k], 0, layout.outputs[k], record.stride]
+        firsts = [address_of(view.first) for view in inputs]
+        self._read = [
+            (len(carried) + k, first, view.stride)
+            for k, (view, first) in enumerate(zip(inputs, firsts, strict=True))
+            if view.stride
+        ]
+        self._inputs = _words([*starts, *firsts])
+        self._outputs, self._words = _words(ends), _words(words)
+        self._addresses = tuple(map(ctypes.addressof, (self._inputs, self._outputs, self._words)))
+        self._kernel, self._code, self._drive, self._every = kernel, kernel.load("single"), _driver()[1], every
+        self._held = (state, results, tuple(inputs), tuple(records))  # behind the addresses
+
+    def advance(self, done: int, steps: int) -> None:
+        """So many steps further, when so many are done."""
+        for k, first, step in self._read:
+            self._inputs[k] = first + done * step
+        for k, first, step in self._written:
+            self._words[k] = first + done // self._every * step
+        memory, space = self._kernel.workspace(self._code.workspace)
+        self._drive(self._code.address, steps, self._every - done % self._every, self._every, *self._addresses, space)
+        del memory
+
+
+def _places(array: Array, sizes: Sequence[int]) -> list[int]:
+    """Addresses of so many numbers each, one behind the other."""
+    return [address_of(array) + 8 * before for before in accumulate((0, *sizes[:-1]))][: len(sizes)]
+
+
+def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
+    return (ctypes.c_int64 * len(values))(*values)
+
+
+def run_rows(
+    kernel: Kernel,
+    inputs: Sequence[StridedView],
+    outputs: Sequence[StridedView],
+    rows: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> None:
+    """Run the kernel on so many rows of its arrays, or until it is `stopped`; every view is of one state."""
+    layout = kernel.source.layout
+    for view, size in zip(inputs, layout.inputs, strict=True):
+        view.check(1, size, rows)
+    for view, size in zip(outputs, layout.outputs, strict=True):
+        view.check_result(1, size, rows)
+    views = (*inputs, *outputs)
+    code, drive = kernel.load("single"), _driver()[1]
+    table = _words([address_of(view.first) for view in views])
+    words = _words([len(views), *(view.stride for view in views), 0, 0, 0, 0])  # nothing is carried or recorded
+    start = ctypes.addressof(table)
+    memory, space = kernel.workspace(code.workspace)
+    for begun, ended in Pace(code.operations).pieces(0, rows):
+        if stopped():
+            return
+        drive(code.address, ended - begun, NEVER, NEVER, start, start + 8 * len(inputs), ctypes.addressof(words), space)
+    del memory

@@ -1,4 +1,4 @@
-# Each target sets up .venv by itself; PYTHON chooses the interpreter it is made with.
+# Each target sets up .venv; PYTHON chooses the interpreter it is made with.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -164,3 +164,8 @@ for name in parts:
     assert getattr(kt, name) is sys.modules[f"kinetree.{name}"]
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_dir_shows_public_names_only():
+    shown = {name for name in dir(kinetree) if not name.startswith("__")}
+    assert shown == {*kinetree.__all__, "environments", "viewer"}

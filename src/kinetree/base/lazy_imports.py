@@ -18,7 +18,8 @@ from kinetree.base.deferred_signals import undisturbed
 def imported_later(
     package: str, parts: Iterable[str], names: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for a package: subpackages by name, and names by the module they are in."""
+    """`__getattr__` and `__dir__` for a package: subpackages by name, and names by the module they are in. `dir` lists
+    these and the names of `__all__`, not what the package imports for itself."""
     known = frozenset(parts)
 
     def found(name: str) -> Any:
@@ -31,7 +32,8 @@ def imported_later(
         return value
 
     def listed() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *known, *names})
+        module = vars(sys.modules[package])
+        return sorted({*module["__all__"], *known, *names, *(name for name in module if name.startswith("__"))})
 
     return found, listed
 

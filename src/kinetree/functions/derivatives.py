@@ -47,8 +47,8 @@ def jacobian(
 
     The function is a law, or could be one, or is a quantity such as `kt.Robot.gravity_forces`; of a bound law, or of a
     quantity of one robot, the derivative is bound as well. Several names in `wrt` give a tuple. `mode` chooses how
-    derivatives are carried through the graph: forward, from the arguments, or in reverse, from the results; by itself
-    it takes the side with fewer numbers.
+    derivatives are carried through the graph: forward, from the arguments, or in reverse, from the results; by
+    default from the side with fewer numbers.
     """
     return _derivative_of(function, "jacobian", wrt, one_of("mode", mode, MODES), shapes)
 

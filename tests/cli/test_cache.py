@@ -31,7 +31,8 @@ def test_warm_then_clear(cli, own_cache):
         assert row["seconds"] > 0
     assert content["bytes"] == kt.cache.size() > 0
     entries = len(list(own_cache.glob("*.kinetree")))
-    assert entries == 2 * 3 * len(WARMED)  # a record, code for one state and for batches
+    # a record, code for one state and for batches; equal graphs share their code
+    assert 2 * 2 * len(WARMED) < entries <= 2 * 3 * len(WARMED)
     assert f"{kt.cache.size() / 1e6:.1f} MB" in cli("cache", "size").stdout
     freed = kt.cache.size()
     assert said(cli, "clear") == {"removed": entries, "bytes": freed}

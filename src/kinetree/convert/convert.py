@@ -16,15 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_floats, batch_shape, check_quaternions
-from kinetree.convert.base_velocity import BODY, MIXED
-from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine
-from kinetree.convert.drake import DRAKE
 from kinetree.convert.followers import check_consistent, full_turns
-from kinetree.convert.mujoco import MUJOCO
-from kinetree.convert.peer import Peer, joints_by_name
-from kinetree.convert.pinocchio import PINOCCHIO
+from kinetree.convert.peer import PEERS, Peer, joints_by_name
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.model.joints import Joint
+from kinetree.model.joints.coordinates import Coordinates, OnCircle, OnLine
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -33,7 +29,6 @@ from kinetree.spatial.packing import SpatialOrder, reordered
 
 Kind: TypeAlias = Literal["q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench"]
 KINDS: tuple[Kind, ...] = ("q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench")
-PEERS = {peer.name: peer for peer in (PINOCCHIO, MUJOCO, DRAKE, BODY, MIXED)}
 
 
 def convert(

@@ -5,23 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kinetree.errors import one_of, short, unknown
-from kinetree.model.description import (
-    AXIS_JOINTS,
-    JOINTS,
-    UNBOUNDED,
-    WITH_AXIS,
-    Bounds,
-    Draft,
-    Finding,
-    JointDescription,
-    Mimic,
-    Options,
-)
+from kinetree.model.description import UNBOUNDED, Bounds, Draft, Finding, JointDescription, Mimic, Options
 from kinetree.model.joints import AxisJoint, BaseVelocity, Fixed, Free, Joint
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.free import BASE_VELOCITIES
@@ -122,12 +110,12 @@ def _resolved_mimics(description: Draft) -> dict[str, Mimic]:
         mimic, element, line = resolved[name], f"joint {name!r}", description.joints[name].line
         if not (math.isfinite(mimic.multiplier) and math.isfinite(mimic.offset)):
             raise description.error(element, f"its multiplier or offset from {mimic.joint!r} is not finite", line)
-        kind = description.joints[mimic.joint].kind
-        if kind not in (*AXIS_JOINTS, "fixed"):
-            message = f"it mimics {mimic.joint!r}, a {kind} joint; expected one coordinate"
-            raise description.error(element, message, line)
-        if kind == "fixed":
+        leader = description.joints[mimic.joint]
+        if leader.kind == "fixed":
             description.note(element, f"it mimics {mimic.joint!r}, which is fixed, so it is fixed too", line)
+        elif not leader.has_one_axis:
+            message = f"it mimics {mimic.joint!r}, a {leader.kind} joint; expected one coordinate"
+            raise description.error(element, message, line)
     return resolved
 
 
@@ -158,7 +146,7 @@ def _narrowed_limits(description: Draft, mimics: Mapping[str, Mimic]) -> dict[st
         ratio, offset = mimic.multiplier, mimic.offset
         lower, upper, velocity, _ = joint.limits
         element = f"joint {name!r}"
-        if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
+        if ratio == 0.0 or not leader.has_one_axis:
             slack = LIMIT_TOLERANCE * max(1.0, abs(offset))
             if not lower - slack <= offset <= upper + slack:
                 message = f"it stays at {offset:g}, outside its limits {lower:g} to {upper:g}, wherever its leader"
@@ -195,7 +183,7 @@ def _follows(description: Draft, joint: JointDescription, lost: list[str]) -> bo
     mimic, element = joint.mimic, f"joint {joint.name!r}"
     if mimic is None:
         return False
-    if joint.kind not in AXIS_JOINTS:
+    if not joint.has_one_axis:
         description.note(element, f"it is {joint.kind}, so its mimic tag was ignored", joint.line)
         return False
     if not np.isfinite([mimic.multiplier, mimic.offset]).all():
@@ -264,30 +252,15 @@ class _Tree:
         placement = joint.placement * X
         mimic = self.mimics.get(joint.name)
         if mimic is not None and self.description.joints[mimic.joint].kind == "fixed":
-            frozen = self._joint(replace(joint, dynamics=NONE), Mimic(mimic.joint, 0.0, mimic.offset))
+            frozen = replace(joint, dynamics=NONE).joint(Mimic(mimic.joint, 0.0, mimic.offset))
             assert isinstance(frozen, AxisJoint)
             self.frozen.append(frozen)
             placement = frozen.transform(np.zeros(1)) * placement
         elif joint.kind != "fixed" or keep:
-            body = self.add_body(body, joint.child, self._joint(joint, mimic), placement, joint.bounds)
+            moved = joint.joint(mimic, frame=self.base_velocity, order=self.order)
+            body = self.add_body(body, joint.child, moved, placement, joint.bounds)
             placement = IDENTITY
         self.place_link(joint.child, body, placement)
-
-    def _joint(self, joint: JointDescription, mimic: Mimic | None) -> Joint:
-        own: dict[str, Any] = {"dynamics": joint.dynamics}
-        if joint.kind == "free":
-            own |= {"frame": self.base_velocity, "order": self.order}
-        if joint.kind == "fixed":
-            own = {}
-        if joint.kind in WITH_AXIS:
-            own["axis"] = joint.axis
-        if joint.kind == "universal":
-            own["axis2"] = joint.axis2
-        if joint.kind == "helical":
-            own["pitch"] = joint.pitch
-        if mimic is not None:
-            own |= {"ratio": mimic.multiplier, "offset": mimic.offset, "leader": mimic.joint}
-        return JOINTS[joint.kind](name=joint.name, **own)
 
     def model(self, options: Options) -> Model:
         self._check_finite()
@@ -327,8 +300,8 @@ class _Tree:
         owners = {joint.name: joint for joint in self.joints if joint.owns_coordinates}
         joints = []
         for joint in self.joints:
-            if isinstance(joint, AxisJoint) and joint.leader is not None:
-                leader = owners[joint.leader]
+            if joint.follows is not None:
+                leader = owners[joint.follows]
                 joint = replace(joint, iq=leader.iq, iv=leader.iv)
             joints.append(joint)
         return tuple(joints)

@@ -157,7 +157,7 @@ class Model:
 
     @lazy
     def has_mimics(self) -> bool:
-        return any(isinstance(joint, AxisJoint) and joint.leader is not None for joint in self.joints)
+        return any(joint.follows is not None for joint in self.joints)
 
     @lazy
     def quaternions(self) -> tuple[slice, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +25,16 @@ class AxisJoint(VectorJoint, ABC):
     offset: float = 0.0
     leader: str | None = None
 
-    nq: ClassVar[int] = 1
-    nv: ClassVar[int] = 1
+    nq = 1
+    nv = 1
 
     @property
     def owns_coordinates(self) -> bool:
         return self.leader is None
+
+    @property
+    def follows(self) -> str | None:
+        return self.leader
 
     def position(self, q: Array) -> Any:
         """The joint's own angle [rad] or displacement [m]."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -17,8 +17,15 @@ from kinetree.spatial import Motion, Transform
 class Fixed(Joint):
     """S has no columns."""
 
-    nq: ClassVar[int] = 0
-    nv: ClassVar[int] = 0
+    kind = "fixed"
+    nq = 0
+    nv = 0
+    q_labels = ()
+    urdf = "fixed"
+
+    @property
+    def turns(self) -> tuple[tuple[Array, int], ...] | None:
+        return ()
 
     def transform(self, q: Array) -> Transform:
         return Transform.identity()

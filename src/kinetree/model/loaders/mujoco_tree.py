@@ -18,6 +18,7 @@ from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import Mimic
 from kinetree.model.joints import JointDynamics
 from kinetree.model.joints.dynamics import NONE
+from kinetree.model.joints.kinds import kinds_by_word
 from kinetree.model.loaders.mujoco_effort import effort_limits, rotors_and_dampers
 from kinetree.model.loaders.mujoco_geometry import GeometryReader
 from kinetree.model.loaders.mujoco_leftovers import PASSIVE, is_disabled
@@ -40,6 +41,7 @@ class TreeReader:
     def __init__(self, mujoco: Any, model: Any, builder: ModelBuilder) -> None:
         self.mj = model
         self.builder = builder
+        self.kinds = kinds_by_word("mjcf")
         self.geometry = GeometryReader(mujoco, model, builder)
         self.links = self._names("BODY", model.nbody, lambda i: f"body{i}", mujoco)
         self.joints = self._names("JOINT", model.njnt, self._joint_name, mujoco)
@@ -163,7 +165,7 @@ class TreeReader:
             bounds["effort"] = self.effort[j]
         self.builder.joint(
             name,
-            {FREE: "free", BALL: "spherical", SLIDE: "prismatic"}.get(kind, "revolute" if limited else "continuous"),
+            "continuous" if kind == HINGE and not limited else self.kinds[WORDS[kind]],
             parent,
             child,
             axis=axis,

@@ -1,7 +1,7 @@
 """URDF from a description, such that reading it again gives the same dynamics.
 
-Frames that are not links become links without mass. A universal joint becomes two revolute ones. What URDF has no words
-for is refused, unless the loss is wanted.
+Frames that are not links become links without mass. A joint that URDF does not have becomes a series of those it has, a
+universal one two revolute ones. What URDF has no words for is refused, unless the loss is wanted.
 """
 
 from __future__ import annotations
@@ -20,15 +20,6 @@ from kinetree.model.loaders.xml import Element, written
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.rotation import rpy_from_matrix
-
-KINDS = {
-    "revolute": "revolute",
-    "continuous": "continuous",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "free": "floating",
-    "planar": "planar",
-}
 
 
 def urdf(description: Description, lossy: bool = False) -> str:
@@ -53,44 +44,33 @@ def urdf(description: Description, lossy: bool = False) -> str:
 
 
 def _split(description: Description) -> Description:
-    """With two revolute joints in place of each universal one, and a massless link between them."""
+    """With a series of joints and massless links between them in place of each joint that URDF does not have."""
     links, joints = dict(description.links), {}
     taken = {*description.joints, *description.links, *description.sites}
     for name, joint in description.joints.items():
-        if joint.axis2 is None:
-            joints[name] = joint
-            continue
-        cross, second = _free_name(f"{name}_cross", taken), _free_name(f"{name}_2", taken)
-        taken |= {cross, second}
-        links[cross] = LinkDescription(Inertia.zero())
-        ends = ((name, joint.parent, cross, joint.axis), (second, cross, joint.child, joint.axis2))
-        for k, (own, parent, child, axis) in enumerate(ends):
-            lower, upper, velocity, effort = (of_coordinate(bound, k) for bound in joint.bounds)
-            joints[own] = replace(
-                joint,
-                name=own,
-                kind="revolute",
-                parent=parent,
-                child=child,
-                axis=axis,
-                axis2=None,
-                placement=Transform.identity() if k else joint.placement,
-                bounds=(lower, upper, velocity, effort),
-                dynamics=joint.dynamics.of_coordinate(k),
-            )
+        parts = joint.series() if joint.joint_class.urdf is None else [joint]
+        parent, placement = joint.parent, joint.placement
+        for k, part in enumerate(parts or [joint], 1):
+            own = name if k == 1 else _free_name(f"{name}_{k}", taken)
+            child = joint.child if k >= len(parts) else _free_name(f"{name}_cross", taken)
+            taken |= {own, child}
+            links.setdefault(child, LinkDescription(Inertia.zero()))
+            joints[own] = replace(part, name=own, parent=parent, child=child, placement=placement)
+            parent, placement = child, Transform.identity()
     return replace(description, links=links, joints=joints)
 
 
 def _inexpressible(description: Description) -> Iterable[str]:
     for name, joint in description.joints.items():
-        if joint.kind not in KINDS:
+        kind = joint.joint_class
+        if kind.urdf is None:
             raise ModelError(f"joint {name!r} is {joint.kind}, which URDF has no words for")
         own = joint.dynamics
         for what, value in (("armature", own.armature), ("stiffness", own.stiffness)):
             if np.any(value):
                 yield f"the {what} {' '.join(f'{number:g}' for number in np.ravel(value))} of joint {name!r}"
         lower, upper, velocity, effort = joint.bounds
-        if joint.kind in ("planar", "free") and np.isfinite([*np.ravel(lower), *np.ravel(upper)]).any():
+        if kind.nq and not kind.has_urdf_range() and np.isfinite([*np.ravel(lower), *np.ravel(upper)]).any():
             yield f"the position limits of joint {name!r}"
         several = {"velocity limit": velocity, "effort limit": effort, "damping": own.damping, "friction": own.friction}
         for what, value in several.items():
@@ -156,13 +136,13 @@ def _shape(shape: Shape) -> Element | None:
 
 
 def _joint(joint: JointDescription) -> list[Element]:
-    element = Element("joint", {"name": joint.name, "type": KINDS[joint.kind]})
+    element = Element("joint", {"name": joint.name, "type": str(joint.joint_class.urdf)})
     element.children += [
         *_origin(joint.placement),
         Element("parent", {"link": joint.parent}),
         Element("child", {"link": joint.child}),
     ]
-    if joint.kind not in ("fixed", "free"):
+    if joint.joint_class.has_axis():
         element.children.append(Element("axis", {"xyz": _numbers(joint.axis)}))
     element.children += _limit(joint)
     own, mimic, safety = joint.dynamics, joint.mimic, joint.safety
@@ -195,7 +175,7 @@ def _limit(joint: JointDescription) -> list[Element]:
         return []
     velocity = velocity if velocity != 0.0 else SLOWEST
     values = {"effort": _number(effort), "velocity": _number(velocity)}
-    if joint.kind in ("revolute", "prismatic"):
+    if joint.joint_class.has_urdf_range():
         values = {"lower": _number(lower), "upper": _number(upper), **values}
     return [Element("limit", values)]
 

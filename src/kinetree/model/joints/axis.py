@@ -17,7 +17,8 @@ from kinetree.ops import Array
 class AxisJoint(VectorJoint, ABC):
     """A joint with a unit axis in body coordinates (the same in the joint's frame) and position ratio · q + offset.
 
-    A joint that mimics a leader has the leader's iq and iv, and so follows it in every quantity.
+    With -axis it moves the other way: its transform is the inverse. A joint that mimics a leader has the leader's iq
+    and iv, and so follows it in every quantity.
     """
 
     axis: Array

@@ -69,7 +69,8 @@ class Joint(ABC):
     has_limits: ClassVar[bool] = False
     """Whether the positions of such joints usually have limits."""
     is_series: ClassVar[bool] = False
-    """Whether it is a series of joints with one coordinate each, in the order of its columns."""
+    """Whether it is a series of joints with one coordinate each, in the order of its columns. The columns of others are
+    constant in the axes of the body."""
     has_motor: ClassVar[bool] = True
     """Whether motors move its coordinates, unless a controller is told otherwise."""
     quaternion_start: ClassVar[int | None] = None

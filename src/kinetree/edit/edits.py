@@ -1,10 +1,4 @@
-"""Robots made from robots: lock joints, carry a payload, graft a tool, change the base, scale, rename.
-
-Every function takes a robot and returns a new one; names that are not touched stay as they are.
-
-    arm = kt.edit.lock(arm, {"elbow": 0.5})
-    arm = kt.edit.attach(arm, "tool0", kt.Inertia.from_com(2.0, (0, 0, 0.1), np.eye(3) * 0.01))
-"""
+"""Robots made from robots: lock joints, carry a payload, graft a tool, change the base, scale, rename."""
 
 from __future__ import annotations
 
@@ -21,7 +15,6 @@ from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import UNBOUNDED, Description, JointDescription, LinkDescription, Options
 from kinetree.model.geometry import Geometry, scaled
 from kinetree.model.joints import Joint
-from kinetree.model.joints.dynamics import NONE
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia, Transform
 
@@ -57,15 +50,9 @@ def lock(robot: Robot, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Robot
         if joint.name in wanted or joint.follows in wanted:
             described = builder.joints[joint.name]
             placement = joint.transform(q) * described.placement
-            builder.joints[joint.name] = replace(
-                described,
-                kind="fixed",
-                placement=placement,
-                bounds=UNBOUNDED,
-                mimic=None,
-                dynamics=NONE,
-                safety=None,
-                own={},
+            ends = described.parent, described.child, described.axis
+            builder.joints[joint.name] = JointDescription(
+                joint.name, "fixed", *ends, placement, UNBOUNDED, line=described.line
             )
     return _built(robot, builder)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from kinetree.base.arguments import as_number, as_numbers
-from kinetree.errors import ArgumentTypeError, ModelError, printable, short
+from kinetree.errors import ArgumentTypeError, printable, short
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import JOINTS, AxisJoint, BaseVelocity, Joint, JointDynamics
 from kinetree.model.joints.dynamics import NONE, PerCoordinate, of_coordinate
@@ -19,6 +19,13 @@ from kinetree.spatial import Inertia, SpatialOrder, Transform
 Bounds: TypeAlias = tuple[PerCoordinate, PerCoordinate, PerCoordinate, PerCoordinate]
 """Lower and upper position, speed and effort, each one number for all coordinates of a joint, or one for each."""
 UNBOUNDED: Bounds = (-np.inf, np.inf, np.inf, np.inf)
+
+
+def free_name(name: str, *taken: Container[str], ending: str = "_") -> str:
+    """The name, with as many endings as it takes to be none of those that are taken."""
+    while any(name in each for each in taken):
+        name += ending
+    return name
 
 
 @dataclass(frozen=True)
@@ -170,22 +177,3 @@ class Description:
     sites: Mapping[str, tuple[str, Transform]] = field(default_factory=dict)
     """Named frames: the link they are fixed to, and where, ^site X_link."""
     findings: tuple[Finding, ...] = ()
-
-
-class Draft(Protocol):
-    """A description and a way to complain about it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def links(self) -> Mapping[str, LinkDescription]: ...
-    @property
-    def joints(self) -> Mapping[str, JointDescription]: ...
-    @property
-    def sites(self) -> Mapping[str, tuple[str, Transform]]: ...
-    @property
-    def findings(self) -> tuple[Finding, ...]: ...
-    def note(self, element: str, message: str, line: int | None = None) -> None: ...
-    def warn(self, element: str, message: str, line: int | None = None) -> None: ...
-    def error(self, element: str, message: str, line: int | None = None) -> ModelError: ...
-    def description(self) -> Description: ...

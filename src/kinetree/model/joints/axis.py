@@ -26,8 +26,7 @@ class AxisJoint(VectorJoint, ABC):
     offset: float = 0.0
     leader: str | None = None
 
-    nq = 1
-    nv = 1
+    nq = nv = 1
 
     @property
     def owns_coordinates(self) -> bool:

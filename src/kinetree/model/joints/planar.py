@@ -65,8 +65,7 @@ class Planar(VectorJoint):
     axis: Array
 
     kind = "planar"
-    nq = 3
-    nv = 3
+    nq = nv = 3
     q_labels = ((".x", "m"), (".y", "m"), (".angle", "rad"))
     is_series = True
     urdf = "planar"

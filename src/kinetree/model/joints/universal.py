@@ -28,8 +28,7 @@ class Universal(VectorJoint):
     axis2: Array
 
     kind = "universal"
-    nq = 2
-    nv = 2
+    nq = nv = 2
     q_labels = ((".1", "rad"), (".2", "rad"))
     parameters = (Parameter("axis2", "a universal joint turns about two axes", is_direction=True),)
     is_series = True

@@ -15,11 +15,11 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.model.assembly import FLOATING_BASE
-from kinetree.model.description import Description, JointDescription
+from kinetree.model.description import Description, JointDescription, free_name
 from kinetree.model.joints import AxisJoint
-from kinetree.model.loaders.xml import Element, written
+from kinetree.model.loaders.xml import Element, number, numbers, written
 from kinetree.model.tree import Model
-from kinetree.model.writers.mjcf_geometry import GeometryWriter, number, numbers, pose, quaternion
+from kinetree.model.writers.mjcf_geometry import GeometryWriter, pose, quaternion
 from kinetree.model.writers.mjcf_inertia import Principal, link_inertias
 from kinetree.ops import Array
 from kinetree.spatial import Transform
@@ -135,16 +135,12 @@ class _Writer:
             if not parts and joint.joint_class.nv:
                 raise ModelError(f"joint {joint.name!r} is {joint.kind}, which MJCF has no words for")
             for part in parts:
-                yield self._coordinate(part, part.name if part is joint else self._spare(part.name))
+                spare = free_name(part.name, self.description.joints)
+                yield self._coordinate(part, joint.name if part is joint else spare)
             return
         if word == "free":
             self._check_free(joint)
         yield Element("joint", {"name": joint.name, "type": str(word)} | self._alike(joint))
-
-    def _spare(self, name: str) -> str:
-        while name in self.description.joints:
-            name += "_"
-        return name
 
     def _coordinate(self, joint: JointDescription, name: str) -> Element:
         """A hinge or slide."""

@@ -60,7 +60,7 @@ def test_a_screw_is_a_hinge_and_a_slide():
         kt.convert(robot, "q", [2.0, 1.1], source="mujoco")
     with pytest.raises(kt.ArgumentError, match="v of helical joint 'thread' is off by 1 from where its angle puts it"):
         kt.convert(robot, "v", [2.0, 2.0], source="mujoco")
-    with pytest.raises(kt.ArgumentError, match="cannot be spread over the hinge and the slide of a helical joint"):
+    with pytest.raises(kt.ArgumentError, match=r"cannot be spread over .* mujoco has for helical joint"):
         kt.convert(robot, "jacobian", np.zeros((6, 1)), to="mujoco")
 
 

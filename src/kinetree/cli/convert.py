@@ -12,7 +12,8 @@ import kinetree as kt
 from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, plain, velocities
 from kinetree.cli.output import JsonOption, console, guarded, print_json
-from kinetree.convert.convert import KINDS, PEERS, Kind
+from kinetree.convert.convert import KINDS, Kind
+from kinetree.convert.peer import PEERS
 from kinetree.errors import one_of
 from kinetree.ops import Array
 

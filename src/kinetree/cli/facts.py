@@ -24,8 +24,6 @@ class Mimicry:
 
 
 Bound: TypeAlias = float | list[float | None] | None
-UNITS = {"prismatic": "m", "planar": "m, m, rad", "free": None, "fixed": None}
-"""Of positions; all other joints have angles."""
 
 
 @dataclass(frozen=True)
@@ -148,16 +146,15 @@ def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
 
 
 def _joint(joint: kinds.Joint, limits: kt.Limits, parent: str | None, child: str) -> Joint:
-    owns, kind = joint.owns_coordinates, type(joint).__name__.lower()
-    along = joint if isinstance(joint, kinds.AxisJoint) else None
+    owns, along = joint.owns_coordinates, joint if isinstance(joint, kinds.AxisJoint) else None
     axis = getattr(joint, "axis", None)
     return Joint(
         name=joint.name,
-        type=kind,
+        type=joint.kind,
         parent=parent,
         child=child,
         axis=None if axis is None else [float(x) for x in axis],
-        unit=UNITS.get(kind, "rad"),
+        unit=_unit(joint),
         q_index=joint.iq if owns else None,
         q_size=joint.nq if owns else 0,
         v_index=joint.iv if owns else None,
@@ -172,6 +169,14 @@ def _joint(joint: kinds.Joint, limits: kt.Limits, parent: str | None, child: str
         stiffness=_bound(np.atleast_1d(joint.dynamics.stiffness)),
         mimics=None if along is None or along.leader is None else Mimicry(along.leader, along.ratio, along.offset),
     )
+
+
+def _unit(joint: kinds.Joint) -> str | None:
+    """Of its positions, or of what moves them: one for all, or one for each."""
+    units = [unit.removesuffix("/s") for _, unit in joint.v_labels]
+    if len(set(units)) == 1:
+        return units[0]
+    return ", ".join(units) if units and joint.nq == joint.nv else None
 
 
 def _missing(shapes: Sequence[Shape]) -> list[str]:

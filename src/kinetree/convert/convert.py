@@ -10,30 +10,26 @@ T (B T = 1). All else follows:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_floats, batch_shape, check_quaternions
-from kinetree.convert.base_velocity import BODY, MIXED
-from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine
-from kinetree.convert.drake import DRAKE
 from kinetree.convert.followers import check_consistent, full_turns
-from kinetree.convert.mujoco import MUJOCO
-from kinetree.convert.peer import Peer, joints_by_name
-from kinetree.convert.pinocchio import PINOCCHIO
+from kinetree.convert.peer import PEERS, Peer, joints_by_name
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.model.joints import Joint
+from kinetree.model.joints.coordinates import Coordinates, OnCircle, OnLine
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.spatial.last_axes import times
-from kinetree.spatial.packing import SpatialOrder, reordered
+from kinetree.spatial.packing import reordered
 
 Kind: TypeAlias = Literal["q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench"]
 KINDS: tuple[Kind, ...] = ("q", "v", "a", "tau", "jacobian", "mass_matrix", "wrench")
-PEERS = {peer.name: peer for peer in (PINOCCHIO, MUJOCO, DRAKE, BODY, MIXED)}
 
 
 def convert(
@@ -81,19 +77,15 @@ class _Sides:
         ordered = peer.joints(model) if joints is None else _given_order(model, joints)
         self.parts = [peer.coordinates(joint) for joint in ordered]
         self.redundant = [part for part in self.parts if part.redundant]
-        self.iq = np.concatenate([[0], np.cumsum([part.nq for part in self.parts])]).astype(int)
-        self.iv = np.concatenate([[0], np.cumsum([part.nv for part in self.parts])]).astype(int)
+        self.nq, self.at_q = _places([part.nq for part in self.parts])
+        self.nv, self.at_v = _places([part.nv for part in self.parts])
 
     def convert(self, kind: Kind, value: ArrayLike, q: ArrayLike | None, v: ArrayLike | None, outward: bool) -> Array:
         """To the peer (outward) or from it; q and v are on the side of the value."""
         model = self.model
-        nq, nv = (model.nq, model.nv) if outward else (int(self.iq[-1]), int(self.iv[-1]))
-        orders: tuple[SpatialOrder, SpatialOrder] = (
-            model.spatial_order,
-            self.peer.spatial_order or model.spatial_order,
-        )
-        if not outward:
-            orders = orders[::-1]
+        nq, nv = (model.nq, model.nv) if outward else (self.nq, self.nv)
+        ours, theirs = model.spatial_order, self.peer.spatial_order or model.spatial_order
+        orders = (ours, theirs) if outward else (theirs, ours)
         x, core = self._value(kind, value, nv, outward)
         given = {"value": (x, core)}
         if q is not None:
@@ -140,25 +132,25 @@ class _Sides:
         return J, J.shape[-2:]
 
     def _refuse_spreading(self, kind: str) -> None:
-        if any(part.joint.owns_coordinates for part in self.redundant):
-            raise ArgumentError(f"a {kind} cannot be spread over the hinge and the slide of a helical joint")
+        for joint in (part.joint for part in self.redundant if part.joint.owns_coordinates):
+            message = f"the several coordinates that {self.peer.name} has for {joint.kind} joint {joint.name!r}"
+            raise ArgumentError(f"a {kind} cannot be spread over {message}")
         raise ArgumentError(f"a {kind} cannot be spread over mimic joints; leave them out with joints=")
 
     def _theirs(self, q: Array) -> Iterator[tuple[Coordinates, Array]]:
         """Every joint with its part of the peer's positions."""
-        for part, start, stop in zip(self.parts, self.iq, self.iq[1:], strict=False):
-            yield part, q[..., start:stop]
+        return ((part, q[..., there]) for part, there in zip(self.parts, self.at_q, strict=True))
 
     # -- positions ---------------------------------------------------------------------------------------------
 
     def _configuration(self, q: ArrayLike, outward: bool) -> Array:
         """A configuration of the value's side, checked."""
-        array = as_floats("q", q, (self.model.nq if outward else int(self.iq[-1]),))
+        array = as_floats("q", q, (self.model.nq if outward else self.nq,))
         if outward:
             check_quaternions("q", array, self.model.quaternions)
         else:
-            for part, start in zip(self.parts, self.iq, strict=False):
-                part.check("q", array, int(start))
+            for part, there in zip(self.parts, self.at_q, strict=True):
+                part.check("q", array, there.start)
         return array
 
     def _q_to_peer(self, q: Array) -> Array:
@@ -200,13 +192,13 @@ class _Sides:
     def _maps(self, states: list[Array]) -> tuple[Array, Array]:
         """T(q) and its left inverse B."""
         batch = np.broadcast_shapes(*(q.shape[:-1] for q in states))
-        T = np.zeros((*batch, int(self.iv[-1]), self.model.nv))
-        B = np.zeros((*batch, self.model.nv, int(self.iv[-1])))
-        for part, q, start, stop in zip(self.parts, states, self.iv, self.iv[1:], strict=False):
+        T = np.zeros((*batch, self.nv, self.model.nv))
+        B = np.zeros((*batch, self.model.nv, self.nv))
+        for part, q, there in zip(self.parts, states, self.at_v, strict=True):
             if getattr(part.joint, "ratio", 1.0):  # a follower with ratio 0 never moves
-                T[..., start:stop, part.joint.v_slice] = part.T(q)
+                T[..., there, part.joint.v_slice] = part.T(q)
             if part.joint.owns_coordinates:
-                B[..., part.joint.v_slice, start:stop] = part.T_inverse(q)
+                B[..., part.joint.v_slice, there] = part.T_inverse(q)
         return T, B
 
     def _drift(self, states: list[Array], B: Array, v: Array | None, outward: bool) -> Array | float:
@@ -218,21 +210,25 @@ class _Sides:
             name = drifting[0].joint.name
             raise ArgumentError(f"v is needed: the axes of the velocity of {name!r} turn on one side only")
         ours = v if outward else times(B, v)
-        drift = np.zeros((*np.broadcast_shapes(ours.shape[:-1], B.shape[:-2]), int(self.iv[-1])))
-        for part, q, start, stop in zip(self.parts, states, self.iv, self.iv[1:], strict=False):
+        drift = np.zeros((*np.broadcast_shapes(ours.shape[:-1], B.shape[:-2]), self.nv))
+        for part, q, there in zip(self.parts, states, self.at_v, strict=True):
             if part.drifts:
-                drift[..., start:stop] = part.drift(q, ours[..., part.joint.v_slice])
+                drift[..., there] = part.drift(q, ours[..., part.joint.v_slice])
         return drift
 
     def _consistent(self, kind: str, x: Array, T: Array, ours: Array) -> Array:
-        if self.redundant:
-            expected = times(T, ours)
-            for part, start, stop in zip(self.parts, self.iv, self.iv[1:], strict=False):
-                if part.redundant:
-                    own = expected[..., start:stop]
-                    off, size = np.abs(x[..., start:stop] - own), np.abs(own).max(axis=-1, keepdims=True)
-                    check_consistent(kind, part, off, size)
+        for part, there in zip(self.parts, self.at_v, strict=True):
+            if part.redundant:
+                own = times(T[..., there, :], ours)
+                off, size = np.abs(x[..., there] - own), np.abs(own).max(axis=-1, keepdims=True)
+                check_consistent(kind, part, off, size)
         return ours
+
+
+def _places(sizes: list[int]) -> tuple[int, list[slice]]:
+    """How many entries parts of these sizes have together, and where each part is."""
+    ends = [int(end) for end in np.cumsum([0, *sizes])]
+    return ends[-1], [slice(start, end) for start, end in pairwise(ends)]
 
 
 def _given_order(model: Model, names: Sequence[str]) -> list[Joint]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.convert.coordinates import Coordinates, OnCircle, OnLine
 from kinetree.errors import ArgumentError
+from kinetree.model.joints.coordinates import Coordinates, OnCircle, OnLine
 from kinetree.ops import Array
 
 CONSISTENT = 1e-6
@@ -35,7 +35,7 @@ def check_consistent(kind: str, part: Coordinates, off: Array, size: Array) -> N
     wrong = off > CONSISTENT * np.maximum(1.0, size)
     if np.any(wrong):
         owns = part.joint.owns_coordinates
-        what, reason = ("helical", "its angle") if owns else ("mimic", "its leader")
+        what, reason = (part.joint.kind, "its angle") if owns else ("mimic", "its leader")
         raise ArgumentError(
             f"{kind} of {what} joint {part.joint.name!r} is off by {float(off[wrong].max()):.3g} from where {reason} "
             "puts it"

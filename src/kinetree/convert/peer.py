@@ -1,15 +1,15 @@
-"""What another library does differently."""
+"""What another library does differently; what it does with a joint, the class of the joint knows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.convert.coordinates import Coordinates
 from kinetree.errors import ArgumentError
-from kinetree.model.joints import Fixed, Free, Joint
+from kinetree.model.joints import Free, Joint
+from kinetree.model.joints.coordinates import Coordinates
 from kinetree.model.tree import Model
 from kinetree.spatial.packing import SpatialOrder
 
@@ -19,7 +19,7 @@ class Peer:
     """A library, and the coordinates it gives to our joints."""
 
     name: str
-    coordinates: Callable[[Joint], Coordinates]
+    """As the `peers` of joints have it."""
     spatial_order: SpatialOrder | None
     """Of its 6-vectors and the rows of its Jacobians; None for that of the robot."""
     siblings_by_name: bool = False
@@ -28,6 +28,13 @@ class Peer:
     """It has our joints in our order, and no coordinates for mimic joints."""
     free_pose_in_world: bool = False
     """A free joint's position is a pose in the world, wherever in the tree it is."""
+
+    def coordinates(self, joint: Joint) -> Coordinates:
+        """Those that it gives to a joint, or an error if it has no such joint."""
+        form = joint.peers.get(self.name, Coordinates if self.same_joints else None)
+        if form is None:
+            raise ArgumentError(f"joint {joint.name!r} is {joint.kind}, and {self.name} has no coordinates for that")
+        return form(joint)
 
     def joints(self, model: Model) -> Iterator[Joint]:
         """The joints with coordinates there, in the order it gives them by itself; a floating base first."""
@@ -64,5 +71,18 @@ class Peer:
 
 def joints_by_name(model: Model) -> dict[str, Joint]:
     """Every joint that a peer may give coordinates to, the floating base left out."""
-    movable = (joint for joint in model.joints if not isinstance(joint, Fixed) and joint is not model.floating_base)
+    movable = (joint for joint in model.joints if joint.nv and joint is not model.floating_base)
     return {joint.name: joint for joint in (*movable, *model.frozen)}
+
+
+PEERS = {
+    peer.name: peer
+    for peer in (
+        Peer("pinocchio", "linear-first", siblings_by_name=True),
+        Peer("mujoco", "linear-first", free_pose_in_world=True),
+        Peer("drake", "angular-first"),
+        Peer("body", None, same_joints=True),
+        Peer("mixed", None, same_joints=True),
+    )
+}
+"""Libraries, and the same robot as it is loaded with base_velocity="body" or "mixed"."""

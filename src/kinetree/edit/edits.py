@@ -1,10 +1,4 @@
-"""Robots made from robots: lock joints, carry a payload, graft a tool, change the base, scale, rename.
-
-Every function takes a robot and returns a new one; names that are not touched stay as they are.
-
-    arm = kt.edit.lock(arm, {"elbow": 0.5})
-    arm = kt.edit.attach(arm, "tool0", kt.Inertia.from_com(2.0, (0, 0, 0.1), np.eye(3) * 0.01))
-"""
+"""Robots made from robots: lock joints, carry a payload, graft a tool, change the base, scale, rename."""
 
 from __future__ import annotations
 
@@ -18,17 +12,9 @@ from numpy.typing import ArrayLike
 from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, short, unknown
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.description import (
-    AXIS_JOINTS,
-    UNBOUNDED,
-    Description,
-    JointDescription,
-    LinkDescription,
-    Options,
-)
+from kinetree.model.description import UNBOUNDED, Description, JointDescription, LinkDescription, Options
 from kinetree.model.geometry import Geometry, scaled
-from kinetree.model.joints import AxisJoint, Joint
-from kinetree.model.joints.dynamics import NONE
+from kinetree.model.joints import Joint
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia, Transform
 
@@ -61,19 +47,12 @@ def lock(robot: Robot, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Robot
                 raise ArgumentError(f"{name} is {short(value)}; expected finite positions")
             q[joint.q_slice] = given
     for joint in robot.model.joints:
-        if joint.name in wanted or (isinstance(joint, AxisJoint) and joint.leader in wanted):
+        if joint.name in wanted or joint.follows in wanted:
             described = builder.joints[joint.name]
             placement = joint.transform(q) * described.placement
-            builder.joints[joint.name] = replace(
-                described,
-                kind="fixed",
-                placement=placement,
-                bounds=UNBOUNDED,
-                mimic=None,
-                dynamics=NONE,
-                safety=None,
-                axis2=None,
-                pitch=None,
+            ends = described.parent, described.child, described.axis
+            builder.joints[joint.name] = JointDescription(
+                joint.name, "fixed", *ends, placement, UNBOUNDED, line=described.line
             )
     return _built(robot, builder)
 
@@ -146,7 +125,7 @@ def _turn_round(builder: ModelBuilder, joint: JointDescription) -> None:
     if joint.kind == "fixed":
         builder.joints[joint.name] = replace(joint, parent=joint.child, child=joint.parent, placement=back)
         return
-    if joint.kind not in AXIS_JOINTS:
+    if not joint.has_one_axis:
         message = f"it is {joint.kind}, and lies between the old base and the new one; expected joints with one axis"
         raise builder.error(f"joint {joint.name!r}", message, joint.line)
     at_parent = np.array_equal(back.R, np.eye(3)) and not back.p.any()
@@ -240,7 +219,8 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
             visuals=tuple(scaled(geometry, s) for geometry in own.visuals),
             collisions=tuple(scaled(geometry, s) for geometry in own.collisions),
         )
-    factors = {name: s if joint.kind == "prismatic" else 1.0 for name, joint in description.joints.items()}
+    slides = {name for name, joint in description.joints.items() if ("", "m") in joint.joint_class.q_labels}
+    factors = {name: s if name in slides else 1.0 for name in description.joints}
     for name, joint in description.joints.items():
         mimic, f = joint.mimic, factors[name]
         if mimic is not None:
@@ -339,8 +319,8 @@ def _owner(robot: Robot, name: str, owners: Mapping[str, Joint]) -> Joint:
     if name in owners:
         return owners[name]
     for joint in robot.model.joints:
-        if joint.name == name and isinstance(joint, AxisJoint) and joint.leader is not None:
-            raise ArgumentError(f"joint {name!r} follows {joint.leader!r}; expected that joint to be locked")
+        if joint.name == name and joint.follows is not None:
+            raise ArgumentError(f"joint {name!r} follows {joint.follows!r}; expected that joint to be locked")
     raise unknown("joint", name, owners)
 
 

@@ -15,10 +15,6 @@ from kinetree.compiler.graph.graph import Graph
 from kinetree.compiler.graph.trace import trace
 from kinetree.equations.named import KINDS, Parameter, renamed
 from kinetree.equations.trig_polynomials import Sum
-from kinetree.model.joints import Joint, Planar, Universal
-from kinetree.model.joints.axis import AxisJoint
-from kinetree.model.joints.fixed import Fixed
-from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 
@@ -187,31 +183,16 @@ def parallel(model: Model) -> list[int]:
     """For every position in q a number that is the same for angles about axes that stay parallel."""
     group = list(range(model.nq))
     for i, _ in model.root_to_tips():
-        own = _first_turn(model.joints[i])
-        if own is None:
+        turns = model.joints[i].turns
+        if not turns:
             continue
-        axis, at = own
-        body = i
+        (axis, at), body = turns[0], i
         while True:  # up to the next joint that turns
             axis, body = model.placements[body].R.T @ axis, model.parents[body]
-            if not isinstance(model.joints[body], (Fixed, Prismatic)) or body == 0:
+            before = model.joints[body].turns
+            if before != () or body == 0:
                 break
-        before = _last_turn(model.joints[body]) if body else None
-        if before is not None and np.abs(np.cross(axis, before[0])).max() < PARALLEL:
-            old, new = group[at], group[before[1]]
+        if before and np.abs(np.cross(axis, before[-1][0])).max() < PARALLEL:
+            old, new = group[at], group[before[-1][1]]
             group = [new if each == old else each for each in group]
     return group
-
-
-def _first_turn(joint: Joint) -> tuple[Array, int] | None:
-    """The axis about which it turns first, in the joint's frame, and the position in q of the angle."""
-    if isinstance(joint, (AxisJoint, Universal)) and not isinstance(joint, Prismatic):
-        return joint.axis, joint.iq
-    return (joint.axis, joint.iq + 2) if isinstance(joint, Planar) else None
-
-
-def _last_turn(joint: Joint) -> tuple[Array, int] | None:
-    """The axis about which it turns last, in the body's frame, and the position in q of the angle."""
-    if isinstance(joint, Universal):
-        return joint.axis2, joint.iq + 1
-    return _first_turn(joint)

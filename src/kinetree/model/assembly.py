@@ -5,29 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.errors import one_of, short, unknown
-from kinetree.model.description import (
-    AXIS_JOINTS,
-    JOINTS,
-    UNBOUNDED,
-    WITH_AXIS,
-    Bounds,
-    Draft,
-    Finding,
-    JointDescription,
-    Mimic,
-    Options,
-)
-from kinetree.model.joints import AxisJoint, BaseVelocity, Fixed, Free, Joint
+from kinetree.model.description import UNBOUNDED, Bounds, Finding, JointDescription, Mimic, Options
+from kinetree.model.joints import AxisJoint, Fixed, Free, Joint
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.free import BASE_VELOCITIES
 from kinetree.model.tree import Edge, FramePlacement, Limits, Model
-from kinetree.spatial import Inertia, SpatialOrder, Transform
+from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.packing import SPATIAL_ORDERS
+
+if TYPE_CHECKING:
+    from kinetree.model.builder import ModelBuilder
 
 FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
@@ -39,22 +31,19 @@ IDENTITY = Transform.identity()
 
 
 @np.errstate(all="ignore")  # numbers too large for a float are refused at the end
-def assemble(
-    description: Draft,
-    options: Options,
-) -> Model:
+def assemble(draft: ModelBuilder, options: Options) -> Model:
     """The immutable model; bodies, joints and frames are numbered depth first, children in the order described."""
-    base = one_of("base", options.base, ("fixed", "floating"))
-    spatial_order = one_of("spatial_order", options.spatial_order, SPATIAL_ORDERS)
-    base_velocity = one_of("base_velocity", options.base_velocity, BASE_VELOCITIES)
+    one_of("base", options.base, ("fixed", "floating"))
+    one_of("spatial_order", options.spatial_order, SPATIAL_ORDERS)
+    one_of("base_velocity", options.base_velocity, BASE_VELOCITIES)
     kept = set(options.keep_fixed)
     for name in kept:
-        _check_is_fixed(description, name)
-    children = _children(description)
-    root = _root(description, children)
-    tree = _Tree(description, _resolved_mimics(description), base_velocity, spatial_order)
-    if base == "floating":
-        tree.add_body(0, root, Free(name=FLOATING_BASE, frame=base_velocity, order=spatial_order))
+        _check_is_fixed(draft, name)
+    children = _children(draft)
+    root = _root(draft, children)
+    tree = _Tree(draft, options)
+    if options.base == "floating":
+        tree.add_body(0, root, Free(name=FLOATING_BASE, frame=options.base_velocity, order=options.spatial_order))
         tree.place_link(root, 1, IDENTITY)
     else:
         tree.place_link(root, 0, IDENTITY)
@@ -63,82 +52,82 @@ def assemble(
         joint = waiting.pop()
         tree.add_joint(joint, keep=joint.name in kept)
         waiting.extend(reversed(children[joint.child]))
-    return tree.model(options)
+    return tree.model()
 
 
-def _check_is_fixed(description: Draft, name: str) -> None:
-    fixed = [joint.name for joint in description.joints.values() if joint.kind == "fixed"]
+def _check_is_fixed(draft: ModelBuilder, name: str) -> None:
+    fixed = [joint.name for joint in draft.joints.values() if joint.kind == "fixed"]
     if name not in fixed:
         raise unknown("fixed joint", name, fixed)
 
 
-def _children(description: Draft) -> dict[str, list[JointDescription]]:
+def _children(draft: ModelBuilder) -> dict[str, list[JointDescription]]:
     """The joints below each link, after checking that every link has at most one parent."""
-    children: dict[str, list[JointDescription]] = {name: [] for name in description.links}
+    children: dict[str, list[JointDescription]] = {name: [] for name in draft.links}
     above: dict[str, str] = {}
-    for joint in description.joints.values():
+    for joint in draft.joints.values():
         element = f"joint {joint.name!r}"
         for role, link in (("parent", joint.parent), ("child", joint.child)):
-            if link not in description.links:
-                raise description.error(element, f"{role} {unknown('link', link, description.links)}", joint.line)
+            if link not in draft.links:
+                raise draft.error(element, f"{role} {unknown('link', link, draft.links)}", joint.line)
         if joint.child in above:
             message = f"link {joint.child!r} is already the child of joint {above[joint.child]!r}"
-            raise description.error(element, message, joint.line)
+            raise draft.error(element, message, joint.line)
         above[joint.child] = joint.name
         children[joint.parent].append(joint)
     return children
 
 
-def _root(description: Draft, children: Mapping[str, list[JointDescription]]) -> str:
-    if not description.links:
-        raise description.error("robot", "it has no links")
+def _root(draft: ModelBuilder, children: Mapping[str, list[JointDescription]]) -> str:
+    if not draft.links:
+        raise draft.error("robot", "it has no links")
     below = {joint.child for joints in children.values() for joint in joints}
-    roots = [name for name in description.links if name not in below]
+    roots = [name for name in draft.links if name not in below]
     if len(roots) > 1:
-        raise description.error("robot", f"it has {len(roots)} root links, {roots[0]!r} and {roots[1]!r}; expected one")
+        raise draft.error("robot", f"it has {len(roots)} root links, {roots[0]!r} and {roots[1]!r}; expected one")
     reached, waiting = set(), roots[:]
     while waiting:
         link = waiting.pop()
         reached.add(link)
         waiting.extend(joint.child for joint in children[link])
-    if len(reached) < len(description.links):
-        stray = next(name for name in description.links if name not in reached)
-        raise description.error(f"link {stray!r}", "it is part of a closed loop of joints; expected a tree")
+    if len(reached) < len(draft.links):
+        stray = next(name for name in draft.links if name not in reached)
+        raise draft.error(f"link {stray!r}", "it is part of a closed loop of joints; expected a tree")
     return roots[0]
 
 
-def _resolved_mimics(description: Draft) -> dict[str, Mimic]:
+def _resolved_mimics(draft: ModelBuilder) -> dict[str, Mimic]:
     """Each follower's leader, ratio and offset, chains of followers multiplied out."""
     direct: dict[str, Mimic] = {}
     lost: list[str] = []
-    for joint in description.joints.values():
-        if joint.mimic is not None and _follows(description, joint, lost):
+    for joint in draft.joints.values():
+        if joint.mimic is not None and _follows(draft, joint, lost):
             direct[joint.name] = joint.mimic
     resolved: dict[str, Mimic] = {}
     for name in direct:
         if name not in resolved:
-            _resolve_chain(description, name, direct, resolved)
+            _resolve_chain(draft, name, direct, resolved)
     for name in direct:
-        mimic, element, line = resolved[name], f"joint {name!r}", description.joints[name].line
+        mimic, element, line = resolved[name], f"joint {name!r}", draft.joints[name].line
         if not (math.isfinite(mimic.multiplier) and math.isfinite(mimic.offset)):
-            raise description.error(element, f"its multiplier or offset from {mimic.joint!r} is not finite", line)
-        kind = description.joints[mimic.joint].kind
-        if kind not in (*AXIS_JOINTS, "fixed"):
-            message = f"it mimics {mimic.joint!r}, a {kind} joint; expected one coordinate"
-            raise description.error(element, message, line)
-        if kind == "fixed":
-            description.note(element, f"it mimics {mimic.joint!r}, which is fixed, so it is fixed too", line)
+            raise draft.error(element, f"its multiplier or offset from {mimic.joint!r} is not finite", line)
+        leader = draft.joints[mimic.joint]
+        if leader.kind == "fixed":
+            draft.note(element, f"it mimics {mimic.joint!r}, which is fixed, so it is fixed too", line)
+        elif not leader.has_one_axis:
+            message = f"it mimics {mimic.joint!r}, a {leader.kind} joint; expected one coordinate"
+            raise draft.error(element, message, line)
     return resolved
 
 
-def _resolve_chain(description: Draft, name: str, direct: Mapping[str, Mimic], resolved: dict[str, Mimic]) -> None:
+def _resolve_chain(draft: ModelBuilder, name: str, direct: Mapping[str, Mimic], resolved: dict[str, Mimic]) -> None:
     """From a follower on to the leader of all, then back, so that every chain is walked once."""
     chain = {name: None}
     leader = direct[name].joint
     while leader in direct and leader not in resolved:
         if leader in chain:
             message = f"it mimics {direct[name].joint!r} in a circle"
-            raise description.error(f"joint {name!r}", message, description.joints[name].line)
+            raise draft.error(f"joint {name!r}", message, draft.joints[name].line)
         chain[leader] = None
         leader = direct[leader].joint
     for follower in reversed(chain):
@@ -148,21 +137,21 @@ def _resolve_chain(description: Draft, name: str, direct: Mapping[str, Mimic], r
         resolved[follower] = Mimic(further.joint, ratio * further.multiplier, mimic.offset + ratio * further.offset)
 
 
-def _narrowed_limits(description: Draft, mimics: Mapping[str, Mimic]) -> dict[str, tuple[float, float, float]]:
+def _narrowed_limits(draft: ModelBuilder, mimics: Mapping[str, Mimic]) -> dict[str, tuple[float, float, float]]:
     """Of every leader its lower, upper and velocity limits, within which all its followers keep theirs too:
     q_f = ratio · q + offset. What is narrowed is recorded; so are limits of a follower that would leave its leader no
     room, as where those of a mirrored finger were copied, and those are not counted."""
     narrowed: dict[str, tuple[float, float, float]] = {}
     for name, mimic in mimics.items():
-        leader, joint = description.joints[mimic.joint], description.joints[name]
+        leader, joint = draft.joints[mimic.joint], draft.joints[name]
         ratio, offset = mimic.multiplier, mimic.offset
         lower, upper, velocity, _ = joint.limits
         element = f"joint {name!r}"
-        if ratio == 0.0 or leader.kind not in AXIS_JOINTS:
+        if ratio == 0.0 or not leader.has_one_axis:
             slack = LIMIT_TOLERANCE * max(1.0, abs(offset))
             if not lower - slack <= offset <= upper + slack:
                 message = f"it stays at {offset:g}, outside its limits {lower:g} to {upper:g}, wherever its leader"
-                description.note(element, f"{message} {leader.name!r} is", joint.line)
+                draft.note(element, f"{message} {leader.name!r} is", joint.line)
             continue
         low, high, speed = narrowed.get(leader.name, leader.limits[:3])
         there = sorted(ratio * bound + offset for bound in leader.limits[:2])
@@ -178,34 +167,34 @@ def _narrowed_limits(description: Draft, mimics: Mapping[str, Mimic]) -> dict[st
                 message += f"; the leader's are narrowed to {low:g} to {high:g}"
             else:
                 message += "; they would leave its leader no room, and are not counted"
-            description.note(element, message, joint.line)
+            draft.note(element, message, joint.line)
         fastest = abs(ratio) * leader.limits[2]
         if velocity < fastest * (1.0 - LIMIT_TOLERANCE):  # a negative one too, refused then where it is used
             speed = min(speed, velocity / abs(ratio))
             message = f"its velocity limit {velocity:g} is stricter than {fastest:g}"
             message += f", which its leader {leader.name!r} may give it; the leader's is narrowed to {speed:g}"
-            description.note(element, message, joint.line)
+            draft.note(element, message, joint.line)
         narrowed[leader.name] = low, high, speed
     return narrowed
 
 
-def _follows(description: Draft, joint: JointDescription, lost: list[str]) -> bool:
+def _follows(draft: ModelBuilder, joint: JointDescription, lost: list[str]) -> bool:
     """Whether the joint really mimics another; what keeps it from doing so is recorded, and its name if that other does
     not exist."""
     mimic, element = joint.mimic, f"joint {joint.name!r}"
     if mimic is None:
         return False
-    if joint.kind not in AXIS_JOINTS:
-        description.note(element, f"it is {joint.kind}, so its mimic tag was ignored", joint.line)
+    if not joint.has_one_axis:
+        draft.note(element, f"it is {joint.kind}, so its mimic tag was ignored", joint.line)
         return False
     if not np.isfinite([mimic.multiplier, mimic.offset]).all():
-        raise description.error(element, "the mimic multiplier or offset is not finite", joint.line)
-    if mimic.joint not in description.joints:
+        raise draft.error(element, "the mimic multiplier or offset is not finite", joint.line)
+    if mimic.joint not in draft.joints:
         lost.append(joint.name)
         missing = f"joint {short(mimic.joint)} does not exist"
         if len(lost) <= MOST_HINTS:  # to look for similar names takes as long as there are joints
-            missing = str(unknown("joint", mimic.joint, description.joints))
-        description.warn(element, f"cannot mimic: {missing}; it keeps a coordinate of its own", joint.line)
+            missing = str(unknown("joint", mimic.joint, draft.joints))
+        draft.warn(element, f"cannot mimic: {missing}; it keeps a coordinate of its own", joint.line)
         return False
     return True
 
@@ -213,14 +202,10 @@ def _follows(description: Draft, joint: JointDescription, lost: list[str]) -> bo
 class _Tree:
     """The lists of a Model while they grow."""
 
-    def __init__(
-        self, description: Draft, mimics: dict[str, Mimic], base_velocity: BaseVelocity, order: SpatialOrder
-    ) -> None:
-        self.description = description
-        self.mimics = mimics
-        self.narrowed = _narrowed_limits(description, mimics)
-        self.base_velocity: BaseVelocity = base_velocity
-        self.order: SpatialOrder = order
+    def __init__(self, draft: ModelBuilder, options: Options) -> None:
+        self.draft, self.options = draft, options
+        self.mimics = _resolved_mimics(draft)
+        self.narrowed = _narrowed_limits(draft, self.mimics)
         self.joints: list[Joint] = [Fixed(name="world")]
         self.parents = [0]
         self.placements = [Transform.identity()]
@@ -255,7 +240,7 @@ class _Tree:
     def place_link(self, link: str, body: int, X: Transform) -> None:
         """Fix a link to a body, X = ^link X_body, and add its inertia to the body's."""
         self.placed[link] = (body, X)
-        own = self.description.links[link].inertia
+        own = self.draft.links[link].inertia
         self.inertias[body] = self.inertias[body] + (own if X is IDENTITY else X.transpose() * own)
 
     def add_joint(self, joint: JointDescription, keep: bool) -> None:
@@ -263,36 +248,22 @@ class _Tree:
         body, X = self.placed[joint.parent]
         placement = joint.placement * X
         mimic = self.mimics.get(joint.name)
-        if mimic is not None and self.description.joints[mimic.joint].kind == "fixed":
-            frozen = self._joint(replace(joint, dynamics=NONE), Mimic(mimic.joint, 0.0, mimic.offset))
+        if mimic is not None and self.draft.joints[mimic.joint].kind == "fixed":
+            frozen = replace(joint, dynamics=NONE).joint(Mimic(mimic.joint, 0.0, mimic.offset))
             assert isinstance(frozen, AxisJoint)
             self.frozen.append(frozen)
             placement = frozen.transform(np.zeros(1)) * placement
         elif joint.kind != "fixed" or keep:
-            body = self.add_body(body, joint.child, self._joint(joint, mimic), placement, joint.bounds)
+            moved = joint.joint(mimic, frame=self.options.base_velocity, order=self.options.spatial_order)
+            body = self.add_body(body, joint.child, moved, placement, joint.bounds)
             placement = IDENTITY
         self.place_link(joint.child, body, placement)
 
-    def _joint(self, joint: JointDescription, mimic: Mimic | None) -> Joint:
-        own: dict[str, Any] = {"dynamics": joint.dynamics}
-        if joint.kind == "free":
-            own |= {"frame": self.base_velocity, "order": self.order}
-        if joint.kind == "fixed":
-            own = {}
-        if joint.kind in WITH_AXIS:
-            own["axis"] = joint.axis
-        if joint.kind == "universal":
-            own["axis2"] = joint.axis2
-        if joint.kind == "helical":
-            own["pitch"] = joint.pitch
-        if mimic is not None:
-            own |= {"ratio": mimic.multiplier, "offset": mimic.offset, "leader": mimic.joint}
-        return JOINTS[joint.kind](name=joint.name, **own)
-
-    def model(self, options: Options) -> Model:
+    def model(self) -> Model:
         self._check_finite()
+        options = self.options
         return Model(
-            name=self.description.name,
+            name=self.draft.name,
             joints=self._joints_with_leaders(),
             parents=tuple(self.parents),
             placements=tuple(self.placements),
@@ -303,11 +274,11 @@ class _Tree:
             gravity=options.gravity,
             edges=tuple(self.edges),
             frozen=tuple(self.frozen),
-            spatial_order=self.order,
+            spatial_order=options.spatial_order,
             passive=options.passive,
             friction_width=options.friction_width,
-            findings=(*self.description.findings, *self._massless_bodies(), *self._free_joints(options.base)),
-            description=self.description.description(),
+            findings=(*self.draft.findings, *self._massless_bodies(), *self._free_joints(options.base)),
+            description=self.draft.description(),
             options=options,
         )
 
@@ -320,26 +291,26 @@ class _Tree:
             ("its inertia with all that is fixed to it", self.names, inertias),
         ):
             if not finite.all():
-                raise self.description.error(f"link {names[int(np.argmin(finite))]!r}", f"{what} is not finite")
+                raise self.draft.error(f"link {names[int(np.argmin(finite))]!r}", f"{what} is not finite")
 
     def _joints_with_leaders(self) -> tuple[Joint, ...]:
         """A follower may come before its leader in the tree, so it learns the leader's indices only here."""
         owners = {joint.name: joint for joint in self.joints if joint.owns_coordinates}
         joints = []
         for joint in self.joints:
-            if isinstance(joint, AxisJoint) and joint.leader is not None:
-                leader = owners[joint.leader]
+            if joint.follows is not None:
+                leader = owners[joint.follows]
                 joint = replace(joint, iq=leader.iq, iv=leader.iv)
             joints.append(joint)
         return tuple(joints)
 
     def _frames(self) -> tuple[FramePlacement, ...]:
         frames = [FramePlacement(name, body, X) for name, (body, X) in self.placed.items()]
-        for name, (link, X) in self.description.sites.items():
+        for name, (link, X) in self.draft.sites.items():
             if link not in self.placed:
-                raise self.description.error(f"frame {name!r}", str(unknown("link", link, self.placed)))
+                raise self.draft.error(f"frame {name!r}", str(unknown("link", link, self.placed)))
             if name in self.placed:
-                raise self.description.error(f"frame {name!r}", "the name is taken by a link")
+                raise self.draft.error(f"frame {name!r}", "the name is taken by a link")
             body, X_link = self.placed[link]
             frames.append(FramePlacement(name, body, X * X_link))
         return tuple(frames)

@@ -8,7 +8,8 @@ import numpy as np
 
 from kinetree.base.arguments import as_numbers
 from kinetree.errors import ArgumentError
-from kinetree.model.description import JOINTS, Bounds
+from kinetree.model.description import Bounds
+from kinetree.model.joints import JOINTS
 from kinetree.model.joints.dynamics import PerCoordinate
 
 

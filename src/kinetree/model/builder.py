@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
@@ -22,9 +22,6 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelW
 from kinetree.model.assembly import assemble
 from kinetree.model.bounds import bound_doubts, checked_bounds
 from kinetree.model.description import (
-    JOINT_TYPES,
-    JOINTS,
-    WITH_AXIS,
     Description,
     Finding,
     JointDescription,
@@ -34,7 +31,7 @@ from kinetree.model.description import (
     Safety,
 )
 from kinetree.model.geometry import Geometry
-from kinetree.model.joints import BaseVelocity, JointDynamics
+from kinetree.model.joints import JOINTS, BaseVelocity, JointDynamics
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.plausibility import inertia_doubts, inertia_error
 from kinetree.model.tree import Model
@@ -130,21 +127,23 @@ class ModelBuilder:
         dynamics: JointDynamics = NONE,
         safety: Safety | None = None,
         line: int | None = None,
+        **own: ArrayLike,
     ) -> None:
         """Add a joint of kind 'revolute', 'continuous', 'prismatic', 'helical', 'universal', 'spherical', 'planar',
-        'fixed' or 'free'.
+        'fixed', 'free', or another that `kinetree.model.joints.register` has made known.
 
         The joint's frame, which is the child's frame at q = 0, sits in the parent at `xyz` [m], turned by `rpy` [rad]
         or the matrix `rotation`; `axis` is in that frame, for a planar joint normal to the plane. A universal joint
-        turns about `axis`, then about `axis2`; a helical one advances by `pitch` [m/rad]. Limits in rad or m, rad/s or
-        m/s, N m or N: one for all coordinates of the joint, or one for each of its positions or velocities.
+        turns about `axis`, then about `axis2`; a helical one advances by `pitch` [m/rad]; `own` are parameters of other
+        kinds. Limits in rad or m, rad/s or m/s, N m or N: one for all coordinates of the joint, or one for each of its
+        positions or velocities.
         """
         self._check_name("joint", name, line)
         element = f"joint {name!r}"
         if name in self.joints:
             raise self.error(element, "the name is taken by another joint", line)
-        if kind not in JOINT_TYPES:
-            types = ", ".join(map(repr, JOINT_TYPES))
+        if not isinstance(kind, str) or kind not in JOINTS:
+            types = ", ".join(map(repr, JOINTS))
             raise self.error(element, f"type is {short(kind)}; expected one of {types}", line)
         for role, link in (("parent", parent), ("child", child)):
             if not isinstance(link, str):
@@ -156,17 +155,17 @@ class ModelBuilder:
         if misfit := dynamics.misfit(JOINTS[kind].nv):
             raise self.error(element, misfit, line)
         direction = self._vector(element, "axis", axis, line)
-        if kind in WITH_AXIS:
+        if JOINTS[kind].has_axis():
             direction = self._direction(element, "axis", direction, line)
-        second = self._second_axis(element, kind, direction, axis2, line)
-        pitch = self._pitch(element, kind, pitch, line)
+        given = {"axis2": axis2, "pitch": pitch, **own}
+        parameters = self._parameters(element, kind, direction, given, line)
         with self.located(element, line):
             bounds = checked_bounds(kind, lower, upper, velocity, effort)
         for doubt in bound_doubts(bounds):
             self.note(element, doubt, line)
         placement = Transform(self._rotation(element, rpy, rotation, line).T, self._vector(element, "xyz", xyz, line))
         self.joints[name] = JointDescription(
-            name, kind, parent, child, direction, placement, bounds, mimic, dynamics, safety, line, second, pitch
+            name, kind, parent, child, direction, placement, bounds, mimic, dynamics, safety, line, parameters
         )
 
     def frame(
@@ -260,32 +259,29 @@ class ModelBuilder:
             self.note(element, f"{what} has length {length:.6g}; it was normalized", line)
         return axis / scale / np.linalg.norm(axis / scale)
 
-    def _second_axis(
-        self, element: str, kind: str, first: Array, axis2: ArrayLike | None, line: int | None
-    ) -> Array | None:
-        if kind != "universal":
-            if axis2 is not None:
-                raise self.error(element, f"axis2 is given; a {kind} joint has no second axis", line)
-            return None
-        if axis2 is None:
-            raise self.error(element, "axis2 is missing; a universal joint turns about two axes", line)
-        second = self._direction(element, "axis2", self._vector(element, "axis2", axis2, line), line)
-        if np.linalg.norm(np.cross(first, second)) < PARALLEL:
-            raise self.error(element, "axis and axis2 are parallel; expected two directions", line)
-        return second
-
-    def _pitch(self, element: str, kind: str, pitch: float | None, line: int | None) -> float | None:
-        if kind != "helical":
-            if pitch is not None:
-                raise self.error(element, f"pitch is given; a {kind} joint has none", line)
-            return None
-        if pitch is None:
-            raise self.error(element, "pitch is missing; a helical joint advances by it [m/rad]", line)
-        with self.located(element, line):
-            number = as_number("pitch", pitch)
-        if not np.isfinite(number):
-            raise self.error(element, f"pitch is {number:g}; expected a finite number [m/rad]", line)
-        return number
+    def _parameters(
+        self, element: str, kind: str, axis: Array, given: Mapping[str, ArrayLike | None], line: int | None
+    ) -> dict[str, float | Array]:
+        """What joints of this kind have besides an axis; nothing else may be given."""
+        found: dict[str, float | Array] = {}
+        known = {each.name: each for each in JOINTS[kind].parameters}
+        for name, value in given.items():
+            if value is not None and name not in known:
+                raise self.error(element, f"{name} is given; a {kind} joint has none", line)
+        for name, parameter in known.items():
+            value = given.get(name)
+            if value is None:
+                raise self.error(element, f"{name} is missing; {parameter.purpose}", line)
+            if parameter.is_direction:
+                found[name] = direction = self._direction(element, name, self._vector(element, name, value, line), line)
+                if np.linalg.norm(np.cross(axis, direction)) < PARALLEL:
+                    raise self.error(element, f"axis and {name} are parallel; expected two directions", line)
+                continue
+            with self.located(element, line):
+                found[name] = number = as_number(name, value)
+            if not np.isfinite(number):
+                raise self.error(element, f"{name} is {number:g}; expected a finite number [{parameter.unit}]", line)
+        return found
 
     @contextmanager
     def located(self, element: str, line: int | None = None) -> Iterator[None]:

@@ -141,13 +141,6 @@ class ConstraintSet:
         return sum(constraint.size for constraint in self.constraints)
 
     @property
-    def has_wheels(self) -> bool:
-        """Whether any of them is the contact of a wheel, which may lie flat."""
-        return any(
-            isinstance(each, Contact) and each.kind == "rolling" and each.axis is not None for each in self.constraints
-        )
-
-    @property
     def blocks(self) -> tuple[slice, ...]:
         """Equations of a kind that belong together: up to three directions of a point, or up to three rotations."""
         return tuple(

@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from kinetree.base.arguments import as_number, as_numbers
-from kinetree.errors import ArgumentTypeError, ModelError, printable, short
+from kinetree.errors import ArgumentTypeError, printable, short
 from kinetree.model.geometry import Geometry
-from kinetree.model.joints import (
-    AxisJoint,
-    BaseVelocity,
-    Continuous,
-    Fixed,
-    Free,
-    Helical,
-    Joint,
-    JointDynamics,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-)
-from kinetree.model.joints.dynamics import NONE, PerCoordinate
+from kinetree.model.joints import JOINTS, AxisJoint, BaseVelocity, Joint, JointDynamics
+from kinetree.model.joints.dynamics import NONE, PerCoordinate, of_coordinate
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
 
-AXIS_JOINTS: Mapping[str, type[AxisJoint]] = {
-    "revolute": Revolute,
-    "continuous": Continuous,
-    "prismatic": Prismatic,
-    "helical": Helical,
-}
-"""The joints with one coordinate: they can mimic and be mimicked."""
-JOINTS: Mapping[str, type[Joint]] = {
-    **AXIS_JOINTS,
-    "universal": Universal,
-    "spherical": Spherical,
-    "planar": Planar,
-    "fixed": Fixed,
-    "free": Free,
-}
-JOINT_TYPES = tuple(JOINTS)
-WITH_AXIS = (*AXIS_JOINTS, "universal", "planar")
 Bounds: TypeAlias = tuple[PerCoordinate, PerCoordinate, PerCoordinate, PerCoordinate]
 """Lower and upper position, speed and effort, each one number for all coordinates of a joint, or one for each."""
 UNBOUNDED: Bounds = (-np.inf, np.inf, np.inf, np.inf)
+
+
+def free_name(name: str, *taken: Container[str], ending: str = "_") -> str:
+    """The name, with as many endings as it takes to be none of those that are taken."""
+    while any(name in each for each in taken):
+        name += ending
+    return name
 
 
 @dataclass(frozen=True)
@@ -120,10 +96,41 @@ class JointDescription:
     dynamics: JointDynamics = NONE
     safety: Safety | None = None
     line: int | None = None
-    axis2: Array | None = None
-    """The second axis of a universal joint."""
-    pitch: float | None = None
-    """Of a helical joint [m/rad]."""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """The parameters of its kind: `axis2` of a universal joint, `pitch` of a helical one [m/rad]."""
+
+    @property
+    def joint_class(self) -> type[Joint]:
+        """The class of joints of its kind."""
+        return JOINTS[self.kind]
+
+    @property
+    def has_one_axis(self) -> bool:
+        """Whether it has one coordinate along or about an axis, so that it can mimic and be mimicked."""
+        return issubclass(self.joint_class, AxisJoint)
+
+    def joint(self, mimic: Mimic | None = None, **options: Any) -> Joint:
+        """The joint itself; `options` of the model go to kinds that have fields of these names."""
+        kind = self.joint_class
+        given: dict[str, Any] = {"axis": self.axis, **options, **self.own}
+        if kind.nv:
+            given["dynamics"] = self.dynamics
+        if mimic is not None:
+            given |= {"ratio": mimic.multiplier, "offset": mimic.offset, "leader": mimic.joint}
+        known = kind.__dataclass_fields__
+        return kind(name=self.name, **{name: value for name, value in given.items() if name in known})
+
+    def series(self) -> list[JointDescription]:
+        """The revolute and prismatic joints that do the same one after the other, each with its part of limits and
+        dynamics, all between the same two links; none if there are no such joints."""
+        endings = [ending.replace(".", "_") for ending, _ in self.joint_class.q_labels]
+        parts = []
+        for k, (kind, axis) in enumerate(self.joint().series):
+            lower, upper, velocity, effort = (of_coordinate(bound, k) for bound in self.bounds)
+            bounds, dynamics = (lower, upper, velocity, effort), self.dynamics.of_coordinate(k)
+            part = replace(self, name=self.name + endings[k], kind=kind, axis=axis, bounds=bounds, dynamics=dynamics)
+            parts.append(replace(part, mimic=None, own={}))
+        return parts
 
     @property
     def limits(self) -> tuple[float, float, float, float]:
@@ -132,17 +139,18 @@ class JointDescription:
         return lower, upper, velocity, effort
 
     def scaled(self, length: float) -> JointDescription:
-        """With all lengths times a factor."""
+        """With all lengths times a factor; limits of free joints stay as they are."""
         placement = Transform(self.placement.R, length * self.placement.p)
-        if self.kind == "helical" and self.pitch is not None:
-            return replace(self, placement=placement, pitch=length * self.pitch)
-        if self.kind not in ("prismatic", "planar"):
-            return replace(self, placement=placement)
-        factors = length if self.kind == "prismatic" else np.array([length, length, 1.0])
-        lower, upper, velocity, effort = self.bounds
-        scaled = [as_numbers("limit", np.multiply(factors, bound)) for bound in (lower, upper, velocity)]
-        bounds = (scaled[0], scaled[1], scaled[2], effort)
-        return replace(self, placement=placement, bounds=bounds, safety=self.safety and self.safety.scaled(length))
+        lengths = {each.name for each in self.joint_class.parameters if each.unit.startswith("m")}
+        own = {name: length * value if name in lengths else value for name, value in self.own.items()}
+        scaled = replace(self, placement=placement, own=own)
+        slides = [unit == "m" for _, unit in self.joint_class.q_labels]
+        if not any(slides) or self.joint_class.nq != self.joint_class.nv:
+            return scaled
+        factors = length if all(slides) else np.where(slides, length, 1.0)
+        lower, upper, velocity = (as_numbers("limit", np.multiply(factors, bound)) for bound in self.bounds[:3])
+        bounds = (lower, upper, velocity, self.bounds[3])
+        return replace(scaled, bounds=bounds, safety=self.safety and self.safety.scaled(length))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,22 +177,3 @@ class Description:
     sites: Mapping[str, tuple[str, Transform]] = field(default_factory=dict)
     """Named frames: the link they are fixed to, and where, ^site X_link."""
     findings: tuple[Finding, ...] = ()
-
-
-class Draft(Protocol):
-    """A description and a way to complain about it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def links(self) -> Mapping[str, LinkDescription]: ...
-    @property
-    def joints(self) -> Mapping[str, JointDescription]: ...
-    @property
-    def sites(self) -> Mapping[str, tuple[str, Transform]]: ...
-    @property
-    def findings(self) -> tuple[Finding, ...]: ...
-    def note(self, element: str, message: str, line: int | None = None) -> None: ...
-    def warn(self, element: str, message: str, line: int | None = None) -> None: ...
-    def error(self, element: str, message: str, line: int | None = None) -> ModelError: ...
-    def description(self) -> Description: ...

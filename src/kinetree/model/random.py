@@ -10,16 +10,14 @@ import numpy as np
 from kinetree.base.arguments import as_count, as_generator, as_number
 from kinetree.errors import ArgumentError, short
 from kinetree.model.builder import GRAVITY, ModelBuilder
-from kinetree.model.description import AXIS_JOINTS, JOINT_TYPES, JOINTS, Mimic
-from kinetree.model.joints import BaseVelocity, JointDynamics
+from kinetree.model.description import Mimic
+from kinetree.model.joints import JOINTS, AxisJoint, BaseVelocity, JointDynamics
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.tree import Model
 from kinetree.spatial import Inertia, SpatialOrder
-from kinetree.spatial.rotation import matrix_from_quaternion, normalized, random_quaternion
+from kinetree.spatial.rotation import matrix_from_quaternion, random_quaternion
 
-EVERY_JOINT = (*JOINT_TYPES, "mimic")
-LIMITED = ("revolute", "prismatic", "helical", "universal", "planar")
-"""The kinds that get limits of their positions."""
+EVERY_JOINT = (*JOINTS, "mimic")
 
 
 def random_inertia(rng: np.random.Generator, scale: float = 1.0) -> Inertia:
@@ -56,11 +54,13 @@ def random_model(
     if not 0.0 <= branching <= 1.0:
         raise ArgumentError(f"branching is {branching:g}; expected a chance between 0 and 1")
     kinds = [joints] if isinstance(joints, str) or not isinstance(joints, Iterable) else list(joints)
+    known = (*JOINTS, "mimic")
     for kind in kinds:
-        if kind not in EVERY_JOINT:
-            raise ArgumentError(f"joints has {short(kind)}; expected {', '.join(map(repr, EVERY_JOINT))}")
+        if kind not in known:
+            raise ArgumentError(f"joints has {short(kind)}; expected {', '.join(map(repr, known))}")
     if not kinds:
         raise ArgumentError("joints is empty; expected one kind of joint or more")
+    with_axis = [kind for kind, joint in JOINTS.items() if issubclass(joint, AxisJoint)]
     builder = ModelBuilder("random tree")
     builder.link("link0", random_inertia(rng))
     leaders: list[str] = []
@@ -68,10 +68,10 @@ def random_model(
         parent = int(rng.integers(i)) if rng.random() < branching else i - 1
         kind, mimic = str(rng.choice(kinds)), None
         if kind == "mimic":
-            kind = str(rng.choice([kind for kind in AXIS_JOINTS if kind in kinds] or list(AXIS_JOINTS)))
+            kind = str(rng.choice([kind for kind in with_axis if kind in kinds] or with_axis))
             if leaders:
                 mimic = Mimic(str(rng.choice(leaders)), rng.uniform(-2.0, 2.0), rng.uniform(-1.0, 1.0))
-        if kind in AXIS_JOINTS and mimic is None:
+        if kind in with_axis and mimic is None:
             leaders.append(f"joint{i}")
         builder.link(f"link{i}", random_inertia(rng))
         builder.joint(
@@ -83,28 +83,19 @@ def random_model(
             rotation=matrix_from_quaternion(random_quaternion(rng)),
             mimic=mimic,
             dynamics=_random_dynamics(rng, JOINTS[kind].nv) if joint_dynamics else NONE,
-            **_random_geometry(rng, kind),
+            **JOINTS[kind].random_geometry(rng),
             **({} if mimic is not None else _random_limits(rng, kind)),  # a follower goes where its leader's let it
         )
     builder.frame("tool", f"link{bodies}", xyz=rng.uniform(-0.5, 0.5, size=3), rpy=rng.uniform(-1.0, 1.0, size=3))
     return builder.build(base, gravity=gravity, spatial_order=spatial_order, base_velocity=base_velocity)
 
 
-def _random_geometry(rng: np.random.Generator, kind: str) -> dict[str, Any]:
-    """Axes in general position, and a pitch of some centimetres."""
-    drawn: dict[str, Any] = {"axis": normalized(rng.normal(size=3))}
-    if kind == "universal":
-        drawn["axis2"] = normalized(np.cross(drawn["axis"], rng.normal(size=3)) + rng.uniform(-0.5, 0.5, size=3))
-    if kind == "helical":
-        drawn["pitch"] = rng.uniform(-0.2, 0.2)
-    return drawn
-
-
 def _random_limits(rng: np.random.Generator, kind: str) -> dict[str, Any]:
-    nq, nv = JOINTS[kind].nq, 1 if kind in ("free", "fixed") else JOINTS[kind].nv
+    joint = JOINTS[kind]
+    nv = max(1, joint.nv) if joint.has_motor else 1
     drawn: dict[str, Any] = {"velocity": rng.uniform(1.0, 5.0, size=nv), "effort": rng.uniform(10.0, 100.0, size=nv)}
-    if kind in LIMITED:
-        drawn |= {"lower": rng.uniform(-2.0, -0.5, size=nq), "upper": rng.uniform(0.5, 2.0, size=nq)}
+    if joint.has_limits:
+        drawn |= {"lower": rng.uniform(-2.0, -0.5, size=joint.nq), "upper": rng.uniform(0.5, 2.0, size=joint.nq)}
     return drawn
 
 

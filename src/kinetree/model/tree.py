@@ -157,7 +157,7 @@ class Model:
 
     @lazy
     def has_mimics(self) -> bool:
-        return any(isinstance(joint, AxisJoint) and joint.leader is not None for joint in self.joints)
+        return any(joint.follows is not None for joint in self.joints)
 
     @lazy
     def quaternions(self) -> tuple[slice, ...]:
@@ -208,7 +208,7 @@ class Model:
     @lazy
     def kinds(self) -> frozenset[type]:
         """The classes of all that it is made of."""
-        return frozenset(kind for value in self._decisive for kind in _kinds(value))
+        return frozenset(type(each) for value in self._decisive for each in _inside(value) if is_dataclass(each))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Model) and self.digest == other.digest
@@ -223,32 +223,25 @@ class Model:
 
 def _freeze(value: Any) -> None:
     """Makes every array inside read-only."""
-    if isinstance(value, np.ndarray):
-        value.setflags(write=False)
-    elif isinstance(value, tuple):
-        for item in value:
-            _freeze(item)
-    else:
-        kind: Any = type(value)
-        for name in _field_names(kind):
-            _freeze(getattr(value, name))
+    for each in _inside(value):
+        if isinstance(each, np.ndarray):
+            each.setflags(write=False)
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    """A value made of dataclasses and tuples, and all that is in it."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        kind: Any = type(each)
+        waiting += each if isinstance(each, tuple) else [getattr(each, name) for name in _field_names(kind)]
 
 
 @cache
 def _field_names(kind: type) -> tuple[str, ...]:
     """Of a dataclass; of any other type, none."""
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
-
-
-def _kinds(value: Any) -> Iterator[type]:
-    """The classes of a value made of dataclasses and tuples, and of what is in it."""
-    if is_dataclass(value):
-        kind: Any = type(value)
-        yield kind
-        value = tuple(getattr(value, name) for name in _field_names(kind))
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _kinds(item)
 
 
 def _feed(update: Callable[[bytes], None], value: object) -> None:

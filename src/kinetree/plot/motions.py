@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_floats
 from kinetree.errors import ArgumentError, unknown
-from kinetree.model.joints import Prismatic
 from kinetree.ops import Array
 from kinetree.plot.canvas import BAD, COLORS, GREY, axes_for, legend, several_axes, style, tidy
 from kinetree.plot.series import as_columns, as_names, as_times
@@ -55,7 +54,7 @@ def torques(
     if relative:
         for side in (-1.0, 1.0):
             ax.axhline(side, color=BAD, lw=0.8)
-    units = " or ".join(dict.fromkeys("N" if slides else "N m" for _, _, slides in entries))
+    units = " or ".join(dict.fromkeys(unit for _, _, unit in entries))
     ax.set(xlabel="time [s]", ylabel="effort / limit" if relative else f"effort [{units}]")
     ax.margins(x=0.0)
     tidy(ax)
@@ -112,8 +111,8 @@ def _hardest(efforts: Array, limits: Array, entries: list[int]) -> set[int]:
     return set(sorted(entries, key=lambda entry: -share[entry])[: len(COLORS)])
 
 
-def _coordinates(robot: Robot, joints: Iterable[str] | None) -> list[tuple[int, str, bool]]:
-    """Entry of v, name, and whether it slides, for the joints that are asked for."""
+def _coordinates(robot: Robot, joints: Iterable[str] | None) -> list[tuple[int, str, str]]:
+    """Entry of v, name and unit of the effort, for the joints that are asked for."""
     owners = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
     listed = list(owners) if joints is None else as_names("joints", joints)
     found = []
@@ -121,9 +120,8 @@ def _coordinates(robot: Robot, joints: Iterable[str] | None) -> list[tuple[int, 
         if name not in owners:
             raise unknown("joint", name, owners)
         joint = owners[name]
-        for k in range(joint.nv):
-            label = name if joint.nv == 1 else f"{name} {k + 1}"
-            found.append((joint.iv + k, label, isinstance(joint, Prismatic)))
+        for k, (_, unit) in enumerate(joint.tau_labels):
+            found.append((joint.iv + k, name if joint.nv == 1 else f"{name} {k + 1}", unit))
     return found
 
 

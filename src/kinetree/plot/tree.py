@@ -4,33 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetree.model.joints import (
-    AxisJoint,
-    Continuous,
-    Fixed,
-    Free,
-    Helical,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-)
+from kinetree.model.joints import Joint
 from kinetree.plot.canvas import COLORS, DARK, GREY, LIGHT, axes_for
 from kinetree.robot import Robot, as_robot
 
-KINDS: dict[type[Joint], tuple[str, str]] = {
-    Continuous: ("continuous", COLORS[5]),
-    Revolute: ("revolute", COLORS[0]),
-    Prismatic: ("prismatic", COLORS[1]),
-    Helical: ("helical", COLORS[4]),
-    Universal: ("universal", COLORS[3]),
-    Spherical: ("spherical", COLORS[3]),
-    Planar: ("planar", COLORS[2]),
-    Free: ("free", COLORS[2]),
-    Fixed: ("fixed", GREY),
-}
 FOLLOWS = "mimic"
 
 
@@ -89,12 +66,10 @@ def tree(robot: Robot, ax: Any = None, *, joints: bool = True) -> Any:
 
 def _look(joint: Joint) -> tuple[str, str, str]:
     """Kind, colour and dashes."""
-    if isinstance(joint, AxisJoint) and joint.leader is not None:
+    if joint.follows is not None:
         return FOLLOWS, COLORS[6], "--"
-    for kind, (name, color) in KINDS.items():
-        if isinstance(joint, kind):
-            return name, color, "-"
-    return type(joint).__name__.lower(), DARK, "-"
+    color = (DARK if joint.nv else GREY) if joint.color is None else COLORS[joint.color]
+    return joint.kind, color, "-"
 
 
 def _rows(parents: tuple[int, ...]) -> list[float]:

@@ -4,39 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.model.joints import Joint
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
 Labels = list[tuple[str, str]]
-"""Endings of names, and units."""
-
-_QUATERNION: Labels = [(f".q{axis}", "1") for axis in "xyzw"]
-_TURNING: Labels = [(f".w{axis}", "rad/s") for axis in "xyz"]
-_PLACE: Labels = [(f".{axis}", "m") for axis in "xyz"]
-_MOVING: Labels = [(f".v{axis}", "m/s") for axis in "xyz"]
-_POSITIONS: Mapping[str, Labels] = {
-    "Prismatic": [("", "m")],
-    "Universal": [(".1", "rad"), (".2", "rad")],
-    "Planar": [(".x", "m"), (".y", "m"), (".angle", "rad")],
-    "Spherical": _QUATERNION,
-    "Free": _PLACE + _QUATERNION,
-}
-_EFFORTS = {"rad/s": "N m", "m/s": "N"}
-
-
-def _of_positions(joint: Joint) -> Labels:
-    return _POSITIONS.get(type(joint).__name__, [("", "rad")])
-
-
-def _of_velocities(joint: Joint) -> Labels:
-    kind = type(joint).__name__
-    if kind == "Spherical":
-        return _TURNING
-    if kind == "Free":
-        is_linear_first = getattr(joint, "order", "linear-first") == "linear-first"
-        return _MOVING + _TURNING if is_linear_first else _TURNING + _MOVING
-    return [(ending, f"{unit}/s") for ending, unit in _of_positions(joint)]
+"""Names and units."""
 
 
 def labels_of(robot: Robot, name: str) -> Labels:
@@ -51,8 +23,8 @@ def _made(robot: Robot, name: str) -> Labels:
     found = []
     for joint in robot.model.owners:
         base = "base" if joint is robot.model.floating_base else joint.name
-        for ending, unit in _of_positions(joint) if name == "q" else _of_velocities(joint):
-            found.append((f"{base}{ending}", _EFFORTS[unit] if name == "tau" else unit))
+        labels = {"q": joint.q_labels, "v": joint.v_labels, "tau": joint.tau_labels}[name]
+        found += [(f"{base}{ending}", unit) for ending, unit in labels]
     return found
 
 

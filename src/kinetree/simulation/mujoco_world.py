@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant, as_count, as_number
 from kinetree.convert import convert
-from kinetree.convert.coordinates import Coordinates
-from kinetree.convert.mujoco import MUJOCO
+from kinetree.convert.peer import PEERS
 from kinetree.errors import ArgumentError, KinetreeError, short
 from kinetree.model.description import LinkDescription
 from kinetree.model.geometry import Geometry
+from kinetree.model.joints.coordinates import Coordinates
 from kinetree.model.loaders.mjcf import MjModel, mujoco_package
 from kinetree.model.loaders.xml import Element, written
 from kinetree.model.writers.mjcf_geometry import GeometryWriter
@@ -212,12 +212,14 @@ class _State:
 
     def __init__(self, robot: Robot) -> None:
         self.model = robot.model
-        MUJOCO.check(self.model)
+        peer = PEERS["mujoco"]
+        peer.check(self.model)
         self.parts, copied = [], []
         at_q = at_v = 0
-        self.B = np.zeros((robot.nv, sum(MUJOCO.coordinates(joint).nv for joint in MUJOCO.joints(self.model))))
-        for joint in MUJOCO.joints(self.model):
-            part = MUJOCO.coordinates(joint)
+        there = [peer.coordinates(joint) for joint in peer.joints(self.model)]
+        self.B = np.zeros((robot.nv, sum(part.nv for part in there)))
+        for part in there:
+            joint = part.joint
             if joint.owns_coordinates:
                 if not part.turns:
                     self.B[joint.v_slice, at_v : at_v + part.nv] = part.T_inverse(np.zeros(joint.nq))

@@ -9,7 +9,6 @@ import numpy as np
 
 from kinetree.base.lazy import lazy
 from kinetree.model.constraints import Contact
-from kinetree.model.joints import AxisJoint, Prismatic
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.robot.constrained import Constrained
@@ -107,12 +106,12 @@ class Readout:
         for joint in self.robot.model.owners:
             if joint is self.robot.model.floating_base:
                 continue
-            unit = "N" if isinstance(joint, Prismatic) else "N m"
+            unit = " or ".join(dict.fromkeys(unit for _, unit in joint.tau_labels))
             effort = float(np.abs(tau[joint.v_slice]).max())
             most = float(np.min(limits[joint.v_slice]))
             used = effort / most if 0.0 < most < np.inf else 0.0
             color = "#dc2626" if used > 1.0 else "#2563eb"
-            shown = _vector(tau[joint.v_slice]) if isinstance(joint, AxisJoint) else f"{effort:.2f}"
+            shown = _vector(tau[joint.v_slice]) if joint.nv == 1 else f"{effort:.2f}"
             bar = BAR.format(round(100.0 * min(used, 1.0)), color) if 0.0 < most < np.inf else ""
             rows.append(
                 f'<tr><td style="max-width:9em;overflow:hidden;text-overflow:ellipsis;white-space:nowrap">'

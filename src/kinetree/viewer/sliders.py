@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import KinetreeError
-from kinetree.model.joints import Joint, Prismatic
+from kinetree.model.joints import Joint
 from kinetree.ops import Array
 from kinetree.viewer.shown import ShownRobot
 from kinetree.viewer.stage import State
@@ -40,9 +40,9 @@ class Slider:
     def __init__(self, shown: ShownRobot, joint: Joint, k: int) -> None:
         self.shown, self.joint, self.k = shown, joint, k
         self.lower, self.upper = lower, upper = _range(shown, joint, k)
-        name = joint.name if joint.nv == 1 else f"{joint.name} {'xyz'[k] if joint.nv == 3 else k + 1}"
+        ending, unit = _label(joint, k)
+        name = f"{joint.name} {ending}" if ending else joint.name
         label = name.replace("_joint", "") or name
-        unit = "m" if isinstance(joint, Prismatic) else "rad"
         value = float(np.clip(self.value(shown.stage.state.q), lower, upper))
         step = 10.0 ** np.floor(np.log10(max(upper - lower, 1e-9) / 500.0))
         self.handle = shown.stage.server.gui.add_slider(
@@ -87,15 +87,21 @@ class Slider:
 def sliders(shown: ShownRobot) -> Iterator[Slider]:
     """Of all joints but a floating base."""
     for joint in shown.robot.model.owners:
-        if joint is not shown.robot.model.floating_base and joint.nv <= 3:
+        if joint is not shown.robot.model.floating_base and (joint.quaternion is None or joint.nv == 3):
             for k in range(joint.nv):
                 yield Slider(shown, joint, k)
+
+
+def _label(joint: Joint, k: int) -> tuple[str, str]:
+    """Ending of its name, and unit: of a position, or of a part of a rotation vector."""
+    ending, unit = joint.q_labels[k] if joint.quaternion is None else ("xyz"[k], "rad")
+    return ending.removeprefix("."), unit
 
 
 def _range(shown: ShownRobot, joint: Joint, k: int) -> tuple[float, float]:
     if joint.quaternion is not None:
         return -TURN, TURN
-    free = WAY if isinstance(joint, Prismatic) or (joint.nv == 3 and k < 2) else TURN
+    free = WAY if _label(joint, k)[1] == "m" else TURN
     lower, upper = (float(bound[joint.iq + k]) for bound in (shown.robot.limits.lower, shown.robot.limits.upper))
     lower, upper = (lower if lower > -LARGE else -free), (upper if upper < LARGE else free)
     if upper - lower < 1e-6:

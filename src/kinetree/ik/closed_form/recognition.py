@@ -13,7 +13,7 @@ from kinetree.ik.closed_form.backwards import Backwards
 from kinetree.ik.closed_form.lines import MEETING, PARALLEL, Line, are_parallel, distance, meeting_point
 from kinetree.ik.closed_form.parallel import ParallelAxes
 from kinetree.ik.closed_form.spherical import SphericalWrist
-from kinetree.model.joints import AxisJoint, Fixed, Revolute
+from kinetree.model.joints import AxisJoint, Revolute
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -52,7 +52,7 @@ def arm_of(robot: Robot, frame: str) -> Arm:
     """The arm that moves a frame, if that is six revolute joints."""
     model = robot.model
     place = model.frame(frame)
-    path = [i for i in model.support(place.body) if not isinstance(model.joints[i], Fixed)]
+    path = [i for i in model.support(place.body) if model.joints[i].nv]
     names = ", ".join(repr(model.joints[i].name) for i in path)
     if len(path) != 6:
         hint = "; kt.edit.lock holds one of them" if len(path) == 7 else ""
@@ -62,8 +62,7 @@ def arm_of(robot: Robot, frame: str) -> Arm:
     for i in path:
         joint = model.joints[i]
         if not isinstance(joint, Revolute):
-            kind = type(joint).__name__.lower()
-            raise ArgumentError(f"joint {joint.name!r} is {kind}; a closed form needs six revolute joints")
+            raise ArgumentError(f"joint {joint.name!r} is {joint.kind}; a closed form needs six revolute joints")
         if joint.leader is not None:
             raise ArgumentError(f"joint {joint.name!r} follows {joint.leader!r}; a closed form needs six free joints")
     neutral, eager = robot.neutral(), robot.eager

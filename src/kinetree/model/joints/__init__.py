@@ -6,6 +6,7 @@ from kinetree.model.joints.fixed import Fixed
 from kinetree.model.joints.free import BaseVelocity, Free
 from kinetree.model.joints.helical import Helical
 from kinetree.model.joints.joint import Joint
+from kinetree.model.joints.kinds import JOINTS, register, unregister
 from kinetree.model.joints.planar import Planar
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Continuous, Revolute
@@ -13,6 +14,7 @@ from kinetree.model.joints.spherical import Spherical
 from kinetree.model.joints.universal import Universal
 
 __all__ = [
+    "JOINTS",
     "AxisJoint",
     "BaseVelocity",
     "Continuous",
@@ -26,4 +28,6 @@ __all__ = [
     "Revolute",
     "Spherical",
     "Universal",
+    "register",
+    "unregister",
 ]

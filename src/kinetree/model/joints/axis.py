@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from kinetree.ops import Array
 class AxisJoint(VectorJoint, ABC):
     """A joint with a unit axis in body coordinates (the same in the joint's frame) and position ratio · q + offset.
 
-    A joint that mimics a leader has the leader's iq and iv, and so follows it in every quantity.
+    With -axis it moves the other way: its transform is the inverse. A joint that mimics a leader has the leader's iq
+    and iv, and so follows it in every quantity.
     """
 
     axis: Array
@@ -25,12 +26,15 @@ class AxisJoint(VectorJoint, ABC):
     offset: float = 0.0
     leader: str | None = None
 
-    nq: ClassVar[int] = 1
-    nv: ClassVar[int] = 1
+    nq = nv = 1
 
     @property
     def owns_coordinates(self) -> bool:
         return self.leader is None
+
+    @property
+    def follows(self) -> str | None:
+        return self.leader
 
     def position(self, q: Array) -> Any:
         """The joint's own angle [rad] or displacement [m]."""

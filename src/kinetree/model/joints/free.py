@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
 import numpy as np
 
-from kinetree.model.joints.joint import Joint, drawn_between
+from kinetree.model.joints.free_coordinates import FREE_BODIES
+from kinetree.model.joints.joint import QUATERNION, TURNING, Joint, Labels, drawn_between
 from kinetree.model.joints.vector import UNLIMITED_LENGTH
 from kinetree.ops import Array, cross, skew
 from kinetree.spatial import Motion, SpatialOrder, Transform
@@ -47,10 +48,21 @@ class Free(Joint):
     frame: BaseVelocity = "body"
     order: SpatialOrder = "linear-first"
 
-    nq: ClassVar[int] = 7
-    nv: ClassVar[int] = 6
-    has_motor: ClassVar[bool] = False
-    quaternion_start: ClassVar[int | None] = 3
+    kind = "free"
+    nq = 7
+    nv = 6
+    q_labels = (*((f".{axis}", "m") for axis in "xyz"), *QUATERNION)
+    has_motor = False
+    quaternion_start = 3
+    urdf = "floating"
+    mjcf = "free"
+    peers = FREE_BODIES
+    color = 2
+
+    @property
+    def v_labels(self) -> Labels:
+        moving = tuple((f".v{axis}", "m/s") for axis in "xyz")
+        return moving + TURNING if self.order == "linear-first" else TURNING + moving
 
     def _pose(self, q: Array) -> tuple[Array, Array]:
         """Position and quaternion of the body in its parent."""

@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, final
+
+import numpy as np
 
 from kinetree.model.joints.axis import AxisJoint
-from kinetree.model.joints.vector import UNLIMITED_ANGLE
+from kinetree.model.joints.coordinates import OnLine, everywhere
+from kinetree.model.joints.joint import ANGLE, Parameter
 from kinetree.ops import Array
 from kinetree.spatial import Motion, Transform
 from kinetree.spatial.rotation import matrix_about_axis
+
+
+class HingeAndSlide(OnLine):
+    """Angle and advance, [θ, pitch · θ], tied by an equality: MuJoCo has no screws."""
+
+    joint: Helical
+
+    def __init__(self, joint: Helical) -> None:
+        super().__init__(joint, nq=2, nv=2, redundant=True)
+
+    def positions(self, q: Array) -> Array:
+        return np.concatenate([self.angle(q), self.joint.pitch * self.angle(q)], axis=-1)
+
+    def own_positions(self, theirs: Array) -> Array:
+        return theirs[..., :1]
+
+    def T(self, q: Array) -> Array:
+        return self.joint.ratio * np.array([[1.0], [self.joint.pitch]])
+
+    def T_inverse(self, q: Array) -> Array:
+        return np.array([[1.0 if self.joint.owns_coordinates else 0.0, 0.0]])
 
 
 @final
@@ -20,7 +44,19 @@ class Helical(AxisJoint):
     pitch: float
     """Advance per angle [m/rad]: that of a full turn, divided by 2π."""
 
-    unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_ANGLE,)
+    kind = "helical"
+    q_labels = ANGLE
+    parameters = (Parameter("pitch", "a helical joint advances by it [m/rad]", unit="m/rad"),)
+    peers = everywhere(OnLine) | {"mujoco": HingeAndSlide}
+    color = 4
+
+    @classmethod
+    def random_geometry(cls, rng: np.random.Generator) -> dict[str, Any]:
+        return super().random_geometry(rng) | {"pitch": rng.uniform(-0.2, 0.2)}
+
+    @property
+    def turns(self) -> tuple[tuple[Array, int], ...] | None:
+        return ((self.axis, self.iq),)
 
     def transform(self, q: Array) -> Transform:
         angle = self.position(q)

@@ -6,19 +6,45 @@ frame on the parent to the body's frame; its motion subspace S is given by colum
     v_J = S q̇          a_J = S q̈ + S° q̇          τ = Sᵀ f
 
 S° is the rate of S seen from the body; it is zero unless S depends on q.
+
+A class of joints also says how its kind is called, named, measured, drawn, written to files and converted: all that
+other parts of the library know of a kind, they ask its class.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from kinetree.model.joints.coordinates import Peers
 from kinetree.model.joints.dynamics import NONE, JointDynamics
 from kinetree.ops import Array
 from kinetree.spatial import Force, Motion, Transform
+from kinetree.spatial.rotation import normalized
+
+Labels: TypeAlias = tuple[tuple[str, str], ...]
+"""Of the coordinates of a joint: what their names end in, and their units."""
+ANGLE: Labels = (("", "rad"),)
+LENGTH: Labels = (("", "m"),)
+QUATERNION: Labels = tuple((f".q{axis}", "1") for axis in "xyzw")
+TURNING: Labels = tuple((f".w{axis}", "rad/s") for axis in "xyz")
+EFFORTS = {"rad/s": "N m", "m/s": "N"}
+"""Units of efforts, by those of the velocities they act along."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A field of one kind of joints: a finite number, or a direction that is not parallel to the joint's axis."""
+
+    name: str
+    purpose: str
+    """What it is for, told where it is missing."""
+    unit: str = ""
+    """Of a number; one that begins with m is that of a length."""
+    is_direction: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,14 +58,74 @@ class Joint(ABC):
     """Index of its first entry in v."""
     dynamics: JointDynamics = NONE
 
+    kind: ClassVar[str]
+    """What `ModelBuilder.joint` and all tables call it."""
     nq: ClassVar[int]
     nv: ClassVar[int]
+    q_labels: ClassVar[Labels]
+    """Of its positions."""
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    """Its fields that `ModelBuilder.joint` takes besides an axis."""
+    has_limits: ClassVar[bool] = False
+    """Whether the positions of such joints usually have limits."""
     is_series: ClassVar[bool] = False
-    """Whether it is a series of joints with one coordinate each, in the order of its columns."""
+    """Whether it is a series of joints with one coordinate each, in the order of its columns. The columns of others are
+    constant in the axes of the body."""
     has_motor: ClassVar[bool] = True
     """Whether motors move its coordinates, unless a controller is told otherwise."""
     quaternion_start: ClassVar[int | None] = None
     """Which of its positions is the first of a unit quaternion, if it has one."""
+    urdf: ClassVar[str | None] = None
+    """Its type in URDF; without one it is written as a series of others, or refused."""
+    mjcf: ClassVar[str | None] = None
+    """Its type in MJCF; without one it is written as a series of others, or refused."""
+    peers: ClassVar[Peers] = {}
+    """Its coordinates in other libraries; where one is missing, nothing is converted to it."""
+    color: ClassVar[int | None] = None
+    """Which of the ten colours of plots it has in diagrams; without one it is dark."""
+
+    @classmethod
+    def has_axis(cls) -> bool:
+        """Whether it has a direction `axis`."""
+        return "axis" in cls.__dataclass_fields__
+
+    @classmethod
+    def has_urdf_range(cls) -> bool:
+        """Whether URDF has limits of its position."""
+        return cls.urdf is not None and cls.has_limits and cls.nq == 1
+
+    @classmethod
+    def random_geometry(cls, rng: np.random.Generator) -> dict[str, Any]:
+        """Its axis and parameters in general position, as `ModelBuilder.joint` takes them."""
+        return {"axis": normalized(rng.normal(size=3))}
+
+    @property
+    def v_labels(self) -> Labels:
+        """Of its velocities."""
+        return tuple((ending, f"{unit}/s") for ending, unit in self.q_labels)
+
+    @property
+    def tau_labels(self) -> Labels:
+        """Of its efforts."""
+        return tuple((ending, EFFORTS[unit]) for ending, unit in self.v_labels)
+
+    @property
+    def series(self) -> tuple[tuple[str, Array], ...]:
+        """Kinds and axes of the revolute and prismatic joints that it is a series of, in the order of q; none if it is
+        no such series."""
+        return ()
+
+    @property
+    def turns(self) -> tuple[tuple[Array, int], ...] | None:
+        """Axes of the rotations it is a series of, with the place of each angle in q: the first axis in the joint's
+        frame, the last in the body's. None if it turns in another way."""
+        parts = enumerate(self.series, self.iq)
+        return tuple((axis, k) for k, (kind, axis) in parts if kind == "revolute") if self.series else None
+
+    @property
+    def follows(self) -> str | None:
+        """The joint it mimics, if it does."""
+        return None
 
     @property
     def owns_coordinates(self) -> bool:

@@ -3,18 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
+from kinetree.base.arguments import check_circles
 from kinetree.base.lazy import lazy
-from kinetree.model.joints.vector import UNLIMITED_ANGLE, UNLIMITED_LENGTH, VectorJoint
+from kinetree.model.joints.coordinates import Coordinates, everywhere
+from kinetree.model.joints.joint import Joint
+from kinetree.model.joints.vector import VectorJoint
 from kinetree.ops import Array, cross
 from kinetree.spatial import Motion, Transform
+from kinetree.spatial.last_axes import times
 from kinetree.spatial.rotation import matrix_about_axis, normalized
 
 OPPOSITE = 1e-12
 """A unit normal with 1 + n_z below this points along -z."""
+
+
+class BodyPlanar(Coordinates):
+    """Pinocchio's JointModelPlanar: q = [x, y, cos θ, sin θ], and v = [v_x, v_y, θ̇] with the velocity in the body's
+    axes."""
+
+    def __init__(self, joint: Joint) -> None:
+        super().__init__(joint, nq=4, turns=True, drifts=True)
+
+    def positions(self, q: Array) -> Array:
+        theta = q[..., 2:]
+        return np.concatenate([q[..., :2], np.cos(theta), np.sin(theta)], axis=-1)
+
+    def own_positions(self, theirs: Array) -> Array:
+        return np.concatenate([theirs[..., :2], np.arctan2(theirs[..., 3:], theirs[..., 2:3])], axis=-1)
+
+    def check(self, name: str, q: Array, start: int) -> None:
+        check_circles(name, q, [slice(start + 2, start + 4)])
+
+    def T(self, q: Array) -> Array:
+        c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
+        T = np.zeros((*c.shape, 3, 3))
+        T[..., 0, 0], T[..., 0, 1] = c, s
+        T[..., 1, 0], T[..., 1, 1] = -s, c
+        T[..., 2, 2] = 1.0
+        return T
+
+    def drift(self, q: Array, v: Array) -> Array:
+        """d/dt (Rᵀ ẋ) = Rᵀ ẍ - θ̇ z × Rᵀ ẋ."""
+        body = times(self.T(q), v)
+        x, y, theta = body[..., 0], body[..., 1], body[..., 2]
+        return np.stack([theta * y, -theta * x, np.zeros_like(theta)], axis=-1)
 
 
 @final
@@ -28,10 +64,18 @@ class Planar(VectorJoint):
 
     axis: Array
 
-    nq: ClassVar[int] = 3
-    nv: ClassVar[int] = 3
-    is_series: ClassVar[bool] = True
-    unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_LENGTH, UNLIMITED_LENGTH, UNLIMITED_ANGLE)
+    kind = "planar"
+    nq = nv = 3
+    q_labels = ((".x", "m"), (".y", "m"), (".angle", "rad"))
+    is_series = True
+    urdf = "planar"
+    peers = everywhere(Coordinates) | {"pinocchio": BodyPlanar}
+    color = 2
+
+    @property
+    def series(self) -> tuple[tuple[str, Array], ...]:
+        along_x, along_y = self.directions
+        return ("prismatic", along_x), ("prismatic", along_y), ("revolute", self.axis)
 
     @lazy
     def directions(self) -> tuple[Array, Array]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
 from kinetree.model.joints.axis import AxisJoint
-from kinetree.model.joints.vector import UNLIMITED_LENGTH
+from kinetree.model.joints.coordinates import OnLine, everywhere
+from kinetree.model.joints.joint import LENGTH
 from kinetree.ops import Array
 from kinetree.spatial import Motion, Transform
 
@@ -18,7 +19,16 @@ from kinetree.spatial import Motion, Transform
 class Prismatic(AxisJoint):
     """S = (axis, 0); q is the displacement [m]."""
 
-    unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_LENGTH,)
+    kind = "prismatic"
+    q_labels = LENGTH
+    urdf = "prismatic"
+    mjcf = "slide"
+    peers = everywhere(OnLine)
+    color = 1
+
+    @property
+    def series(self) -> tuple[tuple[str, Array], ...]:
+        return (("prismatic", self.axis),)
 
     def transform(self, q: Array) -> Transform:
         return Transform.unchecked(np.eye(3), self.axis * self.position(q))

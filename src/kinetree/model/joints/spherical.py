@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from functools import partial
+from typing import final
 
 import numpy as np
 
-from kinetree.model.joints.joint import Joint
+from kinetree.model.joints.coordinates import Coordinates, Quaternion, everywhere, matrices
+from kinetree.model.joints.joint import QUATERNION, TURNING, Joint, Labels
 from kinetree.ops import Array, cross
 from kinetree.spatial import Motion, Transform
 from kinetree.spatial.exponential import exp_quaternion, log_quaternion, log_rates, log_rates_slope
@@ -21,6 +23,35 @@ from kinetree.spatial.rotation import (
     relative_quaternion,
 )
 
+UPRIGHT = 1e-9
+"""Below this cosine of the pitch, roll and yaw cannot be told apart."""
+
+
+class RollPitchYaw(Coordinates):
+    """Drake's BallRpyJoint: R = Rz(yaw) Ry(pitch) Rx(roll), q = [roll, pitch, yaw] [rad], and v the angular velocity in
+    the axes of the parent."""
+
+    def __init__(self, joint: Joint) -> None:
+        super().__init__(joint, nq=3, turns=True)
+
+    def positions(self, q: Array) -> Array:
+        R = matrices(q)
+        level = np.hypot(R[..., 2, 1], R[..., 2, 2])  # cos pitch
+        upright = level < UPRIGHT  # roll and yaw turn about the same axis: give all of it to roll
+        roll = np.where(upright, np.arctan2(-R[..., 1, 2], R[..., 1, 1]), np.arctan2(R[..., 2, 1], R[..., 2, 2]))
+        yaw = np.where(upright, 0.0, np.arctan2(R[..., 1, 0], R[..., 0, 0]))
+        return np.stack([roll, np.arctan2(-R[..., 2, 0], level), yaw], axis=-1)
+
+    def own_positions(self, theirs: Array) -> Array:
+        (cr, cp, cy), (sr, sp, sy) = (np.moveaxis(f(theirs / 2), -1, 0) for f in (np.cos, np.sin))
+        x, y = sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy
+        z, w = cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
+        q = np.stack([x, y, z, w], axis=-1)
+        return np.where(q[..., 3:] < 0.0, -q, q)
+
+    def T(self, q: Array) -> Array:
+        return matrices(q)
+
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,9 +60,18 @@ class Spherical(Joint):
     [rad/s], S = (0, 1), and q moves by exp(dω) from the right.
     """
 
-    nq: ClassVar[int] = 4
-    nv: ClassVar[int] = 3
-    quaternion_start: ClassVar[int | None] = 0
+    kind = "spherical"
+    nq = 4
+    nv = 3
+    q_labels = QUATERNION
+    quaternion_start = 0
+    mjcf = "ball"
+    peers = everywhere(Quaternion) | {"mujoco": partial(Quaternion, order="wxyz"), "drake": RollPitchYaw}
+    color = 3
+
+    @property
+    def v_labels(self) -> Labels:
+        return TURNING
 
     def transform(self, q: Array) -> Transform:
         return Transform.unchecked(matrix_from_quaternion(q[self.q_slice]).T, np.zeros(3))

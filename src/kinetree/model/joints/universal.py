@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
-from kinetree.model.joints.vector import UNLIMITED_ANGLE, VectorJoint
+from kinetree.model.joints.coordinates import Coordinates, everywhere
+from kinetree.model.joints.joint import Parameter
+from kinetree.model.joints.vector import VectorJoint
 from kinetree.ops import Array, cross
 from kinetree.spatial import Motion, Transform
-from kinetree.spatial.rotation import matrix_about_axis
+from kinetree.spatial.rotation import matrix_about_axis, normalized
 
 
 @final
@@ -25,10 +27,23 @@ class Universal(VectorJoint):
     axis: Array
     axis2: Array
 
-    nq: ClassVar[int] = 2
-    nv: ClassVar[int] = 2
-    is_series: ClassVar[bool] = True
-    unlimited_range: ClassVar[tuple[float, ...]] = (UNLIMITED_ANGLE, UNLIMITED_ANGLE)
+    kind = "universal"
+    nq = nv = 2
+    q_labels = ((".1", "rad"), (".2", "rad"))
+    parameters = (Parameter("axis2", "a universal joint turns about two axes", is_direction=True),)
+    is_series = True
+    peers = everywhere(Coordinates)
+    color = 3
+
+    @classmethod
+    def random_geometry(cls, rng: np.random.Generator) -> dict[str, Any]:
+        drawn = super().random_geometry(rng)
+        across = np.cross(drawn["axis"], rng.normal(size=3))
+        return drawn | {"axis2": normalized(across + rng.uniform(-0.5, 0.5, size=3))}
+
+    @property
+    def series(self) -> tuple[tuple[str, Array], ...]:
+        return ("revolute", self.axis), ("revolute", self.axis2)
 
     def transform(self, q: Array) -> Transform:
         alpha, beta = q[self.q_slice]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -15,14 +14,14 @@ UNLIMITED_LENGTH = 1.0
 """Half the range [m] a random displacement without limits is drawn from."""
 UNLIMITED_ANGLE = np.pi
 """Half the range [rad] a random angle without limits is drawn from."""
+UNLIMITED = {"m": UNLIMITED_LENGTH, "rad": UNLIMITED_ANGLE}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class VectorJoint(Joint, ABC):
     """A joint with nq = nv: its configurations are added and subtracted."""
 
-    unlimited_range: ClassVar[tuple[float, ...]]
-    """For each coordinate, half the range it is drawn from where it has no limits."""
+    has_limits = True
 
     @property
     def rated(self) -> tuple[tuple[int, int], ...]:
@@ -32,7 +31,7 @@ class VectorJoint(Joint, ABC):
         return np.zeros(self.nq)
 
     def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
-        return drawn_between(rng, lower, upper, np.array(self.unlimited_range), count)
+        return drawn_between(rng, lower, upper, np.array([UNLIMITED[unit] for _, unit in self.q_labels]), count)
 
     def position_rates(self, q: Array) -> Array:
         return np.eye(self.nq)

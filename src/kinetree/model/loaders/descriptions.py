@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 from kinetree.errors import ModelError, unknown
 
@@ -16,23 +15,14 @@ NAME = re.compile(r"[a-z0-9_]+_description")
 NEED = "robots that are called …_description come with pip install 'kinetree[descriptions]'"
 
 
-@dataclass(frozen=True)
-class RobotDescription:
-    """Where a robot's file is, and what is needed to read it."""
-
-    path: str
-    package_dirs: tuple[str, ...] = ()
-    packages: Mapping[str, str] = field(default_factory=dict)
-    xacro_args: Mapping[str, str] = field(default_factory=dict)
-
-
 def describes(name: str) -> bool:
     """Whether a robot description may be called so."""
     return NAME.fullmatch(name) is not None
 
 
-def find_description(name: str) -> RobotDescription | None:
-    """The robot description with this name, fetched if need be; None if that package is not installed."""
+def find_description(name: str) -> tuple[str, dict[str, Any]] | None:
+    """The file of the robot description with this name, fetched if need be, and what a `Document` knows of it besides;
+    None if that package is not installed."""
     if find_spec("robot_descriptions") is None:
         return None
     if find_spec(f"robot_descriptions.{name}") is None:
@@ -45,8 +35,8 @@ def find_description(name: str) -> RobotDescription | None:
     for kind in ("URDF_PATH", "XACRO_PATH", "MJCF_PATH"):
         if hasattr(module, kind):
             arguments = getattr(module, "XACRO_ARGS", {}) if kind == "XACRO_PATH" else {}
-            packages = getattr(module, "XACRO_PACKAGE_PATHS", {})
-            return RobotDescription(str(getattr(module, kind)), _package_dirs(module), packages, arguments)
+            known = {"package_dirs": _package_dirs(module), "packages": getattr(module, "XACRO_PACKAGE_PATHS", {})}
+            return str(getattr(module, kind)), {**known, "xacro_args": arguments}
     raise ModelError(f"robot description {name!r} has neither URDF nor xacro nor MJCF")
 
 

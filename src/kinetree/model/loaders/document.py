@@ -76,16 +76,11 @@ def _by_name(name: str) -> Document | None:
         return None
     if not describes(name):
         raise unknown("bundled robot", name, sorted(bundled))
-    description = find_description(name)
-    if description is None:
+    found = find_description(name)
+    if found is None:
         raise ModelError(f"{name} is not here, and is no bundled robot; {NEED}")
-    found = _from_file(Path(description.path))
-    return replace(
-        found,
-        package_dirs=description.package_dirs,
-        packages=description.packages,
-        xacro_args=description.xacro_args,
-    )
+    path, known = found
+    return replace(_from_file(Path(path)), **known)
 
 
 def _from_file(path: Path) -> Document:

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.description import Mimic
+from kinetree.model.description import Mimic, free_name
 from kinetree.model.joints import JointDynamics
 from kinetree.model.joints.dynamics import NONE
+from kinetree.model.joints.kinds import kinds_by_word
 from kinetree.model.loaders.mujoco_effort import effort_limits, rotors_and_dampers
 from kinetree.model.loaders.mujoco_geometry import GeometryReader
 from kinetree.model.loaders.mujoco_leftovers import PASSIVE, is_disabled
@@ -40,6 +41,7 @@ class TreeReader:
     def __init__(self, mujoco: Any, model: Any, builder: ModelBuilder) -> None:
         self.mj = model
         self.builder = builder
+        self.kinds = kinds_by_word("mjcf")
         self.geometry = GeometryReader(mujoco, model, builder)
         self.links = self._names("BODY", model.nbody, lambda i: f"body{i}", mujoco)
         self.joints = self._names("JOINT", model.njnt, self._joint_name, mujoco)
@@ -143,13 +145,15 @@ class TreeReader:
             if kind == HINGE and ref:
                 R = R @ matrix_about_axis(axis, -ref)
             is_last = j == first + count - 1
-            link = name if is_last and not anchor.any() else self._unique(f"{name}/{self.joints[j]}")
-            if link != name:
+            link = name
+            if not is_last or anchor.any():
+                link = free_name(f"{name}/{self.joints[j]}", self.links, self.builder.links, ending="'")
                 self.builder.link(link)
             self._joint(j, at, link, axis, R, p)
             at, R, p = link, np.eye(3), -anchor
         if at != name:
-            self.builder.joint(self._fixed(name), "fixed", at, name, xyz=p, rotation=R)
+            fixed = free_name(f"{name}_fixed", self.joints, self.builder.joints, ending="'")
+            self.builder.joint(fixed, "fixed", at, name, xyz=p, rotation=R)
 
     def _joint(self, j: int, parent: str, child: str, axis: Array, R: Array, p: Array) -> None:
         mj, name = self.mj, self.joints[j]
@@ -163,7 +167,7 @@ class TreeReader:
             bounds["effort"] = self.effort[j]
         self.builder.joint(
             name,
-            {FREE: "free", BALL: "spherical", SLIDE: "prismatic"}.get(kind, "revolute" if limited else "continuous"),
+            "continuous" if kind == HINGE and not limited else self.kinds[WORDS[kind]],
             parent,
             child,
             axis=axis,
@@ -258,24 +262,11 @@ class TreeReader:
     def _joint_name(self, j: int) -> str:
         return f"{self.links[self.mj.jnt_bodyid[j]]}_{WORDS[int(self.mj.jnt_type[j])]}"
 
-    def _unique(self, link: str) -> str:
-        while link in self.links or link in self.builder.links:
-            link += "'"
-        return link
-
-    def _fixed(self, body: str) -> str:
-        name = f"{body}_fixed"
-        while name in self.joints or name in self.builder.joints:
-            name += "'"
-        return name
-
     def _frame(self, kind: str, name: str, link: str, p: Array, R: Array) -> None:
         """MuJoCo lets a site be called like a body; here both are frames."""
-        other, own = f"{kind} {name!r}", name
-        while own in self.builder.links or own in self.builder.sites:
-            own += f"_{kind}"
+        own = free_name(name, self.builder.links, self.builder.sites, ending=f"_{kind}")
         if own != name:
-            self.builder.note(other, f"the name is taken by another frame; it is called {own!r}")
+            self.builder.note(f"{kind} {name!r}", f"the name is taken by another frame; it is called {own!r}")
         self.builder.frame(own, link, xyz=p, rotation=R)
 
 

@@ -12,7 +12,9 @@ import numpy as np
 from kinetree.errors import short
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import Mimic, Safety
+from kinetree.model.joints import JOINTS
 from kinetree.model.joints.dynamics import NONE
+from kinetree.model.joints.kinds import kinds_by_word
 from kinetree.model.loaders import urdf_geometry
 from kinetree.model.loaders.reading import ZERO, Reading
 from kinetree.model.loaders.resources import Resources
@@ -21,14 +23,6 @@ from kinetree.model.loaders.xml import Element, parse
 from kinetree.spatial import Inertia
 from kinetree.spatial.rotation import matrix_from_rpy
 
-KINDS = {
-    "revolute": "revolute",
-    "continuous": "continuous",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "floating": "free",
-    "planar": "planar",
-}
 CHILDREN = urdf_geometry.CHILDREN | {
     "robot": {"link", "joint", "material"},
     "link": {"inertial", "visual", "collision"},
@@ -80,6 +74,7 @@ class _Reader(Reading):
     def __init__(self, builder: ModelBuilder, resources: Resources) -> None:
         super().__init__(builder, CHILDREN, ATTRIBUTES)
         self.geometry = GeometryReader(self, resources)
+        self.kinds = kinds_by_word("urdf")
 
     def robot(self, robot: Element) -> None:
         if robot.tag != "robot":
@@ -133,8 +128,8 @@ class _Reader(Reading):
         label = f"joint {name!r}"
         self.note_unread(label, joint)
         kind = self.required(joint, "type", label)
-        if kind not in KINDS:
-            message = f"type is {short(kind)}; expected one of {', '.join(map(repr, KINDS))}"
+        if kind not in self.kinds:
+            message = f"type is {short(kind)}; expected one of {', '.join(map(repr, self.kinds))}"
             raise self.error(label, message, joint)
         ends = []
         for role in ("parent", "child"):
@@ -145,13 +140,13 @@ class _Reader(Reading):
         xyz, rpy = self.origin(label, joint)
         axis_element = self.single(label, joint, "axis")
         axis = (1.0, 0.0, 0.0)
-        if axis_element is not None and kind not in ("fixed", "floating"):
+        if axis_element is not None and JOINTS[self.kinds[kind]].has_axis():
             axis = self.triple(label, axis_element, "xyz", axis)
         lower, upper, velocity, effort = self.limits(label, kind, joint)
         dynamics = self.single(label, joint, "dynamics")
         self.builder.joint(
             name,
-            KINDS[kind],
+            self.kinds[kind],
             *ends,
             axis=axis,
             xyz=xyz,
@@ -168,13 +163,14 @@ class _Reader(Reading):
 
     def limits(self, label: str, kind: str, joint: Element) -> tuple[float, float, float, float]:
         limit = self.single(label, joint, "limit")
+        has_range = JOINTS[self.kinds[kind]].has_urdf_range()
         if limit is None:
-            if kind in ("revolute", "prismatic"):
+            if has_range:
                 self.note(label, f"a {kind} joint without <limit>; it is unlimited", joint)
             return -math.inf, math.inf, math.inf, math.inf
         lower, upper = self.number(label, limit, "lower", 0.0), self.number(label, limit, "upper", 0.0)
         given = [bound for bound in ("lower", "upper") if bound in limit.attributes]
-        if kind not in ("revolute", "prismatic"):
+        if not has_range:
             if kind != "fixed" and given:
                 self.note(label, f"it is {kind}, so its <limit> {' and '.join(given)} was ignored", limit)
             lower, upper = -math.inf, math.inf

@@ -5,7 +5,7 @@ What a file can cost is bounded: its size, and the number and depth of its eleme
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -117,6 +117,16 @@ def parse(
 def written(root: Element) -> str:
     """The document, two spaces deeper with every level."""
     return '<?xml version="1.0" encoding="utf-8"?>\n' + "".join(_lines(root))
+
+
+def number(value: float) -> str:
+    """As short as it can be to be read as the same number."""
+    return repr(float(value) + 0.0).removesuffix(".0")  # + 0.0: no -0
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Each as short as it can be, spaces in between."""
+    return " ".join(map(number, values))
 
 
 def _lines(root: Element) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """MJCF from a model, such that reading it again gives the same dynamics, and MuJoCo computes them too.
 
-Links are bodies, fixed joints are bodies without joints. A universal joint becomes two hinges, a planar one two slides
-and a hinge. A mimic joint becomes an equality constraint, which MuJoCo keeps only softly. Limits of speeds are left
-out, and of efforts where they are zero or belong to a ball: MJCF has none. Whatever else it has no words for is
-refused, unless the loss is wanted.
+Links are bodies, fixed joints are bodies without joints. A joint that MJCF does not have becomes a series of hinges and
+slides: a universal one two hinges, a planar one two slides and a hinge. A mimic joint becomes an equality constraint,
+which MuJoCo keeps only softly. Limits of speeds are left out, and of efforts where they are zero or belong to a ball:
+MJCF has none. Whatever else it has no words for is refused, unless the loss is wanted.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.model.assembly import FLOATING_BASE
-from kinetree.model.description import Description, JointDescription
+from kinetree.model.description import Description, JointDescription, free_name
 from kinetree.model.joints import AxisJoint
-from kinetree.model.joints.planar import plane_directions
-from kinetree.model.loaders.xml import Element, written
+from kinetree.model.loaders.xml import Element, number, numbers, written
 from kinetree.model.tree import Model
-from kinetree.model.writers.mjcf_geometry import GeometryWriter, number, numbers, pose, quaternion
+from kinetree.model.writers.mjcf_geometry import GeometryWriter, pose, quaternion
 from kinetree.model.writers.mjcf_inertia import Principal, link_inertias
 from kinetree.ops import Array
 from kinetree.spatial import Transform
@@ -98,7 +97,7 @@ class _Writer:
                 name = {} if FLOATING_BASE in self.description.joints else {"name": FLOATING_BASE}
                 root.children.append(Element("freejoint", name))
         self._fill(root, self.root)
-        if any(joint.kind == "free" for joint in self.children.get(self.root, ())):
+        if any(joint.joint_class.mjcf == "free" for joint in self.children.get(self.root, ())):
             root = world  # where alone free joints may be; the root link is at its origin
         waiting = [(root, joint) for joint in reversed(self.children.get(self.root, []))]
         while waiting:
@@ -130,66 +129,40 @@ class _Writer:
     # -- joints ------------------------------------------------------------------------------------------------
 
     def _joints(self, joint: JointDescription) -> Iterator[Element]:
-        name = joint.name
-        match joint.kind:
-            case "fixed":
-                return
-            case "revolute" | "continuous":
-                yield self._coordinate(joint, 0, name, "hinge", joint.axis)
-            case "prismatic":
-                yield self._coordinate(joint, 0, name, "slide", joint.axis)
-            case "universal":
-                assert joint.axis2 is not None
-                for k, axis in enumerate((joint.axis, joint.axis2)):
-                    yield self._coordinate(joint, k, self._spare(f"{name}_{k + 1}"), "hinge", axis)
-            case "planar":
-                for k, axis in enumerate(plane_directions(joint.axis)):
-                    yield self._coordinate(joint, k, self._spare(f"{name}_{'xy'[k]}"), "slide", axis)
-                yield self._coordinate(joint, 2, self._spare(f"{name}_angle"), "hinge", joint.axis)
-            case "spherical":
-                yield Element("joint", {"name": name, "type": "ball"} | self._alike(joint, 3))
-            case "free":
-                self._check_free(joint)
-                yield Element("joint", {"name": name, "type": "free"} | self._alike(joint, 6))
-            case kind:
-                raise ModelError(f"joint {name!r} is {kind}, which MJCF has no words for")
+        word = joint.joint_class.mjcf
+        if word in (None, "hinge", "slide"):
+            parts = joint.series() if word is None else [joint]
+            if not parts and joint.joint_class.nv:
+                raise ModelError(f"joint {joint.name!r} is {joint.kind}, which MJCF has no words for")
+            for part in parts:
+                spare = free_name(part.name, self.description.joints)
+                yield self._coordinate(part, joint.name if part is joint else spare)
+            return
+        if word == "free":
+            self._check_free(joint)
+        yield Element("joint", {"name": joint.name, "type": str(word)} | self._alike(joint))
 
-    def _spare(self, name: str) -> str:
-        while name in self.description.joints:
-            name += "_"
-        return name
-
-    def _coordinate(self, joint: JointDescription, k: int, name: str, kind: str, axis: Array) -> Element:
-        """One hinge or slide, with the k-th of the joint's limits and dynamics."""
-        lower, upper, _, effort = (float(np.ravel(bound)[k if np.size(bound) > 1 else 0]) for bound in joint.bounds)
-        own = {quantity: float(value[k]) for quantity, value in self._dynamics(joint, k + 1).items()}
-        attributes = {"name": name, "type": kind, "axis": numbers(axis)}
+    def _coordinate(self, joint: JointDescription, name: str) -> Element:
+        """A hinge or slide."""
+        lower, upper, _, effort = joint.limits
+        attributes = {"name": name, "type": str(joint.joint_class.mjcf), "axis": numbers(joint.axis)}
         if lower > -NO_LIMIT or upper < NO_LIMIT:
             lower, upper = max(lower, -NO_LIMIT), min(upper, NO_LIMIT)
             more = max(lower + 1e-300, float(np.nextafter(lower, np.inf)))  # no range may be empty
             attributes["range"] = numbers([lower, max(upper, more)])
         if 0.0 < effort < np.inf:
             attributes["actuatorfrcrange"] = numbers([-effort, effort])
+        own = {quantity: values[0] for quantity, values in _dynamics(joint).items()}
         return Element("joint", attributes | {quantity: number(value) for quantity, value in own.items() if value})
 
-    def _dynamics(self, joint: JointDescription, count: int) -> dict[str, Array]:
-        """What the joint adds to the dynamics, by MuJoCo's names, for each coordinate."""
-        own = joint.dynamics
-        values = {"armature": own.armature, "damping": own.damping, "frictionloss": own.friction}
-        if np.any(own.stiffness):
-            values |= {"stiffness": own.stiffness, "springref": own.rest}
-        return {
-            quantity: np.broadcast_to(value, count) if np.size(value) == 1 else np.asarray(value)
-            for quantity, value in values.items()
-        }
-
-    def _alike(self, joint: JointDescription, count: int) -> dict[str, str]:
+    def _alike(self, joint: JointDescription) -> dict[str, str]:
         """Dynamics of a ball or a free joint, which are the same for all its coordinates."""
         attributes = {}
-        for quantity, values in self._dynamics(joint, count).items():
+        for quantity, values in _dynamics(joint).items():
             if not np.any(values):
                 continue
-            if np.ptp(values) or quantity == "springref" or (joint.kind == "free" and quantity != "damping"):
+            only_damping = joint.joint_class.mjcf == "free" and quantity != "damping"
+            if np.ptp(values) or quantity == "springref" or only_damping:
                 what = {"springref": "rest", "frictionloss": "friction"}.get(quantity, quantity)
                 self.lost.append(f"the {what} {values.tolist()} of joint {joint.name!r}, which is {joint.kind}")
             else:
@@ -247,3 +220,12 @@ class _Writer:
                 self.lost.append(problem)
             found |= inertias
         return found
+
+
+def _dynamics(joint: JointDescription) -> dict[str, Array]:
+    """What the joint adds to the dynamics, by MuJoCo's names, for each coordinate."""
+    own = joint.dynamics
+    values = {"armature": own.armature, "damping": own.damping, "frictionloss": own.friction}
+    if np.any(own.stiffness):
+        values |= {"stiffness": own.stiffness, "springref": own.rest}
+    return {quantity: np.broadcast_to(value, joint.joint_class.nv) for quantity, value in values.items()}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from kinetree.model.description import LinkDescription
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
-from kinetree.model.loaders.xml import Element
+from kinetree.model.loaders.xml import Element, numbers
 from kinetree.ops import Array
 from kinetree.spatial import Transform
 from kinetree.spatial.rotation import quaternion_from_matrix
@@ -100,16 +100,6 @@ def pose(X: Transform) -> dict[str, str]:
 def quaternion(R: Array) -> str:
     """In MuJoCo's order, w first."""
     return numbers(np.roll(quaternion_from_matrix(R), 1))
-
-
-def number(value: float) -> str:
-    """As short as it can be to be read as the same number."""
-    return repr(float(value) + 0.0).removesuffix(".0")  # + 0.0: no -0
-
-
-def numbers(values: Array | Iterable[float]) -> str:
-    """Each as short as it can be, spaces in between."""
-    return " ".join(map(number, values))
 
 
 def _inline(mesh: Mesh) -> dict[str, str] | None:

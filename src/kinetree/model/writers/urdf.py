@@ -1,34 +1,23 @@
 """URDF from a description, such that reading it again gives the same dynamics.
 
-Frames that are not links become links without mass. A universal joint becomes two revolute ones. What URDF has no words
-for is refused, unless the loss is wanted.
+Frames that are not links become links without mass. A joint that URDF does not have becomes a series of those it has, a
+universal one two revolute ones. What URDF has no words for is refused, unless the loss is wanted.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.model.description import Description, JointDescription, LinkDescription
+from kinetree.model.description import Description, JointDescription, LinkDescription, free_name
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from kinetree.model.joints.dynamics import of_coordinate
-from kinetree.model.loaders.xml import Element, written
-from kinetree.ops import Array
+from kinetree.model.loaders.xml import Element, number, numbers, written
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.rotation import rpy_from_matrix
-
-KINDS = {
-    "revolute": "revolute",
-    "continuous": "continuous",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "free": "floating",
-    "planar": "planar",
-}
 
 
 def urdf(description: Description, lossy: bool = False) -> str:
@@ -46,51 +35,40 @@ def urdf(description: Description, lossy: bool = False) -> str:
     for name, (on, X) in description.sites.items():
         robot.children.append(Element("link", {"name": name}))
         ends = [Element("parent", {"link": on}), Element("child", {"link": name})]
-        fixed = Element("joint", {"name": _free_name(f"{name}_site", description.joints), "type": "fixed"})
+        fixed = Element("joint", {"name": free_name(f"{name}_site", description.joints), "type": "fixed"})
         fixed.children += [*_origin(X), *ends]
         robot.children.append(fixed)
     return written(robot)
 
 
 def _split(description: Description) -> Description:
-    """With two revolute joints in place of each universal one, and a massless link between them."""
+    """With a series of joints and massless links between them in place of each joint that URDF does not have."""
     links, joints = dict(description.links), {}
     taken = {*description.joints, *description.links, *description.sites}
     for name, joint in description.joints.items():
-        if joint.axis2 is None:
-            joints[name] = joint
-            continue
-        cross, second = _free_name(f"{name}_cross", taken), _free_name(f"{name}_2", taken)
-        taken |= {cross, second}
-        links[cross] = LinkDescription(Inertia.zero())
-        ends = ((name, joint.parent, cross, joint.axis), (second, cross, joint.child, joint.axis2))
-        for k, (own, parent, child, axis) in enumerate(ends):
-            lower, upper, velocity, effort = (of_coordinate(bound, k) for bound in joint.bounds)
-            joints[own] = replace(
-                joint,
-                name=own,
-                kind="revolute",
-                parent=parent,
-                child=child,
-                axis=axis,
-                axis2=None,
-                placement=Transform.identity() if k else joint.placement,
-                bounds=(lower, upper, velocity, effort),
-                dynamics=joint.dynamics.of_coordinate(k),
-            )
+        parts = joint.series() if joint.joint_class.urdf is None else [joint]
+        parent, placement = joint.parent, joint.placement
+        for k, part in enumerate(parts or [joint], 1):
+            own = name if k == 1 else free_name(f"{name}_{k}", taken)
+            child = joint.child if k >= len(parts) else free_name(f"{name}_cross", taken)
+            taken |= {own, child}
+            links.setdefault(child, LinkDescription(Inertia.zero()))
+            joints[own] = replace(part, name=own, parent=parent, child=child, placement=placement)
+            parent, placement = child, Transform.identity()
     return replace(description, links=links, joints=joints)
 
 
 def _inexpressible(description: Description) -> Iterable[str]:
     for name, joint in description.joints.items():
-        if joint.kind not in KINDS:
+        kind = joint.joint_class
+        if kind.urdf is None:
             raise ModelError(f"joint {name!r} is {joint.kind}, which URDF has no words for")
         own = joint.dynamics
         for what, value in (("armature", own.armature), ("stiffness", own.stiffness)):
             if np.any(value):
                 yield f"the {what} {' '.join(f'{number:g}' for number in np.ravel(value))} of joint {name!r}"
         lower, upper, velocity, effort = joint.bounds
-        if joint.kind in ("planar", "free") and np.isfinite([*np.ravel(lower), *np.ravel(upper)]).any():
+        if kind.nq and not kind.has_urdf_range() and np.isfinite([*np.ravel(lower), *np.ravel(upper)]).any():
             yield f"the position limits of joint {name!r}"
         several = {"velocity limit": velocity, "effort limit": effort, "damping": own.damping, "friction": own.friction}
         for what, value in several.items():
@@ -108,13 +86,13 @@ def _link(name: str, link: LinkDescription) -> Element:
     if inertia.mass or np.any(inertia.I):
         about_com = inertia.about_com
         tensor = {
-            f"i{'xyz'[i]}{'xyz'[j]}": _number(about_com[i, j])
+            f"i{'xyz'[i]}{'xyz'[j]}": number(about_com[i, j])
             for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
         }
         inertial = Element("inertial")
         inertial.children += [
-            Element("origin", {"xyz": _numbers(inertia.com)}),
-            Element("mass", {"value": _number(inertia.mass)}),
+            Element("origin", {"xyz": numbers(inertia.com)}),
+            Element("mass", {"value": number(inertia.mass)}),
             Element("inertia", tensor),
         ]
         element.children.append(inertial)
@@ -132,7 +110,7 @@ def _geometry(tag: str, geometry: Geometry) -> Element:
     if tag == "visual" and (geometry.color is not None or geometry.texture is not None):
         material = Element("material", {"name": ""})
         if geometry.color is not None:
-            material.children.append(Element("color", {"rgba": _numbers(geometry.color)}))
+            material.children.append(Element("color", {"rgba": numbers(geometry.color)}))
         if geometry.texture is not None:
             material.children.append(Element("texture", {"filename": geometry.texture}))
         element.children.append(material)
@@ -142,43 +120,43 @@ def _geometry(tag: str, geometry: Geometry) -> Element:
 def _shape(shape: Shape) -> Element | None:
     match shape:
         case Box(size=size):
-            return Element("box", {"size": _numbers(size)})
+            return Element("box", {"size": numbers(size)})
         case Sphere(radius=radius):
-            return Element("sphere", {"radius": _number(radius)})
+            return Element("sphere", {"radius": number(radius)})
         case Cylinder(radius=radius, length=length):
-            return Element("cylinder", {"radius": _number(radius), "length": _number(length)})
+            return Element("cylinder", {"radius": number(radius), "length": number(length)})
         case Capsule(radius=radius, length=length):
-            return Element("capsule", {"radius": _number(radius), "length": _number(length)})
+            return Element("capsule", {"radius": number(radius), "length": number(length)})
         case Mesh(path=path, written=name, scale=scale) if name or path:
-            at_scale = {} if tuple(scale) == (1.0, 1.0, 1.0) else {"scale": _numbers(scale)}
+            at_scale = {} if tuple(scale) == (1.0, 1.0, 1.0) else {"scale": numbers(scale)}
             return Element("mesh", {"filename": name or str(path), **at_scale})
     return None
 
 
 def _joint(joint: JointDescription) -> list[Element]:
-    element = Element("joint", {"name": joint.name, "type": KINDS[joint.kind]})
+    element = Element("joint", {"name": joint.name, "type": str(joint.joint_class.urdf)})
     element.children += [
         *_origin(joint.placement),
         Element("parent", {"link": joint.parent}),
         Element("child", {"link": joint.child}),
     ]
-    if joint.kind not in ("fixed", "free"):
-        element.children.append(Element("axis", {"xyz": _numbers(joint.axis)}))
+    if joint.joint_class.has_axis():
+        element.children.append(Element("axis", {"xyz": numbers(joint.axis)}))
     element.children += _limit(joint)
     own, mimic, safety = joint.dynamics, joint.mimic, joint.safety
     damping, friction = of_coordinate(own.damping, 0), of_coordinate(own.friction, 0)
     if damping or friction:
-        values = {"damping": _number(damping), "friction": _number(friction)}
+        values = {"damping": number(damping), "friction": number(friction)}
         element.children.append(Element("dynamics", values))
     if mimic is not None:
-        values = {"joint": mimic.joint, "multiplier": _number(mimic.multiplier), "offset": _number(mimic.offset)}
+        values = {"joint": mimic.joint, "multiplier": number(mimic.multiplier), "offset": number(mimic.offset)}
         element.children.append(Element("mimic", values))
     if safety is not None:
         values = {
-            "soft_lower_limit": _number(safety.soft_lower),
-            "soft_upper_limit": _number(safety.soft_upper),
-            "k_position": _number(safety.k_position),
-            "k_velocity": _number(safety.k_velocity),
+            "soft_lower_limit": number(safety.soft_lower),
+            "soft_upper_limit": number(safety.soft_upper),
+            "k_position": number(safety.k_position),
+            "k_velocity": number(safety.k_velocity),
         }
         element.children.append(Element("safety_controller", values))
     return [element]
@@ -194,9 +172,9 @@ def _limit(joint: JointDescription) -> list[Element]:
     if not np.isfinite([lower, upper, velocity, effort]).any():
         return []
     velocity = velocity if velocity != 0.0 else SLOWEST
-    values = {"effort": _number(effort), "velocity": _number(velocity)}
-    if joint.kind in ("revolute", "prismatic"):
-        values = {"lower": _number(lower), "upper": _number(upper), **values}
+    values = {"effort": number(effort), "velocity": number(velocity)}
+    if joint.joint_class.has_urdf_range():
+        values = {"lower": number(lower), "upper": number(upper), **values}
     return [Element("limit", values)]
 
 
@@ -205,20 +183,4 @@ def _origin(X: Transform) -> list[Element]:
     rpy = rpy_from_matrix(X.R.T)
     if not rpy.any() and not X.p.any():
         return []
-    return [Element("origin", {"xyz": _numbers(X.p), "rpy": _numbers(rpy)})]
-
-
-def _free_name(name: str, taken: Collection[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _number(value: float) -> str:
-    """As short as it can be to be read as the same number."""
-    value = float(value) + 0.0  # no -0
-    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(value)
-
-
-def _numbers(values: Array | Iterable[float]) -> str:
-    return " ".join(map(_number, values))
+    return [Element("origin", {"xyz": numbers(X.p), "rpy": numbers(rpy)})]

@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.base.arguments import check_quaternions
-from kinetree.convert.coordinates import Coordinates, as_xyzw, matrices, ordered
-from kinetree.model.joints import Free
+from kinetree.model.joints.coordinates import Coordinates, Peers, QuaternionOrder, as_xyzw, matrices, ordered
 from kinetree.ops import Array
 from kinetree.spatial.last_axes import times
 from kinetree.spatial.packing import SpatialOrder, reordered
 
+if TYPE_CHECKING:
+    from kinetree.model.joints.free import Free
 
-@dataclass(frozen=True, eq=False)
+
 class FreeBody(Coordinates):
     """The pose of a body, and its velocity: linear and angular, each in the body's axes or in those of the parent."""
 
     joint: Free
-    quaternion: str
-    """Its order, 'xyzw' or 'wxyz'."""
-    position_first: bool
-    linear_in_parent: bool
-    angular_in_parent: bool
-    order: SpatialOrder
 
-    @property
-    def ours_in_parent(self) -> bool:
-        return self.joint.frame == "mixed"
-
-    @property
-    def turns(self) -> bool:
-        return self.drifts or self.ours_in_parent != self.angular_in_parent
-
-    @property
-    def drifts(self) -> bool:
-        return self.ours_in_parent != self.linear_in_parent
+    def __init__(
+        self,
+        joint: Free,
+        *,
+        quaternion: QuaternionOrder = "xyzw",
+        position_first: bool = True,
+        linear_in_parent: bool = False,
+        angular_in_parent: bool = False,
+        order: SpatialOrder | None = None,
+    ) -> None:
+        self.quaternion: QuaternionOrder = quaternion
+        self.position_first = position_first
+        self.linear_in_parent, self.angular_in_parent = linear_in_parent, angular_in_parent
+        self.order: SpatialOrder = joint.order if order is None else order
+        self.ours_in_parent = joint.frame == "mixed"
+        drifts = self.ours_in_parent != linear_in_parent
+        super().__init__(joint, turns=drifts or self.ours_in_parent != angular_in_parent, drifts=drifts)
 
     def positions(self, q: Array) -> Array:
         parts = [q[..., :3], ordered(q[..., 3:], self.quaternion)]
@@ -81,3 +83,13 @@ class FreeBody(Coordinates):
             else:
                 drift[..., :3] = -times(np.swapaxes(R, -1, -2), np.cross(omega, linear))
         return reordered(drift, -1, "linear-first", self.order)
+
+
+_in_parent = partial(FreeBody, linear_in_parent=True, angular_in_parent=True)
+FREE_BODIES: Peers = {
+    "pinocchio": partial(FreeBody, order="linear-first"),
+    "mujoco": partial(FreeBody, quaternion="wxyz", linear_in_parent=True, order="linear-first"),
+    "drake": partial(_in_parent, quaternion="wxyz", position_first=False, order="angular-first"),
+    "body": FreeBody,
+    "mixed": _in_parent,
+}

@@ -2,52 +2,52 @@
 
     q_peer = positions(q)          v_peer = T(q) v          a_peer = T a + Ṫ v
 
-All arrays may have batch axes in front: q and v are those of the joint alone, (…, nq) and (…, nv) of ours.
+All arrays may have batch axes in front: q and v are those of the joint alone, (…, nq) and (…, nv) of ours. Every class
+of joints says in `peers` which of these forms each library uses; a form of its own stands in the joint's file.
 """
 
 from __future__ import annotations
 
-from abc import ABC
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from kinetree.base.arguments import check_circles, check_quaternions
-from kinetree.model.joints import AxisJoint, Joint
 from kinetree.ops import Array
 from kinetree.spatial.rotation import matrix_from_quaternion
 
+if TYPE_CHECKING:
+    from kinetree.model.joints.axis import AxisJoint
+    from kinetree.model.joints.joint import Joint
 
-@dataclass(frozen=True, eq=False)
-class Coordinates(ABC):
-    """What a peer's coordinates of a joint are; those of the subclasses that say nothing else have T = 1."""
+QuaternionOrder: TypeAlias = Literal["xyzw", "wxyz"]
 
-    joint: Joint
 
-    @property
-    def nq(self) -> int:
+class Coordinates:
+    """The same numbers on both sides, T = 1; subclasses say what is different there."""
+
+    def __init__(
+        self,
+        joint: Joint,
+        *,
+        nq: int | None = None,
+        nv: int | None = None,
+        turns: bool = False,
+        drifts: bool = False,
+        redundant: bool = False,
+    ) -> None:
+        self.joint = joint
+        self.nq = joint.nq if nq is None else nq
         """How many positions the peer has."""
-        return self.joint.nq
-
-    @property
-    def nv(self) -> int:
+        self.nv = joint.nv if nv is None else nv
         """How many velocities the peer has."""
-        return self.joint.nv
-
-    @property
-    def redundant(self) -> bool:
-        """Whether the peer has coordinates that follow from others, so that they can contradict them."""
-        return False
-
-    @property
-    def turns(self) -> bool:
+        self.turns = turns
         """Whether T depends on q."""
-        return False
-
-    @property
-    def drifts(self) -> bool:
+        self.drifts = drifts
         """Whether Ṫ v is not zero."""
-        return False
+        self.redundant = redundant
+        """Whether the peer has coordinates that follow from others, so that they can contradict them."""
 
     def positions(self, q: Array) -> Array:
         """The peer's positions, (…, self.nq)."""
@@ -78,19 +78,22 @@ class Coordinates(ABC):
         return np.zeros((*v.shape[:-1], self.nv))
 
 
-class Same(Coordinates):
-    """The same numbers on both sides."""
+Peers: TypeAlias = Mapping[str, Callable[[Any], Coordinates]]
+"""The coordinates that libraries give to joints of one kind, by the library's name."""
 
 
-@dataclass(frozen=True, eq=False)
+def everywhere(form: Callable[[Any], Coordinates]) -> dict[str, Callable[[Any], Coordinates]]:
+    """The same form in Pinocchio, MuJoCo and Drake."""
+    return dict.fromkeys(("pinocchio", "mujoco", "drake"), form)
+
+
 class OnLine(Coordinates):
     """The position of a joint with one coordinate; a mimic joint has coordinates of its own there."""
 
     joint: AxisJoint
 
-    @property
-    def redundant(self) -> bool:
-        return not self.joint.owns_coordinates
+    def __init__(self, joint: AxisJoint, **there: Any) -> None:
+        super().__init__(joint, **{"redundant": not joint.owns_coordinates, **there})
 
     def angle(self, q: Array) -> Array:
         """Where the joint is, (…, 1) [rad or m]."""
@@ -111,9 +114,8 @@ class OnLine(Coordinates):
 class OnCircle(OnLine):
     """cos and sin of an angle."""
 
-    @property
-    def nq(self) -> int:
-        return 2
+    def __init__(self, joint: AxisJoint) -> None:
+        super().__init__(joint, nq=2)
 
     def positions(self, q: Array) -> Array:
         return np.concatenate([np.cos(self.angle(q)), np.sin(self.angle(q))], axis=-1)
@@ -125,14 +127,17 @@ class OnCircle(OnLine):
         check_circles(name, q, [slice(start, start + 2)])
 
     def off(self, theirs: Array, q: Array) -> Array:
-        return on_circle_off(theirs, self.angle(q))
+        """The angle between a point on the circle and where q puts it."""
+        c, s, angle = theirs[..., :1], theirs[..., 1:], self.angle(q)
+        return np.abs(np.arctan2(s * np.cos(angle) - c * np.sin(angle), c * np.cos(angle) + s * np.sin(angle)))
 
 
-@dataclass(frozen=True, eq=False)
 class Quaternion(Coordinates):
     """A unit quaternion in the peer's order; our velocity of a spherical joint is in the child's axes, as theirs."""
 
-    order: str = "xyzw"
+    def __init__(self, joint: Joint, order: QuaternionOrder = "xyzw") -> None:
+        super().__init__(joint)
+        self.order = order
 
     def positions(self, q: Array) -> Array:
         return ordered(q, self.order)
@@ -144,12 +149,12 @@ class Quaternion(Coordinates):
         check_quaternions(name, q, [slice(start, start + 4)], self.order)
 
 
-def ordered(xyzw: Array, order: str) -> Array:
+def ordered(xyzw: Array, order: QuaternionOrder) -> Array:
     """Quaternions (…, 4) in another order."""
     return xyzw if order == "xyzw" else np.roll(xyzw, 1, axis=-1)
 
 
-def as_xyzw(quaternion: Array, order: str) -> Array:
+def as_xyzw(quaternion: Array, order: QuaternionOrder) -> Array:
     """Quaternions (…, 4) from another order."""
     return quaternion if order == "xyzw" else np.roll(quaternion, -1, axis=-1)
 
@@ -158,9 +163,3 @@ def matrices(xyzw: Array) -> Array:
     """Rotation matrices of quaternions (…, 4)."""
     R = matrix_from_quaternion(np.moveaxis(xyzw, -1, 0))
     return np.moveaxis(R, (0, 1), (-2, -1))
-
-
-def on_circle_off(given: Array, angle: Array) -> Array:
-    """The angle between a point on the circle, (…, 2), and where an angle puts it, (…, k)."""
-    c, s = given[..., :1], given[..., 1:]
-    return np.abs(np.arctan2(s * np.cos(angle) - c * np.sin(angle), c * np.cos(angle) + s * np.sin(angle)))

@@ -1,4 +1,4 @@
-"""Results of any structure: arrays and numbers in tuples, lists and dicts, taken apart and put together again."""
+"""Results of any structure: arrays and numbers in tuples, lists and dicts are flattened and rebuilt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Rebuild = Callable[[Sequence[Any]], Any]
 
 
 def places(value: Any, is_leaf: Callable[[Any], bool], place: str = "result") -> list[str]:
-    """For every leaf, in order, how to get at it: result[0]["torque"]."""
+    """The expression of every leaf, in order, such as result[0]["torque"]."""
     if is_leaf(value):
         return [place]
     if isinstance(value, Mapping):
@@ -24,7 +24,7 @@ def places(value: Any, is_leaf: Callable[[Any], bool], place: str = "result") ->
 
 
 def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Rebuild]:
-    """The leaves in order, and a function that makes the same structure of as many other leaves."""
+    """The leaves in order, and a function that builds the same structure from other leaves."""
     if is_leaf(value):
         return [value], lambda leaves: leaves[0]
     if isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""What the native code assumes of CPython and NumPy, and whether it is so here.
+"""Checks of what the native code assumes about CPython and NumPy.
 
-Memory is looked at only where it must be readable.
+They read memory only where it is certainly mapped.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from kinetree.compiler.codegen.entry import interpreter
 from kinetree.compiler.runtime.threads import THREADS
 
-_NEW_FROM_DESCR, _SCALAR = 94, 60  # positions in NumPy's table of functions
+_NEW_FROM_DESCR, _SCALAR = 94, 60  # positions in NumPy's C API table
 _NDARRAY, _DTYPE = 2, 3
 
 
 def is_cpython() -> bool:
-    """Whether this is CPython with its lock, on a machine of 64 bits, little end first."""
+    """Whether this is CPython with a GIL, on a little-endian 64-bit machine."""
     return (
         sys.implementation.name == "cpython"
         and not sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -37,7 +37,7 @@ class _Named(NamedTuple):
 
 
 def types_are_as_expected() -> bool:
-    """Whether one can tell a tuple, and what is derived from it."""
+    """Whether the flags of a type tell tuples and their subclasses."""
     if type.__sizeof__(object) < interpreter.TYPE_FLAGS + 8:
         return False
     for kind in (tuple, _Named, list, np.ndarray, object):
@@ -48,7 +48,7 @@ def types_are_as_expected() -> bool:
 
 
 def arrays_are_as_expected() -> bool:
-    """Whether arrays and numbers have what the native code reads of them where it reads it."""
+    """Whether the fields of arrays and floats have the offsets that the native code reads."""
     samples = [
         np.empty(3),
         np.empty((2, 5))[:, ::2],
@@ -70,7 +70,7 @@ def arrays_are_as_expected() -> bool:
 
 @cache
 def counts_are_as_expected() -> bool:
-    """Whether one can tell that nobody refers to an array any more."""
+    """Whether reference counts and weak references of an array can be read from its memory."""
     owner = [np.empty(3)]
     place = id(owner[0])
 
@@ -134,7 +134,7 @@ def python_addresses() -> Any:
 
 
 def _numpy_table() -> Any:
-    """NumPy's table of functions for C."""
+    """NumPy's C API table."""
     core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
     return (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(_capsule_pointer(core._ARRAY_API, None))
 

@@ -121,9 +121,9 @@ REFUSED = {
     r"kt.equal instead of": lambda robot, q: kt.where(q == 2.0 * q, 1.0, 2.0),
     r"a traced value has no truth yet": lambda robot, q: q * np.array_equal(q, 2.0 * q),
     r"a traced value has no truth": lambda robot, q: q * (q[0] in list(2.0 * q)),
-    r"&, | and ~ are of comparisons": lambda robot, q: q & q,
-    r"1j is beside a traced value; expected a real number": lambda robot, q: q * 1j,
-    r"None is beside a traced value": lambda robot, q: q + None,
+    r"&, | and ~ take comparisons": lambda robot, q: q & q,
+    r"1j is combined with a traced value; expected a real number": lambda robot, q: q * 1j,
+    r"None is combined with a traced value": lambda robot, q: q + None,
     r"such as np.interp": lambda robot, q: np.interp(q, [0.0, 1.0], [2.0, 3.0]),
     r"q holds traced values; expected numbers: this cannot be part": lambda robot, q: kt.convert(
         robot, "q", q, to="pinocchio"

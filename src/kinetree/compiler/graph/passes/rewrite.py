@@ -1,4 +1,4 @@
-"""Apply a table of rules to a whole graph."""
+"""Rewriting of a whole graph by a table of rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinetree.compiler.graph.graph import Graph, rebuilt
 
 
 def rewrite(graph: Graph, rules: Rules, kept: Set[Node]) -> Graph:
-    """The graph with each node replaced as the first fitting rule says; nodes in `kept` are not taken apart."""
+    """The graph with each node replaced by the first rule that fits; rules do not take nodes in `kept` apart."""
     shared: set[Node] = set()
 
     def change(node: Node, args: tuple[Node, ...]) -> Node:

@@ -69,7 +69,7 @@ def as_listed(name: str, value: Any, kind: type, example: str) -> tuple[Any, ...
     listed = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (kind, type)) else (value,)
     for item in listed:
         if not isinstance(item, kind):
-            raise ArgumentTypeError(f"{name} has {short(item)}; expected such as {example}, or a list of them")
+            raise ArgumentTypeError(f"{name} has {short(item)}; expected for example {example}, or a list of them")
     return listed
 
 
@@ -79,7 +79,7 @@ def as_real(name: str, value: object, expected: str) -> Array:
         raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
     try:
         array = np.asarray(value)
-    except Exception as problem:  # whatever an object's own __array__ raises
+    except Exception as problem:  # an object's own __array__ may raise anything
         if isinstance(value, (list, tuple)) and isinstance(problem, ValueError):
             raise ArgumentError(f"{name} has rows of different lengths; expected {expected}") from None
         raise ArgumentTypeError(f"{name} cannot be read as {expected}: {problem}") from problem
@@ -88,7 +88,7 @@ def as_real(name: str, value: object, expected: str) -> Array:
     if array.dtype == object and any(map(is_registered, array.flat)):
         raise ArgumentTypeError(
             f"{name} holds traced values; expected numbers: this cannot be part of a compiled function, nor can "
-            "solvers, searches and rollouts; call it outside, and give the function its result as an argument"
+            "solvers, searches and rollouts; call it outside, and pass its result to the function as an argument"
         )
     if array.dtype.kind not in "fiu":
         raise ArgumentTypeError(f"{name} has elements of type {array.dtype}; expected real numbers")
@@ -103,7 +103,7 @@ def _is_masked(value: object) -> bool:
 
 def as_output(out: Any, shape: tuple[int, ...]) -> Array:
     """`out`, if results of this shape can be written to it."""
-    is_array = issubclass(type(out), np.ndarray)  # isinstance would believe what `out` says of itself
+    is_array = issubclass(type(out), np.ndarray)  # isinstance would trust a fake __class__
     if not is_array or out.dtype != np.float64:
         kind = f"an array of {out.dtype}" if is_array else short(out)
         raise ArgumentTypeError(f"out is {kind}; expected an array of float64")

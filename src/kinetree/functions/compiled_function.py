@@ -134,7 +134,7 @@ class CompiledFunction(ABC):
 
     def _inline(self, values: Sequence[Any], options: tuple[str, ...], wrenches: Any, out: Array | None) -> Any:
         if out is not None:
-            raise ArgumentError("out cannot be given inside a compiled function: what is computed there has no memory")
+            raise ArgumentError("out cannot be given inside a compiled function, whose values have no memory")
         if self.careful is not None:
             return self.careful._inline(values, options, wrenches, out)
         cores = self.arrays.items()
@@ -227,7 +227,7 @@ class CompiledFunction(ABC):
             results = [np.empty(batch + shape) for shape in self.results]
             rebuild = tuple if len(results) > 1 else lambda leaves: leaves[0]
         else:
-            raise ArgumentError(f"{self.name} by the textbook got an empty batch, and cannot know its results")
+            raise ArgumentError(f"{self.name} got an empty batch on the textbook path, where its shapes are not known")
         if out is None:
             return rebuild([result if result.shape else result[()] for result in results])
         as_output(out, self._only_shape([result.shape for result in results]))[...] = results[0]

@@ -59,7 +59,7 @@ class Definition:
         if misnamed:
             raise ArgumentError(f"shapes names {misnamed[0]!r}, which is not an argument of {self.name}")
         self.shapes = {name: _as_declared(f"shapes[{name!r}]", shape) for name, shape in shapes.items()}
-        self.defaults = {  # of options
+        self.defaults = {  # defaults of options
             parameter.name: parameter.default
             for parameter in self.signature.parameters.values()
             if is_choice(parameter.default) and self._declared(parameter.name) is None
@@ -71,7 +71,7 @@ class Definition:
         """Raise for a function that cannot be compiled."""
         if next(iter(self.names), None) == "self":
             raise ArgumentError(
-                f"{self.name} is a method, and self is no array: write kt.compile(self.{self.name}) in "
+                f"{self.name} is a method, and self is not an array: write kt.compile(self.{self.name}) in "
                 "__init__; what it reads from self is frozen at the first call"
             )
         for parameter in parameters:
@@ -119,7 +119,7 @@ class Definition:
         values = {name: value for name, value in given.items() if name not in robots and name not in options}
         for name, value in values.items():
             if is_choice(value) and self._declared(name) is None:
-                hint = "a robot, such as kt.load gives" if name == "robot" else "a robot or an array"
+                hint = "a robot, such as kt.load returns" if name == "robot" else "a robot or an array"
                 raise ArgumentTypeError(
                     f"{name} is {short(value)}; expected {hint}; an option needs a default value in {self.name}"
                 )
@@ -131,7 +131,7 @@ class Definition:
         robot = next(iter(robots.values()), None)
         if declared is None or (robot is None and any(isinstance(n, str) for n in declared)):
             if name == "robot":
-                raise ArgumentTypeError(f"{self.name} takes a robot, such as kt.load gives; bind takes it by name")
+                raise ArgumentTypeError(f"{self.name} takes a robot, such as kt.load returns; bind takes it by name")
             known = f"only {', '.join((*POSITIONS, *VELOCITIES))} take theirs from a robot"
             raise ArgumentError(
                 f"{self.name} has an argument {name!r} of unknown shape; give it as "

@@ -124,9 +124,7 @@ class Law:
     def bound(self, robots: dict[str, Bindable], options: dict[str, Any]) -> BoundLaw:
         """The law bound to these robots and options."""
         is_plain = not options and list(robots) == list(self.definition.names[:1])
-        chosen = tuple(
-            (name, type(value), value) for name, value in options.items()
-        )  # values of two types may be equal
+        chosen = tuple((name, type(value), value) for name, value in options.items())  # a StrEnum equals its string
         key = () if is_plain else (tuple(robots.items()), chosen)
         first = next(iter(robots.values()), None)
         bound: BoundLaw = self.kept(first, key, lambda: BoundLaw(self.definition, robots, options).call).__self__
@@ -137,14 +135,14 @@ class Law:
     def kept(self, robot: Bindable | None, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """The object made for this key, of a robot or of none, cached while both the robot and the law exist."""
         known = self._robotless if robot is None else robot._functions
-        place = (self._key, *key) if key else self._key
-        if place not in known:
+        cache_key = (self._key, *key) if key else self._key
+        if cache_key not in known:
             with lock:
-                if place not in known:
-                    known.setdefault(place, make())  # a signal handler may have made it meanwhile
+                if cache_key not in known:
+                    known.setdefault(cache_key, make())  # a signal handler may have made it meanwhile
                     if robot is not None:
                         self._robots[:] = [*filter(_is_alive, self._robots), weakref.ref(robot)]
-        return known[place]
+        return known[cache_key]
 
     def apply(self, named: Mapping[str, Any]) -> Any:
         """The result of the uncompiled function for arguments by name."""
@@ -219,5 +217,5 @@ def law_of(function: Any, shapes: Mapping[str, Any] | None = None) -> Found:
     if found is None:
         return Found(Law(Definition(function, shapes or {})))
     if shapes:
-        raise ArgumentError(f"{found.law.__name__} already knows its shapes; they cannot be given again")
+        raise ArgumentError(f"{found.law.__name__} already knows its shapes; shapes cannot be given again")
     return found

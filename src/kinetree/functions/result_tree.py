@@ -10,17 +10,17 @@ from kinetree.errors import ArgumentTypeError, short
 Rebuild = Callable[[Sequence[Any]], Any]
 
 
-def places(value: Any, is_leaf: Callable[[Any], bool], place: str = "result") -> list[str]:
+def paths(value: Any, is_leaf: Callable[[Any], bool], path: str = "result") -> list[str]:
     """The expression of every leaf, in order, such as result[0]["torque"]."""
     if is_leaf(value):
-        return [place]
+        return [path]
     if isinstance(value, Mapping):
-        inner = [(f"{place}[{key!r}]", item) for key, item in value.items()]
+        inner = [(f"{path}[{key!r}]", item) for key, item in value.items()]
     elif hasattr(value, "_fields"):
-        inner = [(f"{place}.{name}", item) for name, item in zip(value._fields, value, strict=True)]
+        inner = [(f"{path}.{name}", item) for name, item in zip(value._fields, value, strict=True)]
     else:
-        inner = [(f"{place}[{k}]", item) for k, item in enumerate(value)]
-    return [found for name, item in inner for found in places(item, is_leaf, name)]
+        inner = [(f"{path}[{k}]", item) for k, item in enumerate(value)]
+    return [found for name, item in inner for found in paths(item, is_leaf, name)]
 
 
 def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Rebuild]:

@@ -22,7 +22,7 @@ from kinetree.compiler.runtime.call import Kernel, Shape
 from kinetree.compiler.runtime.code import Layout, LoopCarry
 from kinetree.compiler.runtime.jit import assembly_of, host, lock
 from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record
-from kinetree.functions.result_tree import Rebuild, flatten, places
+from kinetree.functions.result_tree import Rebuild, flatten, paths
 from kinetree.ops import Array
 
 
@@ -88,7 +88,7 @@ class Specialization:
         with collected_requirements() as conditions:
             result = self._formula(*arrays)
         leaves, self.rebuild = flatten(result, is_result)
-        self.places = places(result, is_result)
+        self.paths = paths(result, is_result)
         self.is_tuple = type(result) is tuple
         self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
         self.refuses = self._always_reports or bool(conditions)
@@ -99,8 +99,8 @@ class Specialization:
         """The graph, without the output for refused states: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
         whole = self.program.graph
         names = [f"{name}{index_text(i)}" for name, core in self._arrays.items() for i in np.ndindex(*core)]
-        results = zip(self.places, self.shapes, strict=True)
-        called = [f"{place}{index_text(i)}" for place, shape in results for i in np.ndindex(*shape)]
+        results = zip(self.paths, self.shapes, strict=True)
+        called = [f"{path}{index_text(i)}" for path, shape in results for i in np.ndindex(*shape)]
         outputs = whole.outputs[:-1] if self.refuses else whole.outputs
         return replace(whole, outputs=outputs, names=tuple(names), results=tuple(called))
 
@@ -116,7 +116,7 @@ class Specialization:
 
 
 def _traced_already(*arrays: Array) -> Any:
-    raise RuntimeError("this formula was traced before")
+    raise RuntimeError("this formula was already traced")
 
 
 def is_result(value: Any) -> bool:

@@ -118,7 +118,7 @@ class Quantity:
         self._by_python = update_wrapper(by_python, method)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        of_robots = "robot" not in owner.__annotations__  # frames and constraints have one
+        of_robots = "robot" not in owner.__annotations__  # frames and constraints have a robot
         self._by_python.__dict__["_as_law"] = lambda: law_of_all(name, of_robots)
 
     def __get__(self, instance: Any, owner: type) -> Any:
@@ -269,8 +269,10 @@ class QuantityFunction(CompiledFunction):
             forces: dict[str, Any] = {}
             if places:
                 pushes = [(placement, ref, six) for (placement, ref), six in zip(places, sixes, strict=True)]
-                kept = declared.keeps_references
-                forces = {"pushes": pushes} if kept else {"f_ext": external_forces(model, state[0], pushes)}
+                if declared.keeps_references:
+                    forces["pushes"] = pushes
+                else:
+                    forces["f_ext"] = external_forces(model, state[0], pushes)
             result = declared.algorithm(model, *subject, *state, **words, **forces)
             for name, array in zip(names, state, strict=True):
                 for part in quaternions.get(name, ()):

@@ -17,7 +17,7 @@ def law_of_one(owner: Any, name: str, is_declared: bool) -> Found:
     if not is_declared:
         kind = "robot" if frame is None else "frame"
         raise ArgumentError(
-            f"{name} of a {kind} is no quantity; what can be compiled is a function of the robot that calls it"
+            f"{name} of a {kind} is not a quantity; compile a function of the robot that calls it instead"
         )
     law = quantity_law(name, frame)
     return Found(law, {"robot": robot}, dict(law.definition.defaults))
@@ -26,7 +26,7 @@ def law_of_one(owner: Any, name: str, is_declared: bool) -> Found:
 def law_of_all(name: str, of_robots: bool) -> Found:
     """The law of a quantity of any robot."""
     if not of_robots:
-        raise ArgumentError(f"{name} is a method of frames; give that of one frame, as robot.frame(name).{name}")
+        raise ArgumentError(f"{name} is a method of frames; use that of one frame, robot.frame(name).{name}")
     return Found(quantity_law(name))
 
 

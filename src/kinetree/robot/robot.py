@@ -450,7 +450,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
             importing("kinetree.interop.sympy")
             from kinetree.interop.sympy import equations  # noqa: PLC0415 - an extra
         except ModuleNotFoundError:
-            raise KinetreeError("equations are written by the package sympy: pip install 'kinetree[sympy]'") from None
+            raise KinetreeError("equations need the package sympy: pip install 'kinetree[sympy]'") from None
         return equations(self.model, kinds, factored)
 
     # -- ahead of time -----------------------------------------------------------------------------------------
@@ -481,5 +481,5 @@ def selection(nv: int, entries: Iterable[int]) -> Array:
 def as_robot(robot: Any) -> Robot:
     """The argument if it is a robot; raises otherwise."""
     if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+        raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load returns")
     return robot

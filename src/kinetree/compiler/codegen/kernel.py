@@ -164,17 +164,17 @@ def is_zero(node: Node) -> bool:
 
 
 class _Emitter:
-    """Writes the parts of a kernel, given the places of its outputs."""
+    """Writes the parts of a kernel, given the positions of its outputs."""
 
     def __init__(self, layout: Layout, width: Width, wide: Width, outputs: Sequence[Node]) -> None:
         self.layout = layout
         self.width = width
         self.wide = wide
-        self.places: dict[Node, list[tuple[int, int]]] = {}
+        self.output_positions: dict[Node, list[tuple[int, int]]] = {}
         position = 0
         for j, size in enumerate(layout.outputs):
             for k in range(size):
-                self.places.setdefault(outputs[position], []).append((j, k))
+                self.output_positions.setdefault(outputs[position], []).append((j, k))
                 position += 1
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
 
@@ -200,18 +200,19 @@ class _Emitter:
 
     def _constant_outputs(self) -> None:
         """Write zeros in one call, because a matrix may have thousands, and other constants one by one."""
+        zeros = {j for node, positions in self.output_positions.items() if is_zero(node) for j, _ in positions}
         for j, size in enumerate(self.layout.outputs):
-            if any(place[0] == j for node in self.places if is_zero(node) for place in self.places[node]):
+            if j in zeros:
                 self.lines.add(f"call fastcc void @kinetree.zero(ptr %out{j}, i64 {size * self.width.lanes})")
         self._plain_outputs("const")
 
     def _plain_outputs(self, op: str) -> None:
-        for node in self.places:
+        for node in self.output_positions:
             if node.op == op and not is_zero(node):
                 self._output(node)
 
     def _output(self, node: Node) -> None:
-        for j, k in self.places.get(node, ()):
+        for j, k in self.output_positions.get(node, ()):
             self._store(self._value(node), f"%out{j}", k * self.width.bytes)
 
     # -- operands ----------------------------------------------------------------------------------------------
@@ -247,16 +248,16 @@ class _Emitter:
         if self.width.lanes == 1:
             return self._load(f"%in{j}", 8 * k)
         offset = self.lines.let(f"mul i64 %stride{j}, {k}")
-        place = self.lines.let(f"getelementptr double, ptr %in{j}, i64 {offset}")
-        return self.lines.let(f"load {self.width.real}, ptr {place}, align 8")
+        pointer = self.lines.let(f"getelementptr double, ptr %in{j}, i64 {offset}")
+        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align 8")
 
     def _load(self, base: str, offset: int) -> str:
-        place = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        return self.lines.let(f"load {self.width.real}, ptr {place}, align 8")
+        pointer = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align 8")
 
     def _store(self, value: str, base: str, offset: int) -> None:
-        place = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        self.lines.add(f"store {self.width.real} {value}, ptr {place}, align 8")
+        pointer = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        self.lines.add(f"store {self.width.real} {value}, ptr {pointer}, align 8")
 
     # -- operations --------------------------------------------------------------------------------------------
 
@@ -322,11 +323,11 @@ class _Emitter:
                     f"insertelement {vector}, double {self._value(angle)}, i64 {lane}"
                 )
             results = self._sincos(wide, vector.split(" ")[-1])
-            places = [self.lines.let(f"alloca {wide.real}, align {wide.bytes}") for _ in results]
-            for result, place in zip(results, places, strict=True):
-                self.lines.add(f"store {wide.real} {result}, ptr {place}, align {wide.bytes}")
+            pointers = [self.lines.let(f"alloca {wide.real}, align {wide.bytes}") for _ in results]
+            for result, pointer in zip(results, pointers, strict=True):
+                self.lines.add(f"store {wide.real} {result}, ptr {pointer}, align {wide.bytes}")
             for lane, angle in enumerate(group):
-                sine, cosine = (self._load(place, 8 * lane) for place in places)
+                sine, cosine = (self._load(pointer, 8 * lane) for pointer in pointers)
                 self.pairs[angle] = (sine, cosine)
 
     def _sincos(self, width: Width, value: str) -> tuple[str, str]:

@@ -63,7 +63,7 @@ class _Function:
     known: dict[str, Any]
     callees: list[Callable[..., Any]]
     lines: list[str] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)
+    allocas: list[str] = field(default_factory=list)
     variables: dict[str, Value] = field(default_factory=dict)
     exits: list[tuple[str, str]] = field(default_factory=list)
     count: int = 0
@@ -127,16 +127,16 @@ class _Function:
     def assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             if target.id not in self.variables:
-                place = f"%{target.id}.{self.fresh()}"
-                self.places.append(f"  {place} = alloca {_LLVM[value.type]}")
-                self.variables[target.id] = Value(value.type, place)
+                pointer = f"%{target.id}.{self.fresh()}"
+                self.allocas.append(f"  {pointer} = alloca {_LLVM[value.type]}")
+                self.variables[target.id] = Value(value.type, pointer)
             variable = self.variables[target.id]
             value = self.as_type(value, variable.type, target)
             self.add(f"store {_LLVM[variable.type]} {value.name}, ptr {variable.name}")
         elif isinstance(target, ast.Subscript):
-            place = self.element(target)
+            pointer = self.element(target)
             value = self.as_type(value, "float", target)
-            self.add(f"store double {value.name}, ptr {place}, align 8")
+            self.add(f"store double {value.name}, ptr {pointer}, align 8")
         else:
             raise self.fail(target, "this assignment")
 
@@ -160,7 +160,7 @@ class _Function:
         step = values[2] if len(values) == 3 else "1"
         compare = "sgt" if step.startswith("-") else "slt"
         hidden = f"%{name}.{self.fresh()}"
-        self.places.append(f"  {hidden} = alloca i64")
+        self.allocas.append(f"  {hidden} = alloca i64")
         self.add(f"store i64 {start}, ptr {hidden}")
         head, inside, following, end = (self.fresh(stem) for stem in ("head", "body", "next", "end"))
         self.add(f"br label %{head}")
@@ -221,10 +221,10 @@ class _Function:
             case ast.Call():
                 return self.call(node)
             case ast.Subscript():
-                place = self.element(node)
+                pointer = self.element(node)
                 if self.is_view(node):
-                    return Value("Vector", place)
-                return Value("float", self.let(f"load double, ptr {place}, align 8"))
+                    return Value("Vector", pointer)
+                return Value("float", self.let(f"load double, ptr {pointer}, align 8"))
         raise self.fail(node, type(node).__name__)
 
     def named(self, node: ast.AST, name: str) -> Value:
@@ -264,19 +264,19 @@ class _Function:
 
     def logic(self, node: ast.BoolOp) -> Value:
         """`and` or `or` with short-circuit evaluation."""
-        place = f"%logic.{self.fresh()}"
-        self.places.append(f"  {place} = alloca i1")
+        pointer = f"%logic.{self.fresh()}"
+        self.allocas.append(f"  {pointer} = alloca i1")
         end = self.fresh("end")
         for operand in node.values:
             truth = self.truth(operand)
-            self.add(f"store i1 {truth}, ptr {place}")
+            self.add(f"store i1 {truth}, ptr {pointer}")
             following = self.fresh("next")
             pair = (following, end) if isinstance(node.op, ast.And) else (end, following)
             self.add(f"br i1 {truth}, label %{pair[0]}, label %{pair[1]}")
             self.label(following)
         self.add(f"br label %{end}")
         self.label(end)
-        return Value("bool", self.let(f"load i1, ptr {place}"))
+        return Value("bool", self.let(f"load i1, ptr {pointer}"))
 
     def as_type(self, value: Value, wanted: str, node: ast.AST) -> Value:
         if value.type == wanted:
@@ -309,15 +309,15 @@ class _Function:
             offsets.append(self.as_type(self.value(index), "int", node).name)
         if base.type == "Matrix":
             row = self.let(f"mul nsw i64 {offsets[0]}, {base.stride}")
-            place = self.let(f"getelementptr inbounds double, ptr {base.name}, i64 {row}")
+            pointer = self.let(f"getelementptr inbounds double, ptr {base.name}, i64 {row}")
             offsets = offsets[1:]
         elif base.type == "Vector":
-            place = base.name
+            pointer = base.name
         else:
             raise self.fail(node, f"an index of {base.type}")
         for offset in offsets:
-            place = self.let(f"getelementptr inbounds double, ptr {place}, i64 {offset}")
-        return place
+            pointer = self.let(f"getelementptr inbounds double, ptr {pointer}, i64 {offset}")
+        return pointer
 
     def call(self, node: ast.Call) -> Value:
         if not isinstance(node.func, ast.Name) or node.keywords:
@@ -391,7 +391,7 @@ def _definition(function: Callable[..., Any]) -> tuple[str, list[Callable[..., A
         built.add("ret void")
     head = f"{_LLVM.get(returns, 'void')} @{_symbol(function)}({', '.join(parameters)})"
     attributes = f"noinline {_ATTRIBUTES}" if built.callees else _ATTRIBUTES  # LLVM is slow on long functions
-    text = [f"define internal {head} {attributes} {{", "entry:", *built.places, *built.lines, "}"]
+    text = [f"define internal {head} {attributes} {{", "entry:", *built.allocas, *built.lines, "}"]
     return "\n".join(text), built.callees
 
 
@@ -413,8 +413,8 @@ def call_text(function: Callable[..., Any], arguments: dict[str, str]) -> Iterat
     given = []
     for name, kind in kinds.items():
         if kind == "Matrix":
-            place, stride = arguments[name].split(", ")
-            given += [f"ptr {place}", f"i64 {stride}"]
+            pointer, stride = arguments[name].split(", ")
+            given += [f"ptr {pointer}", f"i64 {stride}"]
         else:
             given.append(f"{_LLVM[kind]} {arguments[name]}")
     yield f"call {_LLVM.get(returns, 'void')} @{_symbol(function)}({', '.join(given)})"

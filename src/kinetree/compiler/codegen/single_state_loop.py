@@ -54,11 +54,11 @@ def single_state_loop_assembly() -> str:
     return "\n".join(lines)
 
 
-def _fields(place: str, kinds: dict[str, str]) -> list[str]:
+def _fields(pointer: str, kinds: dict[str, str]) -> list[str]:
     """Instructions that load consecutive words."""
     lines = []
     for k, (name, kind) in enumerate(kinds.items()):
-        lines.append(f"  %{name}.at = getelementptr i64, ptr {place}, i64 {k}")
+        lines.append(f"  %{name}.at = getelementptr i64, ptr {pointer}, i64 {k}")
         lines.append(f"  %{name} = load {kind}, ptr %{name}.at, align 8")
     return lines
 

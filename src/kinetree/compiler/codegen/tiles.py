@@ -68,9 +68,9 @@ def mask(columns: int, W: int) -> str:
     return f"<{W} x i1> <{', '.join(f'i1 {int(k < columns)}' for k in range(W))}>"
 
 
-def aligned(place: str, width: Width) -> str:
+def aligned(pointer: str, width: Width) -> str:
     """The address argument of a masked load or store."""
-    return f"ptr {place}, i32 8" if width.older else f"ptr align 8 {place}"
+    return f"ptr {pointer}, i32 8" if width.older else f"ptr align 8 {pointer}"
 
 
 def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[str]:

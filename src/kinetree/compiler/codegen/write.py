@@ -200,15 +200,15 @@ def _tiles(
     name: str,
     start: str,
     stop: str,
-    place: str,
+    offset: str,
     width: Width,
     zeros: Sequence[bool],
     after: str,
     origin: str = "%chunk",
 ) -> list[str]:
-    """A loop over the tiles from number `start` to `stop`, each stored `place` numbers behind the start of the rows."""
+    """A loop over the tiles from number `start` to `stop`, each stored `offset` numbers behind the row starts."""
     W = width.lanes
-    body = [f"  {place} = sub i64 %{name}, {origin}"] if place != f"%{name}" else []
+    body = [f"  {offset} = sub i64 %{name}, {origin}"] if offset != f"%{name}" else []
     if any(zeros):
         body += [
             f"  %{name}.index = lshr i64 %{name}, {W.bit_length() - 1}",
@@ -217,18 +217,18 @@ def _tiles(
             f"  %{name}.empty = icmp ne i8 %{name}.flag, 0",
             f"  br i1 %{name}.empty, label %{name}.zeros, label %{name}.values",
             f"{name}.zeros:",
-            *_store_rows(f"{name}z", place, ["zeroinitializer"] * W, W, width),
+            *_store_rows(f"{name}z", offset, ["zeroinitializer"] * W, W, width),
             f"  br label %{name}.done",
             f"{name}.values:",
-            *_tile(f"{name}v", f"%{name}", place, W, width),
+            *_tile(f"{name}v", f"%{name}", offset, W, width),
             f"  br label %{name}.done",
             f"{name}.done:",
         ]
         return loop(name, start, W, stop, body, after, last=f"{name}.done")
-    return loop(name, start, W, stop, [*body, *_tile(f"{name}v", f"%{name}", place, W, width)], after)
+    return loop(name, start, W, stop, [*body, *_tile(f"{name}v", f"%{name}", offset, W, width)], after)
 
 
-def _tile(p: str, start: str, place: str, columns: int, width: Width) -> list[str]:
+def _tile(p: str, start: str, offset: str, columns: int, width: Width) -> list[str]:
     """Instructions that transpose and store `columns` numbers of all lanes, beginning with number `start`."""
     W, real, lines, names = width.lanes, width.real, [], []
     for column in range(columns):
@@ -240,13 +240,13 @@ def _tile(p: str, start: str, place: str, columns: int, width: Width) -> list[st
         ]
         names.append(f"%{p}v{column}")
     names = transposed(p, [*names, *["zeroinitializer"] * (W - columns)], width, lines)
-    return [*lines, *_store_rows(p, place, names, columns, width)]
+    return [*lines, *_store_rows(p, offset, names, columns, width)]
 
 
-def _store_rows(p: str, place: str, names: Sequence[str], columns: int, width: Width) -> list[str]:
+def _store_rows(p: str, offset: str, names: Sequence[str], columns: int, width: Width) -> list[str]:
     lines = []
     for lane, name in enumerate(names):
-        lines.append(f"  %{p}d{lane} = getelementptr double, ptr %row{lane}, i64 {place}")
+        lines.append(f"  %{p}d{lane} = getelementptr double, ptr %row{lane}, i64 {offset}")
         if columns == width.lanes:
             lines.append(f"  store {width.real} {name}, ptr %{p}d{lane}, align 8")
         else:

@@ -147,8 +147,8 @@ class Node:
 
     def _discontinuous(self, *_: Any) -> NoReturn:
         raise TypeError(
-            "a traced value cannot be rounded, floored or taken modulo: an angle is brought to ±π by "
-            "kt.atan2(kt.sin(x), kt.cos(x)); a case is chosen by kt.where"
+            "a traced value cannot be rounded, floored or taken modulo: wrap an angle to ±π by "
+            "kt.atan2(kt.sin(x), kt.cos(x)); choose a case by kt.where"
         )
 
     __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rdivmod__ = _discontinuous
@@ -244,7 +244,7 @@ class Node:
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a traced value has no truth yet: use kt.where(condition, a, b) instead of if, and, or, not; "
+            "a traced value has no truth value yet: use kt.where(condition, a, b) instead of if, and, or, not; "
             "kt.less(a, b), kt.less_equal, kt.equal instead of <, <=, == on arrays; "
             "kt.minimum, kt.maximum, kt.clip and kt.sign instead of min, max, np.clip and np.sign"
         )
@@ -252,7 +252,7 @@ class Node:
     def __float__(self) -> NoReturn:
         raise TypeError(
             "a traced value is not a number yet: use kt.sin, kt.sqrt, kt.where, … instead of math or float(); "
-            "an array to write it into is made by kt.zeros(shape), not by np.zeros"
+            "kt.zeros(shape) instead of np.zeros for an array to write it into"
         )
 
     __int__ = __index__ = __float__

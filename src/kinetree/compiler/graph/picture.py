@@ -189,9 +189,9 @@ def _rows(boxes: Sequence[Box]) -> tuple[list[list[Box]], list[tuple[list[Box], 
             path = [operand]
             for row in range(operand.row + 1, box.row):
                 if (operand, row) not in passing:
-                    passing[operand, row] = place = Box(row=row, above=[path[-1]])
-                    path[-1].below.append(place)
-                    rows[row].append(place)
+                    passing[operand, row] = passed = Box(row=row, above=[path[-1]])
+                    path[-1].below.append(passed)
+                    rows[row].append(passed)
                 path.append(passing[operand, row])
             path[-1].below.append(box)
             box.above.append(path[-1])
@@ -206,8 +206,8 @@ def _untangle(rows: list[list[Box]]) -> None:
     for sweep in range(SWEEPS):
         for row in rows if sweep % 2 == 0 else reversed(rows):
             sides = [(box.above, box.below) if sweep % 2 == 0 else (box.below, box.above) for box in row]
-            place = {box: _mean(first or other, box.x) for box, (first, other) in zip(row, sides, strict=True)}
-            row.sort(key=place.__getitem__)
+            target = {box: _mean(first or other, box.x) for box, (first, other) in zip(row, sides, strict=True)}
+            row.sort(key=target.__getitem__)
             _move(row, [float(k) for k in range(len(row))])
         crossings = _crossings(rows)
         if crossings < fewest:
@@ -219,9 +219,9 @@ def _untangle(rows: list[list[Box]]) -> None:
 def _crossings(rows: Sequence[Sequence[Box]]) -> int:
     count = 0
     for row in rows:
-        place = {box: k for k, box in enumerate(row)}
+        rank = {box: k for k, box in enumerate(row)}
         following = rows[row[0].row + 1] if row and row[0].row + 1 < len(rows) else ()
-        ends = [place[upper] for lower in following for upper in sorted(lower.above, key=place.__getitem__)]
+        ends = [rank[upper] for lower in following for upper in sorted(lower.above, key=rank.__getitem__)]
         count += sum(1 for k, end in enumerate(ends) for other in ends[k + 1 :] if other < end)
     return count
 
@@ -252,14 +252,14 @@ def _spread(row: Sequence[Box], wanted: Sequence[float]) -> list[float]:
     return [mean + offset for mean, offset in zip(means, offsets, strict=True)]
 
 
-def _move(row: Sequence[Box], places: Sequence[float]) -> None:
-    for box, place in zip(row, places, strict=True):
-        box.x = place
+def _move(row: Sequence[Box], positions: Sequence[float]) -> None:
+    for box, position in zip(row, positions, strict=True):
+        box.x = position
 
 
 def _mean(boxes: Iterable[Box], otherwise: float) -> float:
-    places = [box.x for box in boxes]
-    return sum(places) / len(places) if places else otherwise
+    positions = [box.x for box in boxes]
+    return sum(positions) / len(positions) if positions else otherwise
 
 
 # -- drawing -----------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tu
     graph = Graph(position, tuple(outputs))
     own = {symbol(k) for k in range(position)}
     if any(node.op == "input" and node not in own for node in graph.nodes()):
-        raise TypeError("a traced value is used outside the trace it belongs to: it was kept from another one")
+        raise TypeError("a traced value is used outside the trace it belongs to: it comes from another trace")
     return graph, output_shapes
 
 

@@ -72,19 +72,19 @@ def arrays_are_as_expected() -> bool:
 def counts_are_as_expected() -> bool:
     """Whether reference counts and weak references of an array can be read from its memory."""
     owner = [np.empty(3)]
-    place = id(owner[0])
+    address = id(owner[0])
 
     def count() -> int:
-        return ctypes.c_ssize_t.from_address(place + interpreter.OBJECT_REFERENCES).value
+        return ctypes.c_ssize_t.from_address(address + interpreter.OBJECT_REFERENCES).value
 
     def weak() -> bool:
-        return ctypes.c_void_p.from_address(place + interpreter.ARRAY_WEAK).value is not None
+        return ctypes.c_void_p.from_address(address + interpreter.ARRAY_WEAK).value is not None
 
     seen = [count(), weak()]
     reference = weakref.ref(owner[0])
     view = owner[0][1:]
     base = ctypes.c_void_p.from_address(id(view) + interpreter.ARRAY_BASE).value
-    seen += [count(), weak(), base == place]
+    seen += [count(), weak(), base == address]
     del view, reference
     return np.ndarray.__basicsize__ >= interpreter.ARRAY_WEAK + 8 and seen == [1, False, 2, True, True]
 
@@ -93,15 +93,15 @@ def _array_is_as_expected(array: Any) -> bool:
     def number(kind: Any, base: int, offset: int) -> int:
         return int(kind.from_address(base + offset).value or 0)
 
-    place, dtype = id(array), id(array.dtype)
-    flags = number(ctypes.c_int, place, interpreter.ARRAY_FLAGS)
-    shape = number(ctypes.c_void_p, place, interpreter.ARRAY_SHAPE)
-    strides = number(ctypes.c_void_p, place, interpreter.ARRAY_STRIDES)
+    address, dtype = id(array), id(array.dtype)
+    flags = number(ctypes.c_int, address, interpreter.ARRAY_FLAGS)
+    shape = number(ctypes.c_void_p, address, interpreter.ARRAY_SHAPE)
+    strides = number(ctypes.c_void_p, address, interpreter.ARRAY_STRIDES)
     return (
-        number(ctypes.c_void_p, place, interpreter.OBJECT_TYPE) == id(np.ndarray)
-        and number(ctypes.c_void_p, place, interpreter.ARRAY_DATA) == array.__array_interface__["data"][0]
-        and number(ctypes.c_int, place, interpreter.ARRAY_RANK) == array.ndim
-        and number(ctypes.c_void_p, place, interpreter.ARRAY_DTYPE) == dtype
+        number(ctypes.c_void_p, address, interpreter.OBJECT_TYPE) == id(np.ndarray)
+        and number(ctypes.c_void_p, address, interpreter.ARRAY_DATA) == array.__array_interface__["data"][0]
+        and number(ctypes.c_int, address, interpreter.ARRAY_RANK) == array.ndim
+        and number(ctypes.c_void_p, address, interpreter.ARRAY_DTYPE) == dtype
         and [number(ctypes.c_int64, shape, 8 * k) for k in range(array.ndim)] == list(array.shape)
         and [number(ctypes.c_int64, strides, 8 * k) for k in range(array.ndim)] == list(array.strides)
         and bool(flags & interpreter.C_CONTIGUOUS) == array.flags.c_contiguous

@@ -160,7 +160,7 @@ def _bound() -> float:
         if megabytes >= 0.0:
             return megabytes * 1e6
     if folder() is not None:
-        _warn(f"{BOUND} is {short(text)}; expected a number of megabytes, so that it is {MEGABYTES:g}")
+        _warn(f"{BOUND} is {short(text)}; expected a number of megabytes; the default of {MEGABYTES:g} is used")
     return MEGABYTES * 1e6
 
 

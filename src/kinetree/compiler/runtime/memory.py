@@ -95,16 +95,16 @@ def _granted_memory() -> int:
     limits = [_physical_memory()]
     with suppress(OSError, ValueError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, kinds, place = line.split(":", 2)
+            _, kinds, group = line.split(":", 2)
             if kinds in ("", "memory"):
                 root, name = ("", "memory.max") if not kinds else ("memory", "memory.limit_in_bytes")
-                limits += _limits(Path("/sys/fs/cgroup", root), place.strip("/"), name)
+                limits += _limits(Path("/sys/fs/cgroup", root), group.strip("/"), name)
     return min(limits)
 
 
-def _limits(root: Path, place: str, name: str) -> Iterator[int]:
+def _limits(root: Path, group: str, name: str) -> Iterator[int]:
     """The limits of a control group and of its parents, innermost first; a container may have its group as the root."""
-    folder = root / place
+    folder = root / group
     for each in (folder, *folder.parents):
         with suppress(OSError, ValueError):  # "max" is no number
             yield int((each / name).read_text())
@@ -126,5 +126,5 @@ def set_result_memory(size: int) -> None:
     except TypeError:
         wanted = -1
     if wanted < 0 or isinstance(size, bool):
-        raise ArgumentError(f"size is {short(size)}; expected a whole number of bytes from 0 up")
+        raise ArgumentError(f"size is {short(size)}; expected a number of bytes of at least 0")
     _blocks.set_limit(wanted)

@@ -120,7 +120,7 @@ class NativeEntry:
 
     def __init__(self, interface: Interface) -> None:
         self.interface = interface
-        self._references: list[object] = []  # all that the record points to
+        self._references: list[object] = []  # keeps alive all that the record points to
         self._variant_fields: dict[Variant, dict[records.Variant, int]] = {}
         names = [name for name, _ in interface.arrays] + list(interface.options)
         mapping = interface.mapping

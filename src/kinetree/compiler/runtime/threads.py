@@ -98,7 +98,7 @@ def set_num_threads(count: int) -> None:
     except TypeError:
         wanted = 0
     if wanted < 1 or isinstance(count, bool):
-        raise ArgumentError(f"count is {short(count)}; expected a whole number from 1 up")
+        raise ArgumentError(f"count is {short(count)}; expected an integer of at least 1")
     _pool.count = THREADS.value = wanted
 
 

@@ -106,7 +106,7 @@ def _commutes(expression: ast.expr) -> bool:
 
 def _match(
     pattern: ast.expr,
-    place: str | None,
+    node: str | None,
     operands: list[str],
     swaps: Any,
     conditions: list[str],
@@ -114,27 +114,27 @@ def _match(
     fresh: Any,
     once: bool,
 ) -> None:
-    """Append the conditions under which the node at `place` (None: the operation itself, with these operands) matches
-    the pattern."""
+    """Append the conditions under which `node`, an expression (None: the operation itself, with these operands),
+    matches the pattern."""
     if isinstance(pattern, ast.Name):
-        _match_name(pattern.id, place or "", conditions, bound)
+        _match_name(pattern.id, node or "", conditions, bound)
         return
     value = _literal(pattern)
     if value is not None:
         if isinstance(value, bool):
-            conditions.append(f"{place}.op == {'true' if value else 'false'!r}")
+            conditions.append(f"{node}.op == {'true' if value else 'false'!r}")
         else:
-            conditions.append(f"{place}.op == 'const' and {place}.value == {value!r}")
+            conditions.append(f"{node}.op == 'const' and {node}.value == {value!r}")
         return
     op, parts = _operation(pattern)
-    if place is not None:
-        conditions.append(f"{place}.op == {op!r}")
+    if node is not None:
+        conditions.append(f"{node}.op == {op!r}")
         if once:
-            conditions.append(f"{place} not in shared")
+            conditions.append(f"{node} not in shared")
         operands = []
         for k in range(len(parts)):
             name = f"b{next(fresh)}"
-            conditions.append(f"({name} := {place}.args[{k}]) is not None")
+            conditions.append(f"({name} := {node}.args[{k}]) is not None")
             operands.append(name)
     if op in COMMUTATIVE and next(swaps):
         operands = operands[::-1]
@@ -142,13 +142,13 @@ def _match(
         _match(part, operand, [], swaps, conditions, bound, fresh, once)
 
 
-def _match_name(name: str, place: str, conditions: list[str], bound: dict[str, str]) -> None:
+def _match_name(name: str, node: str, conditions: list[str], bound: dict[str, str]) -> None:
     if name in bound:
-        conditions.append(f"{place} is {bound[name]}")
+        conditions.append(f"{node} is {bound[name]}")
         return
-    bound[name] = place
+    bound[name] = node
     if name.startswith("c"):
-        conditions.append(f"{place}.op == 'const'")
+        conditions.append(f"{node}.op == 'const'")
 
 
 def _literal(expression: ast.expr) -> float | bool | None:

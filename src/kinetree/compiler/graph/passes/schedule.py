@@ -44,26 +44,26 @@ def reloads(order: list[Node], registers: int = REGISTERS) -> int:
         for arg in order[time].args:
             if arg.args:
                 times.setdefault(arg, []).append(time)
-    held: dict[Node, int] = {}
+    in_registers: dict[Node, int] = {}
     by_next_use: list[tuple[int, int, Node]] = []
     count = 0
     for time, node in enumerate(order):
         for arg in node.args:
-            if arg.args and arg not in held:
+            if arg.args and arg not in in_registers:
                 count += 1
         for value in {*node.args, node}:
             uses = times.get(value, [])
             while uses and uses[-1] <= time:
                 uses.pop()
             if uses:
-                held[value] = uses[-1]
+                in_registers[value] = uses[-1]
                 heapq.heappush(by_next_use, (-uses[-1], value.order, value))
             else:
-                held.pop(value, None)
-        while len(held) > registers:
+                in_registers.pop(value, None)
+        while len(in_registers) > registers:
             next_use, _, value = heapq.heappop(by_next_use)
-            if held.get(value) == -next_use:
-                del held[value]
+            if in_registers.get(value) == -next_use:
+                del in_registers[value]
     return count
 
 

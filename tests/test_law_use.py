@@ -114,7 +114,7 @@ REFUSED = {
     r"np.linalg.eigh does not work on traced values: see kt.linalg": lambda robot, q: np.linalg.eigh(
         robot.mass_matrix(q)
     ),
-    r"made by kt.zeros(shape), not by np.zeros": into_floats,
+    r"kt.zeros(shape) instead of np.zeros": into_floats,
     r"write x = x + y, or make x by kt.zeros(shape)": in_place,
     r"kt.clip and kt.sign instead of min, max, np.clip": lambda robot, q: np.clip(q, -1.0, 1.0),
     r"kt.less(a, b), kt.less_equal": lambda robot, q: np.where(q > 0.0, q, -q),
@@ -335,7 +335,7 @@ def test_things_that_can_be_called(robot):
         kt.compile(Controller.torque)
     with pytest.raises(kt.ArgumentError, match="neutral of a robot is not a quantity; compile a function"):
         kt.compile(robot.neutral)
-    with pytest.raises(kt.ArgumentError, match=r"pose is a method of frames; .* as robot.frame\(name\).pose"):
+    with pytest.raises(kt.ArgumentError, match=r"pose is a method of frames; .* robot.frame\(name\).pose"):
         kt.jacobian(kt.Frame.pose)
 
 

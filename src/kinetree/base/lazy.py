@@ -15,7 +15,7 @@ class lazy(Generic[T]):
     `functools.cached_property` of Python 3.11 and before holds one lock for all instances while it computes: two
     threads that take it and another lock in different orders deadlock, and a forked child may find it taken. `lazy`
     holds no lock. Concurrent threads may compute the value twice; all of them get the one that was stored first.
-    Properties that compile must be computed once: these are `compiler.jit.lazy_code`.
+    Properties that compile must be computed once: these are `compiler.runtime.jit.lazy_code`.
     """
 
     lock: ClassVar[AbstractContextManager[Any]] = nullcontext()

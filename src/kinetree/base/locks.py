@@ -5,8 +5,8 @@
 
 A thread that holds one of them takes only those below it, and holds no other lock when it takes the first: properties
 that are computed once are `lazy`, which has no lock, or `lazy_code`, which has the compiler's. A thread that holds the
-compiler's lock waits for no other thread: it computes a large batch alone (`compiler.threads`). The lock of a viewer
-is taken before all of these.
+compiler's lock waits for no other thread: it computes a large batch alone (`compiler.runtime.threads`). The lock of a
+viewer is taken before all of these.
 
 llvmlite's lock is taken only under the compiler's, and only where no signal handler or finalizer can run: the main
 thread lets another thread call llvmlite (`base.deferred_signals`), and unused code is freed at the next call.

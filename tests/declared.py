@@ -13,4 +13,4 @@ OF_CONSTRAINTS = quantities_of(Constrained)
 def kernels_of(robot):
     """What was specialized for a robot: names and keys."""
     functions = [function for function in robot._functions.values() if hasattr(function, "declared")]
-    return {(function.name, key) for function in functions for key in function._made}
+    return {(function.name, key) for function in functions for key in function._specializations}

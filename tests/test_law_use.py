@@ -114,16 +114,16 @@ REFUSED = {
     r"np.linalg.eigh does not work on traced values: see kt.linalg": lambda robot, q: np.linalg.eigh(
         robot.mass_matrix(q)
     ),
-    r"made by kt.zeros(shape), not by np.zeros": into_floats,
+    r"kt.zeros(shape) instead of np.zeros": into_floats,
     r"write x = x + y, or make x by kt.zeros(shape)": in_place,
     r"kt.clip and kt.sign instead of min, max, np.clip": lambda robot, q: np.clip(q, -1.0, 1.0),
     r"kt.less(a, b), kt.less_equal": lambda robot, q: np.where(q > 0.0, q, -q),
     r"kt.equal instead of": lambda robot, q: kt.where(q == 2.0 * q, 1.0, 2.0),
-    r"a traced value has no truth yet": lambda robot, q: q * np.array_equal(q, 2.0 * q),
+    r"a traced value has no truth value yet": lambda robot, q: q * np.array_equal(q, 2.0 * q),
     r"a traced value has no truth": lambda robot, q: q * (q[0] in list(2.0 * q)),
-    r"&, | and ~ are of comparisons": lambda robot, q: q & q,
-    r"1j is beside a traced value; expected a real number": lambda robot, q: q * 1j,
-    r"None is beside a traced value": lambda robot, q: q + None,
+    r"&, | and ~ take comparisons": lambda robot, q: q & q,
+    r"1j is combined with a traced value; expected a real number": lambda robot, q: q * 1j,
+    r"None is combined with a traced value": lambda robot, q: q + None,
     r"such as np.interp": lambda robot, q: np.interp(q, [0.0, 1.0], [2.0, 3.0]),
     r"q holds traced values; expected numbers: this cannot be part": lambda robot, q: kt.convert(
         robot, "q", q, to="pinocchio"
@@ -132,7 +132,7 @@ REFUSED = {
     r"use kt.atan2": lambda robot, q: np.arctan2(1.0, q),
     r"use kt.where(condition, a, b)": lambda robot, q: sorted(q),
     r"instead of math or float()": lambda robot, q: math.sin(q[0]),
-    r"brought to ±π by kt.atan2(kt.sin(x), kt.cos(x))": lambda robot, q: (q + np.pi) % (2.0 * np.pi),
+    r"wrap an angle to ±π by kt.atan2(kt.sin(x), kt.cos(x))": lambda robot, q: (q + np.pi) % (2.0 * np.pi),
     r"cannot be rounded": lambda robot, q: round(q[0]),
     r"whole or half number": lambda robot, q: q ** q[0],
     r"kt.exp(x * log(base))": lambda robot, q: 2 ** q[0],
@@ -189,7 +189,7 @@ def test_endless_recursion(robot):
 def test_values_of_another_trace(robot):
     kept = []
     kt.compile(lambda robot, q: (kept.append(q), q)[1])(robot, q)
-    with pytest.raises(TypeError, match="kept from another"):
+    with pytest.raises(TypeError, match="comes from another trace"):
         kt.compile(lambda robot, q: q + kept[0])(robot, q)
     with pytest.raises(RuntimeError, match="outside the trace"):
         kept[0] * 2.0
@@ -310,9 +310,9 @@ def test_robots_in_any_place(robot):
     assert np.array_equal(
         kt.compile(lambda robot: robot.mass_matrix(robot.neutral()))(robot), robot.mass_matrix([0, 0])
     )
-    with pytest.raises(kt.ArgumentTypeError, match=r"robot is 'planar2'; expected a robot, such as kt.load gives"):
+    with pytest.raises(kt.ArgumentTypeError, match=r"robot is 'planar2'; expected a robot, such as kt.load returns"):
         kt.compile(lambda robot, q: q)("planar2", q)
-    with pytest.raises(kt.ArgumentTypeError, match=r"takes a robot, such as kt.load gives"):
+    with pytest.raises(kt.ArgumentTypeError, match=r"takes a robot, such as kt.load returns"):
         kt.compile(lambda robot, q: q)(robot.model, q)
     with pytest.raises(kt.ArgumentTypeError, match=r"q is a robot; expected an array of shape \(2,\)"):
         kt.compile(lambda q: q, shapes={"q": 2})(robot)
@@ -331,11 +331,11 @@ def test_things_that_can_be_called(robot):
     controller = Controller()
     for callable_ in (controller.torque, controller, functools.partial(Controller.torque, controller)):
         assert np.array_equal(kt.compile(callable_)(robot, q), 2.0 * q)
-    with pytest.raises(kt.ArgumentError, match=r"torque is a method, and self is no array"):
+    with pytest.raises(kt.ArgumentError, match=r"torque is a method, and self is not an array"):
         kt.compile(Controller.torque)
-    with pytest.raises(kt.ArgumentError, match="neutral of a robot is no quantity; what can be compiled is a function"):
+    with pytest.raises(kt.ArgumentError, match="neutral of a robot is not a quantity; compile a function"):
         kt.compile(robot.neutral)
-    with pytest.raises(kt.ArgumentError, match=r"pose is a method of frames; .* as robot.frame\(name\).pose"):
+    with pytest.raises(kt.ArgumentError, match=r"pose is a method of frames; .* robot.frame\(name\).pose"):
         kt.jacobian(kt.Frame.pose)
 
 

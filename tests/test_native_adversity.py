@@ -247,8 +247,8 @@ TOO_LARGE = """
         interface = Interface("call", "call($self, x)", (("x", (1,)),), results, bare, print, "here")
         entry = NativeEntry(interface)
         entry.set_variants([])
-        rooms = entry._room
-        entry._room = lambda size: rooms(64)  # the kernel writes nothing
+        aligned_zeros = entry._aligned_zeros
+        entry._aligned_zeros = lambda size: aligned_zeros(64)  # the kernel writes nothing
         entry.set_variants([Variant(code)])
         return entry.bind(None)
 

@@ -13,12 +13,12 @@ from typing import TypeVar
 W = TypeVar("W", bound=str)
 LONGEST_NAME = 100
 MOST_NAMES = 2000
-"""How many names are compared, and how much of each, to find one that may have been meant."""
+"""Limits on the names, and on their length, that are compared for a suggestion."""
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would obey instead of show written out: control characters, escape sequences, marks
-    that turn the direction of writing, line breaks. They are those that Python's own repr writes out."""
+    """The text with all characters escaped that a terminal would obey instead of show: control characters, escape
+    sequences, marks of writing direction, line breaks. They are those that Python's repr escapes."""
     if text.isprintable():
         return text
     return "".join(
@@ -27,18 +27,19 @@ def printable(text: str) -> str:
 
 
 class _Sentence(BaseException):
-    """What shows its sentence, and nothing in it that a terminal would obey: names come from files of others."""
+    """An exception that prints its sentence, with characters escaped that a terminal would obey: names in it may come
+    from untrusted files."""
 
     def __str__(self) -> str:  # KeyError would print the repr of the sentence
         return printable(str(self.args[0])) if self.args else ""
 
 
 class KinetreeError(_Sentence, Exception):
-    """Base of all errors of this library."""
+    """Base class of all errors of this library."""
 
 
 class ModelError(KinetreeError, ValueError):
-    """A model file or a description in code that is not a robot."""
+    """A model file or a description in code that does not describe a robot."""
 
 
 class ArgumentError(KinetreeError, ValueError):
@@ -46,7 +47,7 @@ class ArgumentError(KinetreeError, ValueError):
 
 
 class ArgumentTypeError(KinetreeError, TypeError):
-    """An argument of a type that cannot be read as what was asked for."""
+    """An argument of the wrong type."""
 
 
 class UnknownNameError(ArgumentError, KeyError):
@@ -54,11 +55,11 @@ class UnknownNameError(ArgumentError, KeyError):
 
 
 class SingularMassMatrixError(KinetreeError, ArithmeticError):
-    """Forward dynamics was asked of a robot that some joint moves without moving any mass."""
+    """Forward dynamics of a robot with a joint that moves no mass, so that its mass matrix is singular."""
 
 
 class DivergenceError(KinetreeError, ArithmeticError):
-    """A simulation whose numbers are not finite after its first step."""
+    """A simulation whose state is not finite after its first step."""
 
 
 class QuadraticProgramError(KinetreeError, ArithmeticError):
@@ -66,23 +67,23 @@ class QuadraticProgramError(KinetreeError, ArithmeticError):
 
 
 class InfeasibleError(QuadraticProgramError):
-    """No point keeps all bounds and equations of a quadratic program; `rows` contradict each other, which where they
-    have names are called `conflicting`."""
+    """A quadratic program whose bounds and equations no point satisfies: `rows` contradict each other, and
+    `conflicting` has their names, if they have any."""
 
     rows: tuple[int, ...] = ()
     conflicting: tuple[str, ...] = ()
 
 
 class IterationLimitError(QuadraticProgramError):
-    """A quadratic program that was not solved within the iterations it was given."""
+    """A quadratic program that was not solved within the limit of iterations."""
 
 
 class NotConvexError(QuadraticProgramError):
-    """The matrix of a quadratic program is not positive semidefinite."""
+    """A quadratic program whose matrix is not positive semidefinite."""
 
 
 class UnboundedError(QuadraticProgramError):
-    """A quadratic program can be made as small as one likes."""
+    """A quadratic program whose cost has no lower bound."""
 
 
 class NotFiniteError(QuadraticProgramError):
@@ -90,22 +91,22 @@ class NotFiniteError(QuadraticProgramError):
 
 
 class ModelWarning(_Sentence, UserWarning):
-    """A model that loads, with something in it that its author probably did not mean."""
+    """A model that loads, but contains something that its author probably did not intend."""
 
 
 class DivergenceWarning(_Sentence, UserWarning):
-    """Some states of a simulation stopped where they were last well, because their numbers became infinite."""
+    """Some states of a simulation became infinite or NaN, and stopped at their last finite value."""
 
 
 class CacheWarning(_Sentence, UserWarning):
-    """Compiled code cannot be kept on disk, so that the next process will have to compile it again."""
+    """Compiled code cannot be stored on disk, so the next process has to compile it again."""
 
 
 def short(value: object) -> str:
-    """A value as it may stand in a sentence: its repr on one line, cut where it gets long."""
+    """The repr of a value for use in a sentence: on one line, and cut if it is long."""
     try:
         text = printable(" ".join(repr(value).split()))
-    except Exception:  # an integer of too many digits, lists that are nested too deep, whatever an object's own raises
+    except Exception:  # too many digits, lists nested too deep, or an object's own __repr__
         return f"something of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}… ({type(value).__name__})"
 
@@ -125,14 +126,14 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
 
 
 def known(kind: str, name: object, names: Iterable[str]) -> str:
-    """The name as a plain string, if it is one of these; otherwise an error with what may have been meant."""
+    """The name as a plain string, if it is one of these; otherwise raises and suggests a similar one."""
     if not isinstance(name, str) or name not in (listed := list(names)):
         raise unknown(kind, name, names)
     return listed[listed.index(name)]
 
 
 def one_of(argument: str, value: object, allowed: Iterable[W]) -> W:
-    """That of the allowed words which the value is, as a plain string; otherwise an error that lists them."""
+    """The value as a plain string, if it is one of the allowed words; otherwise raises and lists them."""
     words = list(allowed)
     if isinstance(value, str) and value in words:
         return words[words.index(value)]

@@ -27,7 +27,7 @@ _registered: dict[type, Any] = {}
 
 
 def register(scalar_type: type, operations: Any) -> None:
-    """Let `scalar_type` be an operand: `operations` has one attribute per primitive, named like it.
+    """Make `scalar_type` a valid operand: `operations` has one attribute per primitive, of the same name.
 
     The type's own arithmetic must return NotImplemented for an array, so that NumPy takes it element by element.
     """
@@ -52,13 +52,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _primitive(on_numbers: Callable[..., Any]) -> Callable[[F], F]:
-    """A body for a function that has only a signature and a docstring: on numbers `on_numbers`, on others their own."""
+    """A decorator that gives a body to a bare signature: `on_numbers` for numbers, the registered operation for other
+    scalars."""
 
-    def decorate(described: F) -> F:
-        name, parameters = described.__name__, inspect.signature(described).parameters
+    def decorate(signature: F) -> F:
+        name, parameters = signature.__name__, inspect.signature(signature).parameters
         count = len(parameters)
 
-        @wraps(described)
+        @wraps(signature)
         def apply(*operands: Any) -> Any:
             if len(operands) != count:
                 raise TypeError(f"{name}({', '.join(parameters)}) got {len(operands)} arguments")
@@ -67,7 +68,7 @@ def _primitive(on_numbers: Callable[..., Any]) -> Callable[[F], F]:
             for x in operands:
                 operations = _registered.get(type(x))
                 if operations is not None:
-                    if any(isinstance(other, np.ndarray) for other in operands):  # of numbers
+                    if any(isinstance(other, np.ndarray) for other in operands):  # an array of numbers
                         return np.frompyfunc(apply, count, 1)(*operands)
                     return getattr(operations, name)(*operands)
             return on_numbers(*operands)
@@ -84,7 +85,7 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
     return np.where(condition, a, b)[()]  # [()] makes a scalar of a 0-d array
 
 
-# Each takes numbers or arrays, which broadcast, and works in compiled functions.
+# Each primitive takes numbers or arrays, which broadcast, and works in compiled functions.
 
 
 @_primitive(np.sin)
@@ -114,7 +115,7 @@ def sqrt(x: Any, /) -> Any:
 
 @_primitive(np.divide)
 def divide(a: Any, b: Any, /) -> Any:
-    """a / b, infinite or NaN where b is zero: Python's floats would raise."""
+    """a / b; infinite or NaN where b is zero, where Python's floats raise."""
 
 
 @_primitive(np.exp)
@@ -164,30 +165,31 @@ def equal(a: Any, b: Any, /) -> Any:
 
 @_primitive(np.logical_and)
 def logical_and(a: Any, b: Any, /) -> Any:
-    """Whether both hold; of numbers, whether they are not zero."""
+    """Whether both hold; a number holds if it is not zero."""
 
 
 @_primitive(np.logical_or)
 def logical_or(a: Any, b: Any, /) -> Any:
-    """Whether one of them holds; of numbers, whether it is not zero."""
+    """Whether at least one holds; a number holds if it is not zero."""
 
 
 @_primitive(np.logical_not)
 def logical_not(a: Any, /) -> Any:
-    """Whether it does not hold; of a number, whether it is zero."""
+    """Whether a does not hold; a number holds if it is not zero."""
 
 
 @_primitive(_where)
 def where(condition: Any, a: Any, b: Any, /) -> Any:
-    """a where the condition holds, b elsewhere; both are computed, and the derivative is that of the chosen one."""
+    """a where the condition holds, b elsewhere. Both are computed; the derivative is that of the chosen one."""
 
 
 def require(condition: Any, reason: str | Callable[[], Exception | None], /, *like: Any) -> None:
     """Refuse a state in which the condition does not hold, for this reason.
 
-    On numbers it raises an ArgumentError, or what `reason()` returns; None lets the state pass after a closer look. In
-    a compiled function the condition becomes part of the code: a state that breaks it is computed once more on numbers,
-    where it raises. Where `like` are traced a condition may be a number nevertheless, and `reason` is not asked.
+    On numbers it raises an ArgumentError with the sentence `reason`, or what `reason()` returns; None accepts the state
+    after a closer look. In a compiled function the condition is one more output: a state that breaks it is computed
+    again on numbers, where it raises. If an array of `like` is traced, so is the condition, even if it is a number:
+    `reason` is then not called.
     """
     elements = (element for array in like if is_scalar_array(array) for element in array.flat)
     kinds = (type(condition), *map(type, elements))
@@ -201,17 +203,17 @@ def require(condition: Any, reason: str | Callable[[], Exception | None], /, *li
 
 
 def _nothing(condition: Any) -> None:
-    """For symbols that only print, nothing can be required."""
+    """Ignore a condition on symbols that have no `require`, such as those that are only printed."""
 
 
 def clip(x: Any, lower: Any, upper: Any, /) -> Any:
-    """x brought between two bounds; beyond them its derivative is zero."""
+    """x limited to [lower, upper]; outside, the derivative is zero."""
     return minimum(maximum(x, lower), upper)
 
 
 def sign(x: Any, /) -> Any:
-    """-1, 0 or 1; its derivative is zero."""
-    return where(less(x, 0.0), -1.0, where(less(0.0, x), 1.0, where(equal(x, 0.0), 0.0, x)))  # x: where it is NaN
+    """The sign of x: -1, 0 or 1; its derivative is zero."""
+    return where(less(x, 0.0), -1.0, where(less(0.0, x), 1.0, where(equal(x, 0.0), 0.0, x)))  # NaN stays NaN
 
 
 def array(elements: Sequence[Any]) -> Array:
@@ -220,7 +222,7 @@ def array(elements: Sequence[Any]) -> Array:
 
 
 def zeros(shape: int | tuple[int, ...], *like: Any) -> Array:
-    """Zeros that can later hold sums and products of elements of `like`."""
+    """Zeros of a dtype that can hold sums and products of elements of `like`."""
     if any(is_scalar_array(x) for x in like):
         filled = np.empty(shape, dtype=object)
         filled.fill(0.0)
@@ -229,7 +231,7 @@ def zeros(shape: int | tuple[int, ...], *like: Any) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """a × b, (…, 3) of vectors (…, 3)."""
+    """The cross product a × b, (…, 3), of vectors (…, 3)."""
     if np.ndim(a) > 1 or np.ndim(b) > 1:
         if np.shape(a)[-1:] != (3,) or np.shape(b)[-1:] != (3,):
             raise _of_three("cross", a, b)
@@ -245,7 +247,7 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def skew(a: Array) -> Array:
-    """[a]×, the matrix with [a]× b = a × b, (…, 3, 3) of vectors (…, 3)."""
+    """The matrix [a]×, (…, 3, 3), with [a]× b = a × b, of vectors (…, 3)."""
     if np.shape(a)[-1:] != (3,):
         raise _of_three("skew", a)
     if np.ndim(a) > 1:
@@ -258,8 +260,7 @@ def skew(a: Array) -> Array:
 
 
 def unskew(A: Array) -> Array:
-    """The vector a with [a]× = A, (…, 3) of matrices (…, 3, 3); of others, that of their skew-symmetric part
-    ½ (A - Aᵀ)."""
+    """The vector a, (…, 3), with [a]× = A, of matrices (…, 3, 3); if A is not skew-symmetric, [a]× = ½ (A - Aᵀ)."""
     A = np.asarray(A)
     if A.shape[-2:] != (3, 3):
         raise ArgumentError(f"unskew of an array of shape {A.shape}; expected (…, 3, 3)")
@@ -267,21 +268,21 @@ def unskew(A: Array) -> Array:
 
 
 def axial(A: Array) -> Array:
-    """The vector a with [a]× = A - Aᵀ, (…, 3) of matrices (…, 3, 3)."""
+    """The vector a, (…, 3), with [a]× = A - Aᵀ, of matrices (…, 3, 3)."""
     parts = [A[..., 2, 1] - A[..., 1, 2], A[..., 0, 2] - A[..., 2, 0], A[..., 1, 0] - A[..., 0, 1]]
     return np.stack(parts, axis=-1)
 
 
 def _of_three(name: str, *given: Any) -> ArgumentError:
-    """The error of what is no vector of three."""
+    """The error for arrays that are not vectors of three."""
     shapes = " and ".join(f"{np.shape(each)}" for each in given)
     return ArgumentError(f"{name} of shape {shapes}; expected (…, 3)")
 
 
 def mirrored(A: Array) -> Array:
-    """A matrix that is symmetric in exact arithmetic, with its upper triangle copied below the diagonal.
+    """The matrix with its upper triangle copied below the diagonal, for one that is symmetric in exact arithmetic.
 
-    Also for traced matrices: the lower triangle is then never computed.
+    The lower triangle of a traced matrix is then never computed.
     """
     lower = np.tril_indices(len(A), -1)
     A = A.copy()

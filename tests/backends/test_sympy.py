@@ -354,7 +354,7 @@ def test_without_sympy_it_says_what_to_install():
         "except kt.KinetreeError as error: print(error)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "equations are written by the package sympy: pip install 'kinetree[sympy]'\n"
+    assert run.stdout == "equations need the package sympy: pip install 'kinetree[sympy]'\n"
 
 
 def test_they_can_be_pickled():

@@ -7,7 +7,7 @@ import threading
 import pytest
 from llvmlite.binding import ffi
 
-from kinetree.base.deferred_signals import undisturbed
+from kinetree.base.deferred_signals import deferring_signals
 from kinetree.compiler.runtime.jit import (
     LoadedCode,
     _llvmlite_lock,
@@ -48,11 +48,11 @@ def test_what_handlers_raise_is_raised_at_the_end(interrupt):
         done.append((x, y))
 
     with pytest.raises(KeyboardInterrupt):
-        undisturbed(work, 3, y=4)
+        deferring_signals(work, 3, y=4)
     assert done == [(3, 4)] and interrupt == [signal.SIGUSR1, signal.SIGALRM]
-    assert undisturbed(divmod, 7, 3) == (2, 1)
+    assert deferring_signals(divmod, 7, 3) == (2, 1)
     with pytest.raises(ZeroDivisionError):
-        undisturbed(divmod, 7, 0)
+        deferring_signals(divmod, 7, 0)
 
 
 @pytest.mark.parametrize("work", [compile_object, optimized_object, assembly_of])

@@ -104,7 +104,7 @@ def without_an_end(x: "Vector", n: "int") -> "float":
     [
         (with_a_list, "List"),
         (with_a_string, "Constant"),
-        (of_two_types, "float where int is meant"),
+        (of_two_types, "float where int is expected"),
         (with_slices, "a slice other"),
         (without_an_end, "may end without a result"),
     ],

@@ -202,9 +202,9 @@ def test_what_a_door_leads_to_can_change():
     assert call(x)[0] == "python"
     entry.set_variants([Variant(code)])
     assert call(x).tolist() == [1.0]
-    kept = len(entry._kept)
+    kept = len(entry._references)
     for _ in range(10):
         entry.set_variants([Variant(code)])
-    assert len(entry._kept) == kept + 10  # a table each, and no more room to work in
+    assert len(entry._references) == kept + 10  # a table each, and no more workspace
     entry.set_variants([])
     assert call(x)[0] == "python"

@@ -64,7 +64,7 @@ def test_the_size_decides():
 
 
 def test_short_rows_are_written_as_they_are():
-    assert "call fastcc void @kinetree.stage." not in kernel(63)[0].source.batch_assembly()
+    assert "call fastcc void @kinetree.buffered." not in kernel(63)[0].source.batch_assembly()
 
 
 # -- memory of large results ---------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def test_blocks_are_bounded():
         array[:] = k
     assert all((array == k).all() for k, array in enumerate(kept))
     assert sum(map(len, blocks._blocks)) <= 2 * LARGE
-    blocks.set_most(0)
+    blocks.set_limit(0)
     assert not blocks._blocks
     assert blocks.empty((LARGE // 8,)).flags.owndata
 
@@ -110,7 +110,7 @@ def test_small_and_huge_results_are_ordinary_arrays():
 def test_a_loop_takes_turns(monkeypatch):
     robot = kt.load("arm6")
     q = robot.random(np.random.default_rng(0), size=LARGE // (8 * 36) + 1)
-    monkeypatch.setattr(memory._blocks, "most", 8 * LARGE)
+    monkeypatch.setattr(memory._blocks, "limit", 8 * LARGE)
     expected = robot.mass_matrix(q)
     addresses = set()
     for _ in range(4):
@@ -127,5 +127,5 @@ def test_a_loop_takes_turns(monkeypatch):
 
 @pytest.mark.parametrize("size", [-1, 1.5, "1 GB", True, None])
 def test_a_wrong_size(size):
-    with pytest.raises(kt.ArgumentError, match=r"size is .*; expected a whole number of bytes from 0 up"):
+    with pytest.raises(kt.ArgumentError, match=r"size is .*; expected a number of bytes of at least 0"):
         kt.set_result_memory(size)

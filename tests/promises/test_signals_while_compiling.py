@@ -66,7 +66,7 @@ assert read() == 1
 
 def test_every_signal_is_handled_once_and_in_order():
     run("""
-from kinetree.base.deferred_signals import undisturbed
+from kinetree.base.deferred_signals import deferring_signals
 handled = []
 
 def stop(number, frame):
@@ -91,7 +91,7 @@ def work():
 for _ in range(3):
     handled.clear()
     try:
-        undisturbed(work)
+        deferring_signals(work)
         raise AssertionError("nothing was raised")
     except SystemExit as problem:
         assert type(problem.__context__) is KeyboardInterrupt
@@ -118,7 +118,7 @@ compile_something()
 def test_a_handler_may_compile_and_fork_meanwhile():
     """Also a child that comes back from the handler, into a call whose thread it does not have."""
     run("""
-from kinetree.base.deferred_signals import undisturbed
+from kinetree.base.deferred_signals import deferring_signals
 import faulthandler
 faulthandler.dump_traceback_later(90.0, exit=True)
 parent, seen = os.getpid(), []
@@ -134,7 +134,7 @@ def work():
     time.sleep(0.5)
     return os.getpid()
 
-assert undisturbed(work) == os.getpid()
+assert deferring_signals(work) == os.getpid()
 compile_something()
 if seen[0] == 0:
     os._exit(7)

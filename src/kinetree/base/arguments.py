@@ -1,4 +1,4 @@
-"""Reading arguments: anything array-like becomes float64 with the right last axis, or one clear sentence."""
+"""Checks of arguments: array-likes become float64 arrays of the expected shape; anything else raises one sentence."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kinetree.ops import Array, is_registered
 
 _FLOAT64 = np.dtype(np.float64)
 UNIT_TOLERANCE = 1e-6
-"""How far the squared norm of a quaternion, or of a cosine and sine, may be from one."""
+"""The largest difference from 1 of the squared norm of a quaternion, or of a cosine and sine."""
 
 
 def as_floats(name: str, value: object, core: tuple[int, ...]) -> Array:
     """`value` as float64 of shape (…, *core)."""
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape[-1:] == core:
-        return value  # most calls
+        return value  # the common case
     array = as_real(name, value, f"an array of shape {_shape_words(core)}")
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
         raise ArgumentError(f"{name} has shape {array.shape}; expected {_shape_words(core)}{_hint(array, core)}")
@@ -30,7 +30,7 @@ def as_floats(name: str, value: object, core: tuple[int, ...]) -> Array:
 
 
 def as_constant(name: str, value: object, shape: tuple[int, ...]) -> Array:
-    """`value` as float64 of exactly this shape: it has no batch axes."""
+    """`value` as float64 of exactly this shape, without batch axes."""
     array = as_real(name, value, f"an array of shape {shape}")
     if array.shape != shape:
         raise ArgumentError(f"{name} has shape {array.shape}; expected {shape}")
@@ -50,7 +50,7 @@ def as_number(name: str, value: object) -> float:
 
 
 def as_numbers(name: str, value: object) -> float | tuple[float, ...]:
-    """`value` as a float; a sequence of other than one number as a tuple."""
+    """`value` as a float; a sequence as a tuple of floats, unless it has only one."""
     if not isinstance(value, (list, tuple)) and not (isinstance(value, np.ndarray) and value.ndim > 0):
         return as_number(name, value)
     numbers = tuple(as_number(name, number) for number in value)
@@ -58,28 +58,28 @@ def as_numbers(name: str, value: object) -> float | tuple[float, ...]:
 
 
 def as_flag(name: str, value: object) -> bool:
-    """True or False; words such as "no" would count as True."""
+    """`value` as a bool, if it is True or False: a string such as "no" would count as True."""
     if not isinstance(value, (bool, np.bool_)):
         raise ArgumentTypeError(f"{name} is {short(value)}; expected True or False")
     return bool(value)
 
 
 def as_listed(name: str, value: Any, kind: type, example: str) -> tuple[Any, ...]:
-    """One of a kind, or several of them, as a tuple."""
+    """`value` as a tuple: one object of a class, or an iterable of them."""
     listed = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (kind, type)) else (value,)
     for item in listed:
         if not isinstance(item, kind):
-            raise ArgumentTypeError(f"{name} has {short(item)}; expected such as {example}, or a list of them")
+            raise ArgumentTypeError(f"{name} has {short(item)}; expected for example {example}, or a list of them")
     return listed
 
 
 def as_real(name: str, value: object, expected: str) -> Array:
-    """`value` as an array of float64 of any shape; `expected` completes the sentence."""
+    """`value` as float64 of any shape; `expected` completes the sentence of the error."""
     if value is None or isinstance(value, (str, bytes)) or _is_masked(value):
         raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
     try:
         array = np.asarray(value)
-    except Exception as problem:  # whatever an object's own __array__ raises
+    except Exception as problem:  # an object's own __array__ may raise anything
         if isinstance(value, (list, tuple)) and isinstance(problem, ValueError):
             raise ArgumentError(f"{name} has rows of different lengths; expected {expected}") from None
         raise ArgumentTypeError(f"{name} cannot be read as {expected}: {problem}") from problem
@@ -88,7 +88,7 @@ def as_real(name: str, value: object, expected: str) -> Array:
     if array.dtype == object and any(map(is_registered, array.flat)):
         raise ArgumentTypeError(
             f"{name} holds traced values; expected numbers: this cannot be part of a compiled function, nor can "
-            "solvers, searches and rollouts; call it outside, and give the function its result as an argument"
+            "solvers, searches and rollouts; call it outside, and pass its result to the function as an argument"
         )
     if array.dtype.kind not in "fiu":
         raise ArgumentTypeError(f"{name} has elements of type {array.dtype}; expected real numbers")
@@ -96,14 +96,14 @@ def as_real(name: str, value: object, expected: str) -> Array:
 
 
 def _is_masked(value: object) -> bool:
-    """Whether it is a masked array; NumPy takes long to load what knows, so not unless it is loaded."""
+    """Whether it is a masked array. `numpy.ma` is slow to import: if nobody has imported it, there are none."""
     ma = sys.modules.get("numpy.ma")
     return ma is not None and isinstance(value, ma.MaskedArray)
 
 
 def as_output(out: Any, shape: tuple[int, ...]) -> Array:
     """`out`, if results of this shape can be written to it."""
-    is_array = issubclass(type(out), np.ndarray)  # isinstance would believe what `out` says of itself
+    is_array = issubclass(type(out), np.ndarray)  # isinstance would trust a fake __class__
     if not is_array or out.dtype != np.float64:
         kind = f"an array of {out.dtype}" if is_array else short(out)
         raise ArgumentTypeError(f"out is {kind}; expected an array of float64")
@@ -155,14 +155,14 @@ def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple
 
 
 def as_rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
-    """The states of a batch one after the other, (N, size), or (size,) for an array that is the same in all of them."""
+    """An array (…, *core) broadcast to (N, size), or (size,) if it has no batch axes; C-contiguous."""
     if array.shape == core:
         return np.ascontiguousarray(array).reshape(-1)
     return np.ascontiguousarray(np.broadcast_to(array, batch + core)).reshape(prod(batch), prod(core))
 
 
 def map_rows(function: Callable[..., Any], arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> list[Any]:
-    """`function` of every state of a batch, in C order of the batch axes."""
+    """The results of `function` for all states of a batch, in C order of the batch axes."""
     batch = batch_shape(arguments)
     count = int(np.prod(batch))
     columns = [np.broadcast_to(a, batch + core).reshape((count, *core)) for a, core in arguments.values()]
@@ -170,21 +170,21 @@ def map_rows(function: Callable[..., Any], arguments: Mapping[str, tuple[Array, 
 
 
 def check_quaternions(name: str, q: Array, quaternions: Iterable[slice], order: str = "xyzw") -> None:
-    """Raises for the first quaternion that is not of unit length."""
+    """Raise for the first quaternion that is not of unit length."""
     for part in quaternions:
         entries = f"entries {part.start} to {part.stop - 1}, {order}"
         _check_unit(name, q, part, f"a quaternion ({entries})", "a unit quaternion")
 
 
 def check_circles(name: str, q: Array, circles: Iterable[slice]) -> None:
-    """Raises for the first pair (cos θ, sin θ) that is not on the unit circle."""
+    """Raise for the first pair (cos θ, sin θ) that is not on the unit circle."""
     for part in circles:
         entries = f"entries {part.start} and {part.stop - 1}"
         _check_unit(name, q, part, f"a cosine and sine ({entries})", "cos² + sin² = 1")
 
 
 def _check_unit(name: str, q: Array, part: slice, what: str, expected: str) -> None:
-    """Raises where |‖x‖² - 1| of this part of q is above the tolerance; NaN passes, to show in the result."""
+    """Raise where |‖x‖² - 1| of this part of q is above the tolerance; NaN passes and shows in the result."""
     with np.errstate(over="ignore"):
         squared = np.einsum("...i,...i->...", q[..., part], q[..., part])
     wrong = np.argwhere(np.abs(squared - 1.0) > UNIT_TOLERANCE)

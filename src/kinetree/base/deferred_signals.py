@@ -1,4 +1,4 @@
-"""Calls that no signal handler can break off in the middle."""
+"""Calls that no signal handler can interrupt."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 STACK = 2**24
-"""Bytes of stack that LLVM has, whatever threads of the program are given: twice those of a usual main thread."""
+"""The stack of the thread that calls LLVM, in bytes: twice that of a usual main thread."""
 PERIOD = 0.05
-"""Seconds after which a signal that another thread has received is handled, at the latest."""
+"""The maximum delay, in seconds, of the handler of a signal that another thread has received."""
 
 
-def undisturbed(function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-    """The function's result; what signal handlers raise meanwhile is raised when it is there.
+def deferring_signals(function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+    """The function's result. Exceptions that signal handlers raise meanwhile are raised when the function is done.
 
-    Python runs signal handlers on the main thread only, between any two of its instructions. If one of them raised
-    inside of llvmlite, its lock would stay taken for ever, or memory be given back twice. So on the main thread the
-    function is called by another thread, for which the main thread waits. Handlers run at once, each as often and in
-    the order in which Python would run it; no handler is replaced, so that those that C code has installed stay too.
-    Nor does the garbage collector run: it would call finalizers on a thread that has none of its caller's locks.
+    Python runs signal handlers on the main thread, between any two instructions. A handler that raised inside llvmlite
+    would leave its lock taken for ever, or memory freed twice. So the main thread lets another thread call the
+    function, and waits for it. Handlers run immediately, as often and in the order that Python would run them; none is
+    replaced, so that handlers installed by C code stay too. The garbage collector is off: it would run finalizers on a
+    thread without the caller's locks.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments, **named)
     with no_collection():
-        return _by_another_thread(lambda: function(*arguments, **named))
+        return _call_on_another_thread(lambda: function(*arguments, **named))
 
 
-def _by_another_thread(function: Callable[[], R]) -> R:
+def _call_on_another_thread(function: Callable[[], R]) -> R:
     process, call = os.getpid(), _Call(function)
     interrupt = call.start()
     while not call.is_over:
         try:
             call.over.acquire(timeout=PERIOD)
-            if os.getpid() != process:  # a handler has forked: in the child there is no other thread
-                return _by_another_thread(function)
+            if os.getpid() != process:  # a handler has forked, and the child lacks the other thread
+                return _call_on_another_thread(function)
         except BaseException as raised:
-            interrupt = _after(interrupt, raised)
+            interrupt = _chained(interrupt, raised)
     if interrupt is not None:
         raise interrupt
     if call.problem is not None:
@@ -54,7 +54,7 @@ def _by_another_thread(function: Callable[[], R]) -> R:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Without the garbage collector."""
+    """A context in which the garbage collector does not run."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -65,7 +65,7 @@ def no_collection() -> Iterator[None]:
 
 
 class _Call:
-    """A call that whoever comes first makes: the thread that is started for it, or the one that cannot start it."""
+    """A call that is made once: by the thread started for it, or by the caller if no thread can start."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self.call = call
@@ -87,8 +87,10 @@ class _Call:
                 self.over.release()
 
     def start(self) -> BaseException | None:
-        """On another thread, or on this one where there are no more threads to be had, as while Python shuts down. What
-        a signal handler raises meanwhile is returned, if the call is under way, else raised."""
+        """Start the call on another thread, or make it on this one if no thread can start, as while Python shuts down.
+
+        An exception of a signal handler is returned if the call has begun, else raised.
+        """
         usual = threading.stack_size(STACK)
         try:
             _thread.start_new_thread(self.make, ())
@@ -103,8 +105,8 @@ class _Call:
         return None
 
 
-def _after(first: BaseException | None, raised: BaseException) -> BaseException:
-    """What is raised last counts, as when one handler interrupts another; it says what came before."""
+def _chained(first: BaseException | None, raised: BaseException) -> BaseException:
+    """The last exception, with the first as its context, as when one handler interrupts another."""
     if first is not None and raised.__context__ is None and raised is not first:
         raised.__context__ = first
     return raised

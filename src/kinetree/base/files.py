@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and what to say when there is no such file or no room for it."""
+"""Files that are written completely or not at all, and sentences about files that cannot be written."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from kinetree.errors import ArgumentTypeError, short
 
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A name to write to, in the folder of the file and with its suffix. At the end what is there takes the place of
-    the file; where anything fails, or it is read-only, the file stays as it was. A device or a pipe is written as it
-    is."""
+    """A temporary path beside the file, with its suffix, which replaces the file at the end of the context.
+
+    If anything fails, or the file is read-only, the file stays as it was. A device or a pipe is written directly.
+    """
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentTypeError(f"path is {short(path)}; expected the name of a file")
     target = Path(os.path.realpath(path))
@@ -26,10 +27,10 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield target
         return
     if target.is_file() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
-        raise PermissionError(errno.EACCES, "It is read-only", str(path))  # to put another in its place would not ask
+        raise PermissionError(errno.EACCES, "It is read-only", str(path))  # os.replace would not check that
     try:
         temporary = _new_beside(target)
-    except OSError as problem:  # of the name that was asked for, not of the temporary one
+    except OSError as problem:  # name the file, not the temporary one
         raise OSError(problem.errno, problem.strerror, str(path)) from None
     try:
         yield Path(temporary)
@@ -40,8 +41,8 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _new_beside(target: Path) -> str:
-    """An empty file in the same folder, which may be read and written by whom the file may be; where there is no such
-    file yet, by whom the system lets new files be."""
+    """The path of a new empty file in the same folder, with the permissions of the file if it exists, else of any new
+    file."""
     mode = stat.S_IMODE(target.stat().st_mode) & 0o777 if target.exists() else None
     name = str(target.parent / f".{target.name[:100]}.{os.urandom(8).hex()}{target.suffix}")
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
@@ -52,20 +53,20 @@ def _new_beside(target: Path) -> str:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """A text in UTF-8, in the place of what was there."""
+    """Replace a file by this text in UTF-8."""
     with replaced(path) as file:
         file.write_text(text, encoding="utf-8")
 
 
 def why_not_written(problem: OSError) -> str:
-    """An error of the operating system about a file that was to be written, as a sentence without its number."""
-    said = problem.strerror or str(problem)
-    reason = said[:1].lower() + said[1:]
+    """A sentence for the error of a file that could not be written, without the error number."""
+    message = problem.strerror or str(problem)
+    reason = message[:1].lower() + message[1:]
     if problem.filename is None:
         return reason
     path = Path(os.fsdecode(problem.filename))
     if path.is_dir():
         return f"{path} is a folder; expected the name of a file"
     if problem.errno == errno.ENOENT:
-        reason = "its folder takes none" if path.parent.is_dir() else f"there is no folder {path.parent}"
+        reason = "its folder accepts no files" if path.parent.is_dir() else f"there is no folder {path.parent}"
     return f"{path} cannot be written: {reason}"

@@ -1,4 +1,4 @@
-"""Properties that are computed when they are first asked for, and kept."""
+"""Properties that are computed on first access and cached."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ T = TypeVar("T")
 class lazy(Generic[T]):
     """A property that an instance computes once and keeps in its `__dict__`.
 
-    `functools.cached_property` of Python 3.11 and before holds a lock while it computes, one for the property of all
-    instances: two threads that take it and another lock in different orders wait for each other for ever, and a forked
-    child may find it taken. This one holds none. Threads that ask at the same time may compute it twice; all of them
-    get the value that was kept first, so that nobody is left with one of his own. What must be computed once, because
-    it compiles, is a `compiler.jit.lazy_code`.
+    `functools.cached_property` of Python 3.11 and before holds one lock for all instances while it computes: two
+    threads that take it and another lock in different orders deadlock, and a forked child may find it taken. `lazy`
+    holds no lock. Concurrent threads may compute the value twice; all of them get the one that was stored first.
+    Properties that compile must be computed once: these are `compiler.runtime.jit.lazy_code`.
     """
 
     lock: ClassVar[AbstractContextManager[Any]] = nullcontext()
-    """Held while it is computed."""
+    """Held during the computation."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
         self.make = make
@@ -36,6 +35,6 @@ class lazy(Generic[T]):
     def __get__(self, instance: object | None, owner: type) -> lazy[T] | T:
         if instance is None:
             return self
-        kept: dict[str, T] = instance.__dict__
+        values: dict[str, T] = instance.__dict__
         with self.lock:
-            return kept[self.name] if self.name in kept else kept.setdefault(self.name, self.make(instance))
+            return values[self.name] if self.name in values else values.setdefault(self.name, self.make(instance))

@@ -1,7 +1,7 @@
-"""Parts of a package that are imported when they are first asked for, so that the rest is there sooner.
+"""Parts of a package that are imported on first use, so that the package itself loads faster.
 
-Python's import system takes a lock without which no thread imports, or forks. A signal handler that raises just there,
-as Ctrl-C does, leaves it taken for ever. So the main thread lets another one import (`importing`).
+Python's import system takes a lock that every import and fork needs. A signal handler that raises at that moment, as
+Ctrl-C does, leaves the lock taken for ever. So the main thread lets another thread import (`importing`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from kinetree.base.deferred_signals import undisturbed
+from kinetree.base.deferred_signals import deferring_signals
 
 
 def imported_later(
     package: str, parts: Iterable[str], names: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for a package: subpackages by name, and names by the module they are in. `dir` lists
-    these and the names of `__all__`, not what the package imports for itself."""
+    """`__getattr__` and `__dir__` of a package with lazy `parts` (subpackages) and `names` (name → module).
+
+    `dir` lists these and the names of `__all__`, not what the package imports for itself.
+    """
     known = frozenset(parts)
 
     def found(name: str) -> Any:
@@ -39,12 +41,12 @@ def imported_later(
 
 
 def importing(name: str) -> ModuleType:
-    """The module of this name, imported if it is not there; what signal handlers raise meanwhile is raised then."""
+    """The module of this name, imported if necessary; exceptions of signal handlers are raised after the import."""
     module = _imported.get(name)
     if module is None:
-        module = _imported[name] = undisturbed(import_module, name)
+        module = _imported[name] = deferring_signals(import_module, name)
     return module
 
 
 _imported: dict[str, ModuleType] = {}
-"""Those that were asked for, which are there whole."""
+"""Modules whose import is complete."""

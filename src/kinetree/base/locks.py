@@ -1,22 +1,23 @@
 """The locks that all threads of a process share, and the order in which they are taken.
 
-    compiler    whatever traces, compiles, loads or links code, and whatever keeps what came of it
-    llvmlite    llvmlite's own, which it takes for every call
+    compiler    for tracing, compiling, loading and linking code, and for caching the results
+    llvmlite    llvmlite's own lock, which it takes for every call
 
-Who holds one of them takes only those below it. Nobody holds a lock of his own while he takes the first: properties
-that are computed once are `lazy`, which has no lock, or `lazy_code`, which has this one. Who holds it waits for no
-other thread: a large batch then stays on its thread (`compiler.threads`). A viewer's lock is outside of all of them.
+A thread that holds one of them takes only those below it, and holds no other lock when it takes the first: properties
+that are computed once are `lazy`, which has no lock, or `lazy_code`, which has the compiler's. A thread that holds the
+compiler's lock waits for no other thread: it computes a large batch alone (`compiler.runtime.threads`). The lock of a
+viewer is taken before all of these.
 
-Nobody takes llvmlite's without the compiler's, or while signal handlers or finalizers may run: on the main thread it is
-called by another thread (`base.deferred_signals`), and code that nobody needs any more is given back at the next call.
+llvmlite's lock is taken only under the compiler's, and only where no signal handler or finalizer can run: the main
+thread lets another thread call llvmlite (`base.deferred_signals`), and unused code is freed at the next call.
 
-Python's own locks of imports come after the compiler's: no module takes ours while it is imported.
+Python's import locks come after the compiler's: no module takes a lock of ours while it is imported.
 
-All are reentrant, since a signal handler or a finalizer may call the library wherever it likes. So is the lock of the
-pool of threads, inside of which nothing of ours is taken. The memory of results has none.
+All are reentrant, because a signal handler or a finalizer may call the library at any point. So is the lock of the
+thread pool, inside which no other lock of ours is taken. The memory of results has no lock.
 
-A fork takes all of them, in this order: a child has one thread, and none of those that would give them back. Modules
-that another thread was about to import are imported anew there.
+A fork takes all locks in this order: a child has one thread, and other threads could not release them there. The child
+imports modules again whose import by another thread was not complete.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ from typing import Any
 compiler = threading.RLock()
 
 IN_ORDER: list[Any] = [compiler]
-"""llvmlite's comes last, where it is imported."""
+"""Importing llvmlite appends its lock."""
 
 
 def is_held(lock: Any) -> bool:
-    """Whether this very thread has it."""
+    """Whether the current thread holds the lock."""
     return bool(lock._is_owned())
 
 
 class _Fork(threading.local):
-    """What the thread that forks has taken."""
+    """The locks that a forking thread has taken."""
 
     held: Iterator[None] = iter(())
 
@@ -49,7 +50,7 @@ _fork = _Fork()
 
 
 def _taken(locks: list[Any]) -> Iterator[None]:
-    """Holds these locks, taken from the first on, until it is asked to go on; an interrupt gives all of them back."""
+    """Take these locks in order and hold them until the iterator is advanced; an interrupt releases all of them."""
     if locks:
         with locks[0]:
             yield from _taken(locks[1:])
@@ -68,16 +69,18 @@ def _after() -> None:
 
 def _after_in_child() -> None:
     _after()
-    for lock in IN_ORDER:  # had an interrupt come before they were taken, others may have them
+    for lock in IN_ORDER:  # after an interrupt in `_before`, other threads may hold them
         if not is_held(lock):
             lock._at_fork_reinit()
-    _begin_imports_anew()
+    _drop_incomplete_imports()
 
 
-def _begin_imports_anew() -> None:
-    """Python has a lock for every module that is being imported, and a child never gets those that other threads had:
-    the next import of the module would wait for ever. What there is of the module is dropped with its lock, as after an
-    import that failed."""
+def _drop_incomplete_imports() -> None:
+    """Drop modules that other threads were importing, with their locks, as after a failed import.
+
+    Python has a lock for every module that is being imported. A child never gets those of other threads, and the next
+    import of the module would wait for ever.
+    """
     known, own = getattr(_bootstrap, "_module_locks", {}), threading.get_ident()
     for name, reference in list(known.items()):
         if getattr(reference(), "owner", None) not in (None, own):

@@ -1,13 +1,12 @@
-"""Whether the library that runs is the one that its sources describe.
+"""Whether the running library is the one that its sources describe.
 
-Machine code of quantities, controllers and searches is found on disk by what it is called, and by the library's text.
-That is right only while the text is what runs. A program may replace any function, class or constant of the library, to
-test, to debug or to try something out: what is traced then is its own, and must not be kept for others; nor must it be
-given what others have kept.
+Machine code of quantities, controllers and searches is found on disk by name and by the text of the library. That is
+correct only while the text is what runs. A program may replace (monkeypatch) any function, class or constant of the
+library, for a test or an experiment: its code must not be stored for other programs, nor may it use theirs.
 
-So what every module has is noted as soon as it is imported: its names, the methods of its classes, the code, the
-defaults and the closures of its functions, the content of its constants. `replaced` compares. It does not forget: what
-was computed meanwhile may be part of what is traced later.
+So a snapshot of every module is taken right after its import: its names, the methods of its classes, the code, defaults
+and closures of its functions, the content of its constants. `replaced` compares with the snapshots. It remembers what
+it has found: a value that was computed meanwhile may become part of a later trace.
 """
 
 from __future__ import annotations
@@ -24,24 +23,24 @@ from typing import Any
 import numpy as np
 
 LIBRARY = __name__.partition(".")[0]
-_ASIDE = tuple(f"{LIBRARY}.{part}" for part in ("cli", "plot", "viewer"))
-"""Of which nothing else is made."""
+_EXEMPT = tuple(f"{LIBRARY}.{part}" for part in ("cli", "plot", "viewer"))
+"""Packages that no compiled code depends on."""
 _PARTS = ("__code__", "__defaults__", "__kwdefaults__")
 _INNER = ("__func__", "fget", "fset", "make", "func", "function", "__wrapped__")
-"""Attributes under which methods, properties and decorated functions have the function they are made of."""
+"""Attributes of methods, properties and decorated functions that hold the function inside."""
 _VALUES = (FunctionType, BuiltinFunctionType, type, ModuleType, int, float, str, tuple, list, dict, frozenset, set)
 _PLAIN = (ModuleType, BuiltinFunctionType, int, float, str, tuple, list, dict, frozenset, set, type(None))
-"""Behind which there is nothing more."""
+"""Types of values that need no look inside."""
 _MISSING = object()
 
 
-class _Noted:
-    """What a module consisted of when it had just been imported."""
+class _Snapshot:
+    """The content of a module right after its import."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module, self.name = module, module.__name__
         self.spaces: list[tuple[str, Any, dict[str, Any]]] = [(self.name, vars(module), dict(vars(module)))]
-        """Of the module and its classes: what they are called, their namespace, and a copy of it."""
+        """Name, namespace and a copy of it, for the module and each of its classes."""
         self.functions: list[FunctionType] = []
         self.parts: dict[str, list[Any]] = {part: [] for part in _PARTS}
         self.cells: list[CellType] = []
@@ -50,7 +49,7 @@ class _Noted:
         self._seen: set[int] = set()
 
     def look_inside(self) -> None:
-        """For one of the library's own: not only names count, but also what is behind them."""
+        """Include constants, classes and functions of a module of the library."""
         for key, value in list(vars(self.module).items()):
             if key.lstrip("_").isupper() and isinstance(value, (dict, list, set, np.ndarray)):
                 self.constants.append((f"{self.name}.{key}", value, value.copy()))
@@ -58,7 +57,7 @@ class _Noted:
                 self._add(value)
 
     def _add(self, value: Any) -> None:
-        """What is defined here; what comes from another module is noted there."""
+        """Include a value if this module defines it; the snapshot of another module has its own."""
         if isinstance(value, _PLAIN) or id(value) in self._seen:
             return
         self._seen.add(id(value))
@@ -87,10 +86,10 @@ class _Noted:
                 if isinstance(inner, FunctionType):
                     self._add(inner)
 
-    # -- compared ----------------------------------------------------------------------------------------------
+    # -- comparison --------------------------------------------------------------------------------------------
 
     def differences(self) -> Iterator[str]:
-        """What is not as it was, by name."""
+        """Names of all that has changed since the import."""
         for k, (name, now, before) in enumerate(self.spaces):
             if not _equal(now, before):
                 current = dict(now)
@@ -110,8 +109,10 @@ class _Noted:
 
 
 def _changed(now: dict[str, Any], before: dict[str, Any], of_module: bool) -> str:
-    """A name of a module or a class that has another value. One that is new matters if it hides something: a built-in
-    function, or what a class has inherited. Other things are state that comes and goes."""
+    """The first name of a module or a class with another value, or empty.
+
+    A new name counts if it hides something: a built-in function, or what a class inherits. Other new names are state.
+    """
     for name, old in before.items():
         new = now.get(name, _MISSING)
         same = new is old or (type(new) is type(old) and isinstance(old, (int, float, str)) and new == old)
@@ -125,7 +126,7 @@ def _changed(now: dict[str, Any], before: dict[str, Any], of_module: bool) -> st
 
 
 def _unlike(things: list[Any], now: Iterable[Any], before: list[Any]) -> list[Any]:
-    """Those of the things whose part is not what it was."""
+    """The things whose part has changed."""
     parts = list(now)
     if _equal(parts, before):
         return []
@@ -144,24 +145,24 @@ def _content(cell: CellType) -> Any:
 
 
 def _equal(now: Any, before: Any) -> bool:
-    """At the speed of C, where all that is compared is the same objects."""
+    """Whether two containers are equal; fast (in C) where they hold identical objects."""
     try:
         return bool(now == before)
-    except Exception:  # of arrays and other things that compare in their own way
+    except Exception:  # arrays and other objects with their own comparison
         return False
 
 
 def _is_part(name: str) -> bool:
-    return not any(name == aside or name.startswith(f"{aside}.") for aside in _ASIDE)
+    return not any(name == exempt or name.startswith(f"{exempt}.") for exempt in _EXEMPT)
 
 
-def _is_there(module: ModuleType) -> bool:
-    """Whether it has been imported to its end."""
+def _is_complete(module: ModuleType) -> bool:
+    """Whether the import of a module has finished."""
     return not getattr(getattr(module, "__spec__", None), "_initializing", False)
 
 
 class _Package(ModuleType):
-    """A package of the library, in which Python's import leaves every module that it has just loaded."""
+    """A package of the library. Python's import sets every module that it has loaded as an attribute here."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -169,55 +170,55 @@ class _Package(ModuleType):
             note(value.__name__)
 
 
-_noted: dict[str, _Noted] = {}
-_others = [_Noted(module) for module in (math, np, np.linalg)]
-"""Which formulas call while they are traced: noted now."""
+_snapshots: dict[str, _Snapshot] = {}
+_foreign = [_Snapshot(module) for module in (math, np, np.linalg)]
+"""Other modules whose functions formulas call while they are traced."""
 _found: set[str] = set()
 
 
 def note(name: str) -> None:
-    """A module that has just been imported, and those inside of it; modules that come later note themselves."""
+    """Take snapshots of a module that has just been imported and of its submodules; `_Package` adds later ones."""
     inside = [each for each in list(sys.modules) if each.startswith(f"{name}.")] if _is_package(name) else []
     for each in (name, *inside):
         module = sys.modules.get(each)
-        if module is not None and each not in _noted and _is_part(each) and (each == name or _is_there(module)):
-            noted = _Noted(module)
-            noted.look_inside()
-            _noted[each] = noted
+        if module is not None and each not in _snapshots and _is_part(each) and (each == name or _is_complete(module)):
+            snapshot = _Snapshot(module)
+            snapshot.look_inside()
+            _snapshots[each] = snapshot
             if _is_package(each):
                 module.__class__ = _Package
 
 
 def replaced() -> frozenset[str]:
-    """What of the library is not, or was not when this was last asked, what its sources say; empty if all is."""
+    """Names of all that differs, or differed at an earlier call, from the sources of the library."""
     _found.update(_differences())
     return frozenset(_found)
 
 
 def _differences() -> Iterator[str]:
-    for noted in (*_noted.values(), *_others):
-        yield from noted.differences()
-    for name, noted in list(_noted.items()):
-        loader = getattr(noted.module.__spec__, "loader", None)
-        if sys.modules.get(name) is not noted.module or type(loader) is not SourceFileLoader:
-            yield name  # perhaps made of another text
+    for snapshot in (*_snapshots.values(), *_foreign):
+        yield from snapshot.differences()
+    for name, snapshot in list(_snapshots.items()):
+        loader = getattr(snapshot.module.__spec__, "loader", None)
+        if sys.modules.get(name) is not snapshot.module or type(loader) is not SourceFileLoader:
+            yield name  # it may come from another text
     for name, module in list(sys.modules.items()):
-        if name.startswith(f"{LIBRARY}.") and name not in _noted and _is_part(name) and _is_there(module):
+        if name.startswith(f"{LIBRARY}.") and name not in _snapshots and _is_part(name) and _is_complete(module):
             yield name
 
 
 def renew(constant: Any) -> None:
-    """A table of the library's, by itself, to which one of its modules has added what it has."""
-    for noted in _noted.values():
-        for k, (name, known, _) in enumerate(noted.constants):
+    """Update the snapshot of a table that another module of the library has filled."""
+    for snapshot in _snapshots.values():
+        for k, (name, known, _) in enumerate(snapshot.constants):
             if known is constant:
-                noted.constants[k] = (name, known, known.copy())
+                snapshot.constants[k] = (name, known, known.copy())
 
 
 def is_own(kind: type) -> bool:
-    """Whether a class is one of the library's: where its name says, it is found."""
-    noted = _noted.get(kind.__module__)
-    found: Any = noted and noted.module
+    """Whether a class belongs to the library: its qualified name leads to it."""
+    snapshot = _snapshots.get(kind.__module__)
+    found: Any = snapshot and snapshot.module
     for part in kind.__qualname__.split("."):
         found = getattr(found, part, None)
     return found is kind

@@ -1,4 +1,4 @@
-"""One traced function, simplified, and its assembly for one state and for a batch."""
+"""A traced and simplified function, and its LLVM assembly for one state, for a batch and for many steps."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, LoopCarry
 from kinetree.compiler.runtime.jit import Target, compile_object
 
 LARGE = 150_000
-"""Operations above which compiling says how long it will take at least."""
+"""Operations above which a message announces how long the compilation takes at least."""
 SECONDS_PER_OPERATION = 6e-5
-"""Of the smallest of them; the larger a program is, the more LLVM takes for each."""
+"""The compile time per operation of the smallest large program; it grows with the program."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """What is left of a function: operations in order, cut into parts, with its inputs and outputs."""
+    """The operations of a function in order, cut into parts, with its inputs and outputs."""
 
     target: Target
     parts: tuple[Part, ...]
@@ -47,7 +47,7 @@ class Program:
     name: str = "a function"
     graph: Graph | None = None
     carry: LoopCarry | None = None
-    """Of one that is to be rolled."""
+    """How one step feeds the next, for a program that runs in a step loop."""
 
     @property
     def layout(self) -> Layout:
@@ -60,8 +60,8 @@ class Program:
     @lazy
     def digest(self) -> str:
         """A hash of all that the code depends on: equal programs have equal digests, in every process."""
-        told = (self.target, self.input_shapes, self.output_shapes, len(self.parts), self.carry)
-        state = hashlib.sha256(repr(told).encode())
+        header = (self.target, self.input_shapes, self.output_shapes, len(self.parts), self.carry)
+        state = hashlib.sha256(repr(header).encode())
         position: dict[Node, int] = {}
         for node in (*(node for part in self.parts for node in part.nodes), *self.outputs):
             for leaf in (*node.args, node):
@@ -124,8 +124,8 @@ class Program:
 def build(
     function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], target: Target, name: str = "a function"
 ) -> Program:
-    """Trace a function of arrays with these shapes and simplify what it leaves."""
-    with new_table(), no_collection():  # a graph has no cycles; to look for them takes a third of the time
+    """The program of a function of arrays with these shapes: traced, simplified, scheduled and split."""
+    with new_table(), no_collection():  # a graph has no cycles; looking for them takes a third of the time
         graph, output_shapes = trace(function, shapes)
         graph = simplified(graph, target.fuses)
         parts, slots = split(schedule(graph), outputs=graph.outputs)
@@ -134,7 +134,7 @@ def build(
 
 
 def simplified(graph: Graph, fuses: bool) -> Graph:
-    """The cheaper of the graph and its factored form, fused where the CPU can."""
+    """The cheaper of the graph and its factored form, with multiply-adds fused if the CPU has them."""
     candidates = [graph]
     factored = factor(graph)
     if factored.operations() < graph.operations():

@@ -1,1 +1,1 @@
-"""Where the columns meet: a formula becomes a compiled call, with its derivatives and its place on disk."""
+"""Formulas become compiled calls, with derivatives and records on disk: here robotics and the compiler meet."""

@@ -1,4 +1,4 @@
-"""What functions know of a robot: the sizes of its coordinates, its model, and where compiled code is kept."""
+"""The interface of a robot to functions: the sizes of its coordinates, its model, and its cache of compiled code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Bindable:
-    """A robot, which functions are compiled for."""
+    """A robot that functions are compiled for."""
 
     model: Model
 
@@ -31,15 +31,15 @@ class Bindable:
 
     @property
     def is_eager(self) -> bool:
-        """Whether functions of it run on numbers, as they are written."""
+        """Whether its functions run eagerly: on numbers, as they are written."""
         raise NotImplementedError
 
     @property
     def eager(self) -> Any:
-        """The same robot, whose functions do."""
+        """The same robot with eager functions."""
         raise NotImplementedError
 
     @lazy
     def _functions(self) -> dict[Any, Any]:
-        """What was compiled for this robot, by what it was made from."""
+        """The cache of compiled functions of this robot, by what they were made from."""
         return {}

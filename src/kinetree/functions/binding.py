@@ -1,4 +1,4 @@
-"""Methods that become native calls: on an instance, a quantity is a built-in function that runs the kernel itself."""
+"""Methods that become native calls: on an instance, such a method is a built-in function that runs the kernel."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def native(method: F) -> F:
-    """Marks a method that an instance may replace by a native call with the same arguments.
+    """A decorator for a method that an instance may replace by a native call with the same arguments.
 
-    When the method is first looked up, the instance's `_native_call(method)` makes the call, or returns None to keep to
-    Python; it is then kept in the instance. The method itself serves what the native call does not understand.
+    At the first lookup, the instance's `_native_call(method)` returns the native call, which is cached in the instance,
+    or None for the method itself. The method serves the calls that native code cannot.
     """
     return cast(F, _Native(method))
 
@@ -37,7 +37,7 @@ class _Native:
 
 @cache
 def text_of(method: FunctionType) -> str:
-    """Signature and docstring in the form in which built-in functions carry them."""
+    """Signature and docstring in the format of built-in functions."""
     parameters = []
     for parameter in inspect.signature(method).parameters.values():
         plain = parameter.replace(annotation=inspect.Parameter.empty)
@@ -46,10 +46,3 @@ def text_of(method: FunctionType) -> str:
         parameters.append("$self" if parameter.name == "self" else str(plain))
     doc = inspect.cleandoc(method.__doc__ or "")
     return f"{method.__name__}({', '.join(parameters)})\n--\n\n{doc}"
-
-
-@cache
-def defaults_of(method: FunctionType) -> dict[str, Any]:
-    """Default values by name, None for parameters that have none."""
-    parameters = inspect.signature(method).parameters.values()
-    return {p.name: None if p.default is inspect.Parameter.empty else p.default for p in parameters}

@@ -1,4 +1,4 @@
-"""A law for given robots: what a compiled function becomes once its robots and options are known."""
+"""A law that is bound to robots and options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kinetree.ops import Array
 
 @final
 class BoundLaw(CompiledFunction):
-    """A law for given robots and options: a function of arrays."""
+    """A law bound to robots and options: a function of arrays."""
 
     always_reports = True
 
@@ -47,7 +47,7 @@ class BoundLaw(CompiledFunction):
         return f"<{self.name}{self._signature} for {', '.join(given)}>"
 
     def __getattr__(self, name: str) -> Any:
-        """A built-in function is pickled as that of its owner which has its name."""
+        """The call under the law's name: pickle finds a built-in function as an attribute of its owner."""
         if "definition" in self.__dict__ and name == self._name:
             return self.call
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -59,13 +59,12 @@ class BoundLaw(CompiledFunction):
         return self.evaluate([given[name] for name in self.arrays], out=out)
 
     def with_presets(self, presets: Mapping[str, Array], spread: tuple[int, int]) -> BoundLaw:
-        """The same law with values for arrays that need not be given, and the others between two counts in one tuple;
-        machine code is shared."""
+        """The same law with defaults for some arrays, and `spread` as in `CompiledFunction`; machine code is shared."""
         other = BoundLaw(self.definition, self.robots, self.chosen)
-        other.presets, other.spread, other._made = presets, spread, self._made
+        other.presets, other.spread, other._specializations = presets, spread, self._specializations
         return other
 
-    # -- what is computed --------------------------------------------------------------------------------------
+    # -- formula -----------------------------------------------------------------------------------------------
 
     def formula(self, key: Key) -> Callable[..., Any]:
         return _applied(self.definition, {**self.robots, **self.chosen}, tuple(self.arrays))
@@ -81,7 +80,7 @@ class BoundLaw(CompiledFunction):
 
     @property
     def graph(self) -> Any:
-        """Its operations: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
+        """The graph of its operations: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
         return self.specialization().graph
 
     @property
@@ -91,7 +90,7 @@ class BoundLaw(CompiledFunction):
 
     @property
     def assembly(self) -> str:
-        """The same as machine instructions."""
+        """Machine instructions of the kernel for one state."""
         return self.specialization().assembly
 
     # -- native ------------------------------------------------------------------------------------------------
@@ -113,7 +112,7 @@ class BoundLaw(CompiledFunction):
 
     @lazy
     def _name(self) -> str:
-        """Of the built-in function: the law's, unless that is the name of something else here."""
+        """The name of the built-in function: the law's, unless this class has another attribute of that name."""
         return "call" if self.name in dir(self) else self.name
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
@@ -126,7 +125,7 @@ class BoundLaw(CompiledFunction):
 
 
 def _applied(definition: Definition, chosen: Mapping[str, Any], names: tuple[str, ...]) -> Callable[..., Any]:
-    """The law's function of its arrays alone."""
+    """The law as a function of its arrays only."""
 
     def run(*arrays: Array) -> Any:
         named = {name: _unpacked(np.array(array)) for name, array in zip(names, arrays, strict=True)}
@@ -136,7 +135,7 @@ def _applied(definition: Definition, chosen: Mapping[str, Any], names: tuple[str
 
 
 def _as_text(parameter: inspect.Parameter) -> str:
-    """A parameter as a built-in function shows it, which knows only plain numbers."""
+    """A parameter in the signature of a built-in function, which can show only plain numbers as defaults."""
     if parameter.default is parameter.empty:
         return parameter.name
     return (
@@ -147,5 +146,5 @@ def _as_text(parameter: inspect.Parameter) -> str:
 
 
 def _unpacked(array: Array) -> Any:
-    """A number for an array without axes."""
+    """The array, or its number if it has no axes."""
     return array if array.shape else array[()]

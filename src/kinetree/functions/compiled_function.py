@@ -1,13 +1,13 @@
-"""One formula as a call of arrays: everything that is between an algorithm and its machine code.
+"""One formula as a call of arrays: everything between an algorithm and its machine code.
 
-A quantity of a robot, a law, a controller: each is a `CompiledFunction` with a formula of its own. A call
+A quantity of a robot, a law, a controller: each is a `CompiledFunction` with its own formula. A call
 
-    reads its arguments      by name, of any leading axes, which broadcast; options, which are words; wrenches by frame
-    finds its machine code   a `Specialization` for these options and frames, traced, compiled or loaded when first used
-    runs it                  for one state or for a batch, on several threads where that pays
-    looks at refused states  those that break an `ops.require`: computed once more on numbers, which raises
+    reads its arguments      arrays with any leading axes, which broadcast; options, which are words; wrenches by frame
+    finds its machine code   a `Specialization` for these options and frames, traced, compiled or loaded on first use
+    runs it                  for one state or for a batch, on several threads if that pays
+    handles refused states   those that break an `ops.require`: they are computed again on numbers, which raises
 
-The native entry, `native_call`, does the same for what is most common without Python, and hands all else over to it.
+The native entry, `native_call`, does the same for the most common calls without Python, and passes others on to Python.
 """
 
 from __future__ import annotations
@@ -32,73 +32,73 @@ from kinetree.functions.specialization import Specialization, index_text, is_res
 from kinetree.ops import Array
 
 Arguments = dict[str, tuple[Array, Shape]]
-"""By name, an array and the shape it has for one state."""
+"""Arrays by name, each with its shape for one state."""
 Place = tuple[str, str]
-"""Where a wrench acts: a frame and a reference."""
+"""The place of a wrench: a frame and a reference."""
 
 
 class Key(NamedTuple):
-    """What a formula is specialized for: the values of its options, and where wrenches act."""
+    """The key of a specialization: the values of its options, and the places of its wrenches."""
 
     options: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
 
 
 PLAIN = Key()
-"""Of a function without options and wrenches."""
+"""The key of a function without options and wrenches."""
 
 
 class CompiledFunction(ABC):
-    """A formula for given robots as a call of arrays. `arrays` has the shape of each for one state."""
+    """A formula as a call of arrays. `arrays` has their shapes for one state."""
 
     name: str
     title: str = ""
-    """What it is called while it is compiled, if not by its name."""
+    """The name in messages of the compiler, if it differs."""
     arrays: Mapping[str, Shape]
     eager: bool = False
-    """Whether it runs on numbers, as it is written."""
+    """Whether the formula runs on numbers, as it is written."""
     options: Mapping[str, str] = {}
-    """Names and default values."""
+    """Options and their default values."""
     fixed: Mapping[str, str] = {}
-    """Further options of a call, and the one value of each that this function is for."""
+    """Further options of a call, each with the only value that this function serves."""
     takes_wrenches: bool = False
     results: tuple[Shape, ...] | None = None
-    """Their shapes for one state, if they are known before the formula is traced."""
+    """The shapes of the results for one state, if they are known before the formula is traced."""
     presets: Mapping[str, Array] = {}
-    """Values of arrays that need not be given."""
+    """Default values of arrays."""
     spread: tuple[int, int] = (0, 0)
-    """After how many arguments the others may come as one tuple, and up to which."""
+    """(n, m): after n arguments, the following ones up to the m-th may come as one tuple."""
     careful: CompiledFunction | None = None
-    """What computes states that break a requirement; without it they are computed on numbers."""
+    """The function that computes states that break a requirement; without it they are computed on numbers."""
     always_reports: bool = False
-    """Whether its code has an output for refused states even if there can be none, as solvers and searches expect."""
+    """Whether the code has an output for refused states even if there can be none, as solvers and searches expect."""
     quaternions: Mapping[str, tuple[slice, ...]] = {}
-    """Of arrays that are configurations, where their quaternions are."""
+    """The quaternions of each array that is a configuration."""
 
     def __init__(self) -> None:
-        self._made: dict[Key, Specialization] = {}
+        self._specializations: dict[Key, Specialization] = {}
         self._prepared: tuple[Key, ...] = ()
-        self._opened: frozenset[tuple[Key, Kind]] = frozenset()
-        self._doubtful: frozenset[Key] = frozenset()
+        self._native: frozenset[tuple[Key, Kind]] = frozenset()
+        self._batches_by_python: frozenset[Key] = frozenset()
         self._entry: native.NativeEntry | None = None
 
-    # -- what makers say ---------------------------------------------------------------------------------------
+    # -- defined by subclasses ---------------------------------------------------------------------------------
 
     @abstractmethod
     def formula(self, key: Key) -> Callable[..., Any]:
-        """The results for one state as a function of its arrays, on symbols or on numbers. It does not refer to this
-        object, which keeps it."""
+        """The results for one state as a function of its arrays, on symbols or on numbers. It must not refer to this
+        object, which caches it."""
 
     def on_numbers(self, key: Key) -> Callable[..., Any]:
-        """The same for numbers alone."""
+        """The formula for numbers only."""
         return self.formula(key)
 
     def identity(self, key: Key) -> str | None:
-        """A text that is the same in every process for the same formula, and for no other; None if there is none."""
+        """A text that is the same in every process for this formula and for no other; None if there is none."""
         return None
 
     def read_wrenches(self, wrenches: Any, read: Callable[[str, object, Shape], Array]) -> dict[Place, Array]:
-        """Six numbers for every place of a call's `wrenches`."""
+        """The 6-vectors of a call's `wrenches`, by place."""
         raise NotImplementedError
 
     # -- calls -------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class CompiledFunction(ABC):
     def evaluate(
         self, values: Sequence[Any], options: tuple[str, ...] = (), wrenches: Any = None, out: Array | None = None
     ) -> Any:
-        """The results for one state or for every state of a batch; for traced values, as part of a larger graph."""
+        """The results for one state or for all states of a batch; traced values become part of the outer graph."""
         if tracing() and _any_traced(values, wrenches):
             return self._inline(values, options, wrenches, out)
         cores = self.arrays.items()
@@ -115,26 +115,26 @@ class CompiledFunction(ABC):
         if self.takes_wrenches and (wrenches is not None or self._prepared):
             key = self._add_wrenches(options, {} if wrenches is None else wrenches, arguments)
         batch = batch_shape(arguments)
-        return (self._on_numbers if self.eager else self._by_machine)(key, arguments, batch, out)
+        return (self._run_eagerly if self.eager else self._run_kernel)(key, arguments, batch, out)
 
     def _add_wrenches(self, options: tuple[str, ...], wrenches: Any, arguments: Arguments) -> Key:
-        """The key of these wrenches, which are added to the arguments; zero ones where the code that is there has more
-        places than needed."""
+        """Add the wrenches to the arguments and return their key. If prepared code has more places than needed, the
+        others get zero wrenches."""
         given = self.read_wrenches(wrenches, as_floats)
-        key = self._fitting(Key(options, tuple(sorted(given))))
+        key = self._covering(Key(options, tuple(sorted(given))))
         for place in key.places:
             arguments[_place_name(place)] = (given.get(place, np.zeros(6)), (6,))
         return key
 
-    def _fitting(self, key: Key) -> Key:
-        """The smallest prepared key that covers this one with zero wrenches, or the key itself."""
+    def _covering(self, key: Key) -> Key:
+        """The smallest prepared key that has all places of this one, or the key itself."""
         wanted = set(key.places)
         covering = [known for known in self._prepared if known.options == key.options and wanted <= set(known.places)]
         return min(covering, key=lambda known: len(known.places), default=key)
 
     def _inline(self, values: Sequence[Any], options: tuple[str, ...], wrenches: Any, out: Array | None) -> Any:
         if out is not None:
-            raise ArgumentError("out cannot be given inside a compiled function: what is computed there has no memory")
+            raise ArgumentError("out cannot be given inside a compiled function, whose values have no memory")
         if self.careful is not None:
             return self.careful._inline(values, options, wrenches, out)
         cores = self.arrays.items()
@@ -146,67 +146,68 @@ class CompiledFunction(ABC):
     # -- machine code ------------------------------------------------------------------------------------------
 
     def specialization(self, key: Key = PLAIN) -> Specialization:
-        """The formula for this key, made when first asked for."""
-        made = self._made.get(key)
+        """The specialization for this key, made on first use."""
+        made = self._specializations.get(key)
         if made is None:
             with lock:
-                made = self._made.get(key)
+                made = self._specializations.get(key)
                 if made is None:
                     arrays = {**self.arrays, **{_place_name(place): (6,) for place in key.places}}
                     made = Specialization(
                         self.title or self.name, arrays, self.formula(key), self.identity(key), self.always_reports
                     )
-                    made = self._made.setdefault(key, made)  # a signal handler may have made it meanwhile
+                    made = self._specializations.setdefault(key, made)  # a signal handler may have made it meanwhile
         return made
 
-    def _by_machine(self, key: Key, arguments: Arguments, batch: Shape, out: Array | None) -> Any:
+    def _run_kernel(self, key: Key, arguments: Arguments, batch: Shape, out: Array | None) -> Any:
         made = self.specialization(key)
         shapes = [batch + shape for shape in made.shapes]
         direct = False
         if out is not None:
-            as_output(out, self._one(shapes))
+            as_output(out, self._only_shape(shapes))
             direct = not made.refuses and _may_be_written(out, arguments)
         results = [out] if direct and out is not None else [empty(shape) for shape in shapes]
         if prod(batch) and (made.refuses or any(result.size for result in results)):
             flags = [np.empty(batch)] if made.refuses else []
             made.kernel.run(list(arguments.values()), batch, [*results, *flags])
-            self._open(key, "batch" if batch else "single")
+            self._enable_native(key, "batch" if batch else "single")
             if flags and flags[0].any():
-                self._look_at(key, arguments, batch, flags[0], results)
+                self._handle_refused(key, arguments, batch, flags[0], results)
         if out is not None:
             if not direct:
                 out[...] = results[0]
             return made.rebuild([out])
         return made.rebuild([result if result.shape else result[()] for result in results])
 
-    def _look_at(self, key: Key, arguments: Arguments, batch: Shape, status: Array, results: list[Array]) -> None:
-        """Compute once more the states that break a requirement, whose status is not zero: this raises for those that
-        are refused."""
+    def _handle_refused(
+        self, key: Key, arguments: Arguments, batch: Shape, status: Array, results: list[Array]
+    ) -> None:
+        """Compute the states again that break a requirement, whose status is not zero; raises for a refused one."""
         self._check_quaternions(arguments)
         broken = status != 0.0
         if self.careful is not None:
-            self._compute_anew(key, arguments, batch, broken, results)
+            self._recompute(key, arguments, batch, broken, results)
             return
         for index in np.argwhere(broken):
-            self._state(key, arguments, batch, tuple(map(int, index)))
-        if batch and key not in self._doubtful:  # what passes is computed in Python at once from now on, not twice
+            self._run_state(key, arguments, batch, tuple(map(int, index)))
+        if batch and key not in self._batches_by_python:  # native code would compute the whole batch twice
             with lock:
-                self._doubtful |= {key}
-                self._refresh()
+                self._batches_by_python |= {key}
+                self._update_entry()
 
-    def _compute_anew(self, key: Key, arguments: Arguments, batch: Shape, broken: Array, results: list[Array]) -> None:
-        """Those states by the careful function."""
+    def _recompute(self, key: Key, arguments: Arguments, batch: Shape, broken: Array, results: list[Array]) -> None:
+        """Replace the results of the states that are `broken` by those of the careful function."""
         assert self.careful is not None
         columns = [np.broadcast_to(array, batch + core)[broken] for array, core in arguments.values()]
         rows = [column.reshape(-1, *core) for column, (_, core) in zip(columns, arguments.values(), strict=True)]
         try:
             again = self.careful.evaluate(rows, key.options)
         except KinetreeError:
-            for index in np.argwhere(broken):  # says which of all states it is
-                self._state(key, arguments, batch, tuple(map(int, index)))
+            for index in np.argwhere(broken):  # raises with the index in the whole batch
+                self._run_state(key, arguments, batch, tuple(map(int, index)))
             raise
-        for result, anew in zip(results, again if isinstance(again, tuple) else (again,), strict=True):
-            result[broken] = anew if batch else anew[0]
+        for result, new in zip(results, again if isinstance(again, tuple) else (again,), strict=True):
+            result[broken] = new if batch else new[0]
 
     def _check_quaternions(self, arguments: Arguments) -> None:
         for name, parts in self.quaternions.items():
@@ -214,10 +215,10 @@ class CompiledFunction(ABC):
 
     # -- on numbers --------------------------------------------------------------------------------------------
 
-    def _on_numbers(self, key: Key, arguments: Arguments, batch: Shape, out: Array | None) -> Any:
+    def _run_eagerly(self, key: Key, arguments: Arguments, batch: Shape, out: Array | None) -> Any:
         if self.careful is not None:
-            return self.careful._on_numbers(key, arguments, batch, out)
-        rows = [self._state(key, arguments, batch, index) for index in np.ndindex(*batch)]
+            return self.careful._run_eagerly(key, arguments, batch, out)
+        rows = [self._run_state(key, arguments, batch, index) for index in np.ndindex(*batch)]
         if rows:
             columns = zip(*(leaves for leaves, _ in rows), strict=True)
             results = [np.array(column).reshape(batch + column[0].shape) for column in columns]
@@ -226,17 +227,17 @@ class CompiledFunction(ABC):
             results = [np.empty(batch + shape) for shape in self.results]
             rebuild = tuple if len(results) > 1 else lambda leaves: leaves[0]
         else:
-            raise ArgumentError(f"{self.name} by the textbook got an empty batch, and cannot know its results")
+            raise ArgumentError(f"{self.name} got an empty batch on the textbook path, where its shapes are not known")
         if out is None:
             return rebuild([result if result.shape else result[()] for result in results])
-        as_output(out, self._one([result.shape for result in results]))[...] = results[0]
+        as_output(out, self._only_shape([result.shape for result in results]))[...] = results[0]
         return rebuild([out])
 
-    def _state(self, key: Key, arguments: Arguments, batch: Shape, index: Shape) -> tuple[list[Array], Rebuild]:
-        """One state of a batch on numbers; if it is refused, the error says which."""
+    def _run_state(self, key: Key, arguments: Arguments, batch: Shape, index: Shape) -> tuple[list[Array], Rebuild]:
+        """The results of one state of a batch on numbers; the error of a refused state names its index."""
         states = [np.broadcast_to(array, batch + core)[index] for array, core in arguments.values()]
         try:
-            with np.errstate(all="ignore"):  # NaN and infinity are results, not accidents
+            with np.errstate(all="ignore"):  # NaN and infinity are valid results
                 leaves, rebuild = flatten(self.on_numbers(key)(*states), is_result)
         except KinetreeError as error:
             self._check_quaternions(arguments)
@@ -245,8 +246,8 @@ class CompiledFunction(ABC):
             raise type(error)(f"{error}, in state {index_text(index)} of the batch") from error
         return [np.asarray(leaf, dtype=np.float64) for leaf in leaves], rebuild
 
-    def _one(self, shapes: Sequence[Shape]) -> Shape:
-        """The shape of the only result."""
+    def _only_shape(self, shapes: Sequence[Shape]) -> Shape:
+        """The shape of the only result; raises if there are several."""
         if len(shapes) != 1:
             raise ArgumentError(f"{self.name} returns {len(shapes)} arrays; out takes one")
         return shapes[0]
@@ -254,7 +255,7 @@ class CompiledFunction(ABC):
     # -- ahead of time, and native -----------------------------------------------------------------------------
 
     def prepare(self, key: Key = PLAIN, batch: bool = False) -> None:
-        """Compile ahead what calls with this key will need."""
+        """Compile the code for this key ahead of the first call."""
         if self.eager:
             return
         kind: Kind = "batch" if batch else "single"
@@ -262,13 +263,13 @@ class CompiledFunction(ABC):
             if self.careful is not None:
                 self.careful.specialization(key).kernel.load(kind)
             self.specialization(key).kernel.load(kind)
-            self._prepared = (*dict.fromkeys((*self._prepared, key)),)  # once, however often it is asked for
-            self._refresh()
+            self._prepared = (*dict.fromkeys((*self._prepared, key)),)
+            self._update_entry()
 
     def native_call(
         self, instance: object, name: str, text: str, fallback: Callable[..., Any], module: str
     ) -> Callable[..., Any] | None:
-        """The function as a built-in function bound to the instance; None where only Python can serve."""
+        """The function as a built-in function bound to the instance; None if native code cannot serve it."""
         if self.eager or not native.available() or len(self.arrays) > native.MOST_ARRAYS:
             return None
         if self.results is None:
@@ -298,39 +299,39 @@ class CompiledFunction(ABC):
                         spread_to=self.spread[1],
                     )
                 )
-                self._refresh()
+                self._update_entry()
         return self._entry.bind(instance)
 
     mapping: native.Mapping | None = None
     """How native calls read wrenches."""
 
-    def _open(self, key: Key, kind: Kind) -> None:
-        """Let native calls reach the code for this key, which is there."""
-        if (key, kind) not in self._opened:
+    def _enable_native(self, key: Key, kind: Kind) -> None:
+        """Let native calls use the code for this key, which is loaded."""
+        if (key, kind) not in self._native:
             with lock:
-                self._opened |= {(key, kind)}
-                self._refresh()
+                self._native |= {(key, kind)}
+                self._update_entry()
 
-    def _refresh(self) -> None:
-        """Behind the native entry, just that code which Python would choose too."""
+    def _update_entry(self) -> None:
+        """Give the native entry the same code that Python would choose."""
         if self._entry is not None:
-            ordered = dict.fromkeys((*self._prepared, *self._made))  # as Python looks through them
-            self._entry.set_variants([self._variant(key) for key in ordered if self._fitting(key) == key])
+            ordered = dict.fromkeys((*self._prepared, *self._specializations))  # the order of Python's choice
+            self._entry.set_variants([self._variant(key) for key in ordered if self._covering(key) == key])
 
     def _variant(self, key: Key) -> native.Variant:
-        made = self._made[key]
+        made = self._specializations[key]
         return native.Variant(
             code=made.kernel.loaded("single"),
             options=(*key.options, *self.fixed.values()),
             places=key.places,
             covers=key in self._prepared,
             has_status=made.refuses,
-            batch=None if key in self._doubtful else made.kernel.loaded("batch"),
+            batch=None if key in self._batches_by_python else made.kernel.loaded("batch"),
         )
 
 
 def one_state(name: str, value: object, core: Shape) -> Array:
-    """An argument inside a compiled function: traced or plain numbers, of one state."""
+    """An argument inside a compiled function: traced values or numbers of one state."""
     array = np.array(value, dtype=object) if is_traced(value) else as_floats(name, value, core)
     if array.shape != core:
         raise ArgumentError(f"{name} has shape {array.shape}; expected {core}, since compiled functions see one state")
@@ -347,7 +348,7 @@ def _any_traced(values: Sequence[Any], wrenches: Any) -> bool:
 
 
 def _may_be_written(out: Array, arguments: Arguments) -> bool:
-    """Whether code may write to the caller's array while it reads the others."""
+    """Whether code can write to the caller's array directly: it is contiguous and overlaps no argument."""
     if not (out.flags.c_contiguous and out.flags.aligned):
         return False
     return not any(np.may_share_memory(out, array) for array, _ in arguments.values())

@@ -1,4 +1,4 @@
-"""What a law is made of: a function, the shapes of its arrays and its options. What was compiled is not here."""
+"""The definition of a law: a function, the shapes of its arrays and its options, without any compiled code."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from kinetree.functions.bindable import Bindable
 from kinetree.functions.parameters import Parameters
 
 POSITIONS, VELOCITIES = ("q", "q0", "q1"), ("v", "a", "tau", "dv")
-"""Arguments whose shapes the robot gives."""
+"""Arguments that take their shapes from the robot."""
 
 Declared = tuple[int | str, ...]
 """A shape in which the name of an argument stands for its size."""
 Origin = tuple[Callable[..., Any], tuple[Any, ...]]
-"""A function and its arguments that make the same again, in another process."""
+"""A function and arguments that create an equal definition in another process."""
 
 
 @final
 class Definition:
-    """A function with what is declared of its arguments.
+    """A function with the declarations of its arguments.
 
-    The code that a robot keeps for a law refers to this, not to the law: so that a law that nobody refers to any more
-    can go, and its code with it.
+    The code that a robot caches for a law refers to the definition, not to the law, so that a law without other
+    references can be deallocated, and its code with it.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class Definition:
         origin: Origin | None = None,
         identity: str | None = None,
     ) -> None:
-        """`identity` names a function of the library with all that it captures, as `functions.identity` writes it:
-        equal names mean equal functions, in every process."""
+        """`identity` names a function of the library with all that it captures, as `functions.identity` does: equal
+        names mean equal functions, in every process."""
         if not callable(function):
             raise ArgumentTypeError(f"kt.compile got {short(function)}; expected a function")
         self.function = function
@@ -59,19 +59,19 @@ class Definition:
         if misnamed:
             raise ArgumentError(f"shapes names {misnamed[0]!r}, which is not an argument of {self.name}")
         self.shapes = {name: _as_declared(f"shapes[{name!r}]", shape) for name, shape in shapes.items()}
-        self.defaults = {  # of options
+        self.defaults = {  # defaults of options
             parameter.name: parameter.default
             for parameter in self.signature.parameters.values()
             if is_choice(parameter.default) and self._declared(parameter.name) is None
         }
         self.law: Callable[[], Any] = lambda: None
-        """The law it is of, while there is one."""
+        """Returns the law of this definition while it exists."""
 
     def _refuse(self, parameters: Iterable[inspect.Parameter]) -> None:
-        """Raises for a function that cannot be compiled."""
+        """Raise for a function that cannot be compiled."""
         if next(iter(self.names), None) == "self":
             raise ArgumentError(
-                f"{self.name} is a method, and self is no array: write kt.compile(self.{self.name}) in "
+                f"{self.name} is a method, and self is not an array: write kt.compile(self.{self.name}) in "
                 "__init__; what it reads from self is frozen at the first call"
             )
         for parameter in parameters:
@@ -95,10 +95,10 @@ class Definition:
     def __deepcopy__(self, memo: Any) -> Definition:
         return self
 
-    # -- its arguments -----------------------------------------------------------------------------------------
+    # -- arguments ---------------------------------------------------------------------------------------------
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """By name, defaults included."""
+        """Arguments by name, defaults included."""
         return self._parameters.bound(args, kwargs)
 
     def sorted(self, given: Mapping[str, Any]) -> tuple[dict[str, Bindable], dict[str, Any], dict[str, Any]]:
@@ -119,19 +119,19 @@ class Definition:
         values = {name: value for name, value in given.items() if name not in robots and name not in options}
         for name, value in values.items():
             if is_choice(value) and self._declared(name) is None:
-                hint = "a robot, such as kt.load gives" if name == "robot" else "a robot or an array"
+                hint = "a robot, such as kt.load returns" if name == "robot" else "a robot or an array"
                 raise ArgumentTypeError(
                     f"{name} is {short(value)}; expected {hint}; an option needs a default value in {self.name}"
                 )
         return robots, options, values
 
     def shape_of(self, name: str, robots: Mapping[str, Bindable]) -> Shape:
-        """Of an argument, for one state."""
+        """The shape of an argument for one state."""
         declared = self._declared(name)
         robot = next(iter(robots.values()), None)
         if declared is None or (robot is None and any(isinstance(n, str) for n in declared)):
             if name == "robot":
-                raise ArgumentTypeError(f"{self.name} takes a robot, such as kt.load gives; bind takes it by name")
+                raise ArgumentTypeError(f"{self.name} takes a robot, such as kt.load returns; bind takes it by name")
             known = f"only {', '.join((*POSITIONS, *VELOCITIES))} take theirs from a robot"
             raise ArgumentError(
                 f"{self.name} has an argument {name!r} of unknown shape; give it as "
@@ -140,14 +140,14 @@ class Definition:
         return tuple(n if isinstance(n, int) else robot.nq if n in POSITIONS else robot.nv for n in declared)  # type: ignore[union-attr]
 
     def is_configuration(self, name: str) -> bool:
-        """Whether an argument is a q, that is declared like one or has no other shape."""
+        """Whether an argument is a configuration: named q, q0 or q1 without another shape, or declared like one."""
         return self._declared(name) in [(position,) for position in POSITIONS]
 
     def _declared(self, name: str) -> Declared | None:
         return self.shapes.get(name, (name,) if name in (*POSITIONS, *VELOCITIES) else None)
 
     def apply(self, named: Mapping[str, Any]) -> Any:
-        """The function itself, of arguments by name; what NumPy says about traced values is said in other words."""
+        """The result of the function for arguments by name; NumPy's errors about traced values are reworded."""
         given = inspect.BoundArguments(self.signature, dict(named))
         try:
             return self.function(*given.args, **given.kwargs)
@@ -159,12 +159,12 @@ class Definition:
 
 
 def is_choice(value: object) -> bool:
-    """What an option may be."""
+    """Whether a value can be that of an option."""
     return value is None or isinstance(value, (str, bool, np.bool_, Enum))
 
 
 def found_by_name(function: Any) -> Any:
-    """What its module has under its name; None if nothing."""
+    """The object that the function's module has under its qualified name, or None."""
     found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
     for part in getattr(function, "__qualname__", "<no name>").split("."):
         found = getattr(found, part, None)

@@ -1,6 +1,6 @@
-"""Jacobian, gradient and Hessian of any compiled function, with respect to any of its arguments, compiled as well.
+"""Jacobian, gradient and Hessian of any compiled function with respect to any of its arguments, also compiled.
 
-With respect to a configuration, derivatives are those along velocities: of f(q ⊕ dv) at dv = 0, (…, nv).
+Derivatives with respect to a configuration are on its tangent space: those of f(q ⊕ dv) at dv = 0, (…, nv).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Mode = Literal["auto", "forward", "reverse"]
 MODES: tuple[Mode, ...] = ("auto", "forward", "reverse")
 
 _fresh = count(-1, -1)
-"""Positions of symbols that stand for an argument while it is differentiated by; no input has them."""
+"""Positions of symbols that stand for the argument of a derivative; they are negative, unlike those of inputs."""
 
 
 def jacobian(
@@ -43,12 +43,12 @@ def jacobian(
     *,
     shapes: Mapping[str, Any] | None = None,
 ) -> Law:
-    """The function's derivative: of every result of shape (…) an array (…, n), n numbers of the argument `wrt`.
+    """The Jacobian of a function: an array (…, n) for every result of shape (…), with n numbers of the argument `wrt`.
 
-    The function is a law, or could be one, or is a quantity such as `kt.Robot.gravity_forces`; of a bound law, or of a
-    quantity of one robot, the derivative is bound as well. Several names in `wrt` give a tuple. `mode` chooses how
-    derivatives are carried through the graph: forward, from the arguments, or in reverse, from the results; by
-    default from the side with fewer numbers.
+    The function is a law, a function that could be compiled as one, or a quantity such as `kt.Robot.gravity_forces`.
+    The derivative of a bound law, or of a quantity of one robot, is bound as well. Several names in `wrt` give a tuple.
+    `mode` is the direction of differentiation: forward, from the arguments, or reverse, from the results; by default it
+    starts from the side with fewer numbers.
     """
     return _derivative_of(function, "jacobian", wrt, one_of("mode", mode, MODES), shapes)
 
@@ -56,30 +56,30 @@ def jacobian(
 def gradient(
     function: Callable[..., Any], wrt: str | Sequence[str] = "q", *, shapes: Mapping[str, Any] | None = None
 ) -> Law:
-    """The derivative of a function that returns one number, (n,), in reverse."""
+    """The gradient (n,) of a function that returns one number, by reverse differentiation."""
     return _derivative_of(function, "gradient", wrt, "reverse", shapes)
 
 
 def hessian(
     function: Callable[..., Any], wrt: str | Sequence[str] = "q", *, shapes: Mapping[str, Any] | None = None
 ) -> Law:
-    """The second derivative of a function that returns one number, (n, n), exactly symmetric.
+    """The Hessian (n, n) of a function that returns one number, exactly symmetric.
 
-    With respect to a configuration with quaternions it is that of f(q ⊕ dv) at dv = 0. Several names in `wrt` give the
-    blocks on the diagonal, one for each; a mixed block is a `jacobian` of a `gradient`.
+    With respect to a configuration with quaternions it is that of f(q ⊕ dv) at dv = 0. Several names in `wrt` give one
+    diagonal block each; a mixed block is a `jacobian` of a `gradient`.
     """
     return _derivative_of(function, "hessian", wrt, "auto", shapes)
 
 
 Kind = Literal["jacobian", "gradient", "hessian"]
 Differentiate = Callable[[list[Array], list[Any]], list[Array]]
-"""From the results and the directions (columns) to derivatives, whose last axes are over the columns."""
+"""A function of results and directions (columns) that returns derivatives, whose last axes are over the columns."""
 
 
 def _derivative_of(
     function: Any, kind: Kind, wrt: str | Sequence[str], mode: Mode, shapes: Mapping[str, Any] | None
 ) -> Any:
-    """The derivative of a law, once for all who ask for the same; that of a bound law is bound."""
+    """The derivative of a law, cached in the law; the derivative of a bound law is bound."""
     found = law_of(function, shapes)
     if not isinstance(wrt, (str, Sequence)):
         raise ArgumentTypeError(f"wrt is {short(wrt)}; expected the name of an argument, or several")
@@ -120,7 +120,7 @@ def _kinds(mode: Mode) -> dict[Kind, Differentiate]:
 
 
 def _by_argument(law: Definition, named: dict[str, Any], name: str, kind_of: Differentiate, order: int) -> Any:
-    """The derivative with respect to one argument, this and the others given as nodes or numbers."""
+    """The derivative with respect to one argument; arguments are nodes or numbers."""
     given = named[name]
     if isinstance(given, Bindable):
         raise ArgumentTypeError(f"{name} is a robot; a derivative is with respect to an array or a number")
@@ -130,7 +130,7 @@ def _by_argument(law: Definition, named: dict[str, Any], name: str, kind_of: Dif
     for index in np.ndindex(*fresh.shape):
         fresh[index] = symbol(next(_fresh))
     with collected_requirements() as conditions:
-        result = law.apply({**named, name: fresh.copy() if fresh.shape else fresh[()]})  # it may write into its own
+        result = law.apply({**named, name: fresh.copy() if fresh.shape else fresh[()]})  # the law may write into it
     leaves, rebuild = flatten(result, is_result)
     rates, axes = _directions(law, named, name, fresh)
     columns = [_nonzero(fresh, column) for column in rates]
@@ -146,7 +146,7 @@ def _by_argument(law: Definition, named: dict[str, Any], name: str, kind_of: Dif
 
 
 def _directions(law: Definition, named: Mapping[str, Any], name: str, fresh: Array) -> tuple[Array, tuple[int, ...]]:
-    """The rates of the argument along every column, one row each, and the axes that the columns make."""
+    """The rates of the argument along every column, one row each, and the shape of the axes over columns."""
     robot = next((value for value in named.values() if isinstance(value, Bindable)), None)
     if robot is not None and law.is_configuration(name):
         return position_rates(robot.model, fresh).T, (robot.nv,)
@@ -159,7 +159,7 @@ def _nonzero(fresh: Array, rates: Array) -> dict[Node, Any]:
 
 
 def _shaped(array: Array, axes: tuple[int, ...], order: int, put: Callable[[Any], Any]) -> Array:
-    """The derivative with its argument put in, and its last axes, over columns, shaped like the argument."""
+    """The derivative with its argument substituted, and its last axes, over columns, shaped like the argument."""
     filled = np.empty(array.size, dtype=object)
     for k, value in enumerate(array.ravel()):
         filled[k] = put(value)
@@ -167,7 +167,7 @@ def _shaped(array: Array, axes: tuple[int, ...], order: int, put: Callable[[Any]
 
 
 def _substitution(used: list[Any], symbols: Iterable[Node], values: Iterable[Node]) -> Callable[[Any], Any]:
-    """A function from what depends on the symbols to the same of the values."""
+    """A function that replaces the symbols in a node by the values."""
     new: dict[Node, Node] = dict(zip(symbols, values, strict=True))
     for node in reachable([value for value in used if type(value) is Node]):
         if node not in new:
@@ -176,9 +176,9 @@ def _substitution(used: list[Any], symbols: Iterable[Node], values: Iterable[Nod
 
 
 def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str, Any]) -> Any:
-    """The derivative by the textbook: its graph, evaluated node by node."""
+    """The derivative on numbers: its graph, evaluated node by node."""
     importing("kinetree.compiler.graph.trace")
-    from kinetree.compiler.graph import trace  # noqa: F401, PLC0415 - lets nodes be operands; slow to load
+    from kinetree.compiler.graph import trace  # noqa: F401, PLC0415 - registers nodes as operands; slow to load
 
     robots = {name: value for name, value in named.items() if isinstance(value, Bindable) or is_choice(value)}
     arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items() if name not in robots}
@@ -198,7 +198,7 @@ def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str,
         nodes += [as_node(condition) for condition in conditions]
         numbers = Graph(next(position), tuple(nodes)).evaluate([x for array in arrays.values() for x in array.ravel()])
     if not all(numbers[len(numbers) - len(conditions) :]):
-        law.apply({**robots, **arrays})  # raises, if there is a reason to
+        law.apply({**robots, **arrays})  # raises if the state is refused
     results, start = [], 0
     for shape in shapes:
         results.append(np.array(numbers[start : start + prod(shape)], dtype=np.float64).reshape(shape))
@@ -236,7 +236,7 @@ def _hessian(f: Node, columns: list[Any]) -> Array:
     for i, j in np.ndindex(n, n):
         H[i, j] = rows[i].get(j, as_node(0.0))
     if any(type(rate) is Node for column in columns for rate in column.values()):
-        H = (H + H.T) * 0.5  # derivatives along turns do not commute; those of f(q ⊕ dv) are the mean of both orders
+        H = (H + H.T) * 0.5  # derivatives along rotations do not commute; that of f(q ⊕ dv) is the mean of both orders
     return ops.mirrored(H)
 
 

@@ -1,9 +1,9 @@
-"""What a formula of the library is made of, as a text that is the same in every process: its code is found by it on
-the disk, without running the formula.
+"""The identity of a formula: a text that is the same in every process, by which its code is found on disk without
+tracing.
 
-Equal texts must mean equal formulas. So a text tells all values that a formula freezes, exactly, and there is none for
-what may be another thing next time: classes and functions of a user's, whose sources nobody looks at, and what can be
-changed, such as lists. Formulas with such parts are traced in every process, and known by their graph.
+Equal texts must mean equal formulas. So the text contains the exact values that a formula freezes. Parts that may
+change have no text: a user's classes and functions, whose sources are not checked, and mutable objects such as lists.
+Formulas with such parts are traced in every process, and their code is found by their graph.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class _Foreign(Exception):
-    """Of a part that has no text."""
+    """Raised for a part that has no text."""
 
 
 def identity(*parts: Any) -> str | None:
-    """The parts as a text: numbers, strings, classes and frozen dataclasses of the library, robots, tuples of these.
-    None if there is anything else in them."""
+    """The text of parts: numbers, strings, classes and frozen dataclasses of the library, robots, tuples of these. None
+    if there is anything else in them."""
     try:
         return ", ".join(map(_text, parts))
     except _Foreign:
@@ -36,7 +36,7 @@ def identity(*parts: Any) -> str | None:
 
 
 def is_own_function(function: Any) -> bool:
-    """Whether a function comes from the library's sources; what it captures is another matter."""
+    """Whether a function comes from the library's sources, whatever it captures."""
     owner = getattr(function, "__self__", None)
     if owner is not None:
         return _is_own(type(owner))
@@ -62,21 +62,21 @@ def _text(part: Any) -> str:
 
 
 def _is_plain(function: FunctionType) -> bool:
-    """Whether a function is one of the library's that captures nothing: its module has it, or the law made of it."""
+    """Whether a function of the library captures nothing: its module has it, or the law made of it."""
     found = found_by_name(function)
     is_found = found is function or getattr(found, "function", None) is function
     return is_found and function.__closure__ is None and is_own_function(function)
 
 
 def _is_own(kind: type) -> bool:
-    """Whether a class is one of the library's, as its sources have it: found there by its name, and no method of it or
-    of those it is derived from was replaced by one from elsewhere."""
+    """Whether a class is that of the library's sources: found by its name, and no method of it or of its base classes
+    was replaced by one from elsewhere."""
     is_found = found_by_name(kind) is kind
     return is_found and _is_library(kind.__module__) and all(_is_library(module) for module in _origins(kind))
 
 
 def _origins(kind: type) -> Iterator[str]:
-    """The modules that methods and properties come from."""
+    """The modules that define the methods and properties of a class."""
     for base in kind.__mro__:
         for name, value in vars(base).items():
             function = getattr(value, "fget", None) or getattr(value, "func", None) or value

@@ -1,4 +1,4 @@
-"""Functions of the user's own, compiled like the library's: traced together with the algorithms they call.
+"""Compiled functions of the user, which are traced together with the algorithms they call.
 
 @kt.compile(shapes={"target": (3,)})
 def law(robot, q, v, target): ...
@@ -30,16 +30,16 @@ def compile(function: Callable[..., Any], *, shapes: Mapping[str, Any] | None = 
 @overload
 def compile(*, shapes: Mapping[str, Any] | None = None) -> Callable[[Callable[..., Any]], Law]: ...
 def compile(function: Any = None, *, shapes: Mapping[str, Any] | None = None) -> Any:
-    """Compile a function of a robot and of arrays, of one state; the compiled one takes one state or a batch.
+    """Compile a function of a robot and of arrays. It is written for one state; the result takes one state or a batch.
 
-    `shapes` gives the shape of every array for one state, () for a number; q, v, a, tau (and q0, q1, dv) take theirs
-    from the robot, and so does what is declared like them: `shapes={"posture": "q", "gain": ("v", "v")}`.
+    `shapes` gives the shape of every array for one state, () for a number. The arrays q, v, a, tau (and q0, q1, dv)
+    take their shapes from the robot; so do those declared like them: `shapes={"posture": "q", "gain": ("v", "v")}`.
 
-    The function is traced when it is first called with a robot: it may use NumPy's arithmetic and indexing, the
-    functions `kt.sin`, `kt.where`, …, `kt.linalg`, and every quantity of the robot and its frames. Python's own `if`
-    and loops act while tracing; values it captures are frozen then. Its result may be an array or a number, or a tuple,
-    list or dict of them. An argument whose default is a string, True, False, None or an enum's member is an option: the
-    function is compiled anew for every value it is given.
+    The function is traced at its first call with a robot. It may use NumPy's arithmetic and indexing, the functions
+    `kt.sin`, `kt.where`, …, `kt.linalg`, and every quantity of the robot and its frames. Python's `if` and loops run
+    while tracing, and captured values are frozen then. The result may be an array or a number, or a tuple, list or dict
+    of them. An argument whose default is a string, True, False, None or a member of an enum is an option: the function
+    is compiled for every value of it.
     """
     if function is None:
         return lambda inner: compile(inner, shapes=shapes)
@@ -47,14 +47,14 @@ def compile(function: Any = None, *, shapes: Mapping[str, Any] | None = None) ->
 
 
 def zeros(shape: int | Sequence[int]) -> Array:
-    """Zeros to be written into: in a compiled function they can hold traced values, which those of NumPy cannot."""
+    """An array of zeros that can be written to: in a compiled function it holds traced values, unlike `np.zeros`."""
     size = as_shape("shape", shape)
     return np.full(size, constant(0.0), dtype=object) if tracing() else np.zeros(size)
 
 
 @final
 class Law:
-    """A function that is compiled for each robot it is called with."""
+    """A function that is compiled for each robot that it is called with."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
@@ -64,14 +64,14 @@ class Law:
         self.__name__ = definition.name
         update_wrapper(self, definition.function)
         self._derivatives: dict[Any, Law] = {}
-        """Those that were asked for, by kind and argument."""
+        """Derivatives of this law, by kind and argument."""
         self._key = object()
-        """Under which robots keep what they have of this law; they must not keep the law itself."""
-        self._keepers: list[weakref.ref[Bindable]] = []
+        """The key of this law in the caches of robots, which must not refer to the law itself."""
+        self._robots: list[weakref.ref[Bindable]] = []
         self._robotless: dict[Any, Any] = {}
         self._latest: Callable[[], BoundLaw | None] = lambda: None
         definition.law = weakref.ref(self)
-        weakref.finalize(self, _forget, self._key, self._keepers).atexit = False
+        weakref.finalize(self, _clear_caches, self._key, self._robots).atexit = False
 
     __name__: str
     __qualname__: str
@@ -91,7 +91,7 @@ class Law:
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The function's result; arrays may have leading batch axes, which broadcast."""
+        """The result of the function; arrays may have leading batch axes, which broadcast."""
         call = args[0]._functions.get(self._key) if args and isinstance(args[0], Bindable) else None
         return self._first_call(args, kwargs) if call is None else call(*args[1:], **kwargs)
 
@@ -103,12 +103,12 @@ class Law:
         return self.bound(robots, options).call(**values, out=out)
 
     def bind(self, *robots: Bindable, **options: Any) -> Callable[..., Any]:
-        """The function of the other arguments, for these robots and options; calls of it have the least overhead."""
+        """A function of the remaining arguments, for these robots and options: the call with the least overhead."""
         call: Callable[..., Any] = self.inspect(*robots, **options).call
         return call
 
     def inspect(self, *robots: Bindable, **options: Any) -> BoundLaw:
-        """What it is compiled to for these robots and options: `.graph`, `.llvm`, `.assembly`."""
+        """The compiled function for these robots and options, with `.graph`, `.llvm` and `.assembly`."""
         try:
             given = self.signature.bind_partial(*robots, **options).arguments
         except TypeError as error:
@@ -122,9 +122,9 @@ class Law:
         return self.bound(bound, chosen)
 
     def bound(self, robots: dict[str, Bindable], options: dict[str, Any]) -> BoundLaw:
-        """What there is of it for these robots and options, which are sorted out already."""
+        """The law bound to these robots and options."""
         is_plain = not options and list(robots) == list(self.definition.names[:1])
-        chosen = tuple((name, type(value), value) for name, value in options.items())  # some are equal to other types
+        chosen = tuple((name, type(value), value) for name, value in options.items())  # a StrEnum equals its string
         key = () if is_plain else (tuple(robots.items()), chosen)
         first = next(iter(robots.values()), None)
         bound: BoundLaw = self.kept(first, key, lambda: BoundLaw(self.definition, robots, options).call).__self__
@@ -133,26 +133,26 @@ class Law:
         return bound
 
     def kept(self, robot: Bindable | None, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """What was made for this key, of a robot or of none; it lives as long as both the robot and the law."""
+        """The object made for this key, of a robot or of none, cached while both the robot and the law exist."""
         known = self._robotless if robot is None else robot._functions
-        place = (self._key, *key) if key else self._key
-        if place not in known:
+        cache_key = (self._key, *key) if key else self._key
+        if cache_key not in known:
             with lock:
-                if place not in known:
-                    known.setdefault(place, make())  # a signal handler may have made it meanwhile
+                if cache_key not in known:
+                    known.setdefault(cache_key, make())  # a signal handler may have made it meanwhile
                     if robot is not None:
-                        self._keepers[:] = [*filter(_is_alive, self._keepers), weakref.ref(robot)]
-        return known[place]
+                        self._robots[:] = [*filter(_is_alive, self._robots), weakref.ref(robot)]
+        return known[cache_key]
 
     def apply(self, named: Mapping[str, Any]) -> Any:
-        """The function itself, of arguments by name."""
+        """The result of the uncompiled function for arguments by name."""
         return self.definition.apply(named)
 
-    # -- what became of it -------------------------------------------------------------------------------------
+    # -- compiled code -----------------------------------------------------------------------------------------
 
     @property
     def graph(self) -> Any:
-        """The operations it was last compiled to: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
+        """The graph that it was last compiled to: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
         return self._last().graph
 
     @property
@@ -162,7 +162,7 @@ class Law:
 
     @property
     def assembly(self) -> str:
-        """The same as machine instructions."""
+        """Machine instructions of the kernel for one state, as last compiled."""
         return self._last().assembly
 
     def _last(self) -> BoundLaw:
@@ -176,34 +176,34 @@ def _is_alive(reference: weakref.ref[Bindable]) -> bool:
     return reference() is not None
 
 
-def _forget(key: object, keepers: Sequence[weakref.ref[Bindable]]) -> None:
-    """Of a law that is gone, let go what robots keep."""
-    for keeper in keepers:
-        robot = keeper()
+def _clear_caches(key: object, robots: Sequence[weakref.ref[Bindable]]) -> None:
+    """Remove the code of a deallocated law from the caches of robots."""
+    for reference in robots:
+        robot = reference()
         if robot is not None:
             for known in list(robot._functions):
                 if known is key or (type(known) is tuple and known[0] is key):
                     robot._functions.pop(known, None)
 
 
-# -- what else can be compiled and differentiated ----------------------------------------------------------------------
+# -- laws of other callables -------------------------------------------------------------------------------------------
 
 
 class Found(NamedTuple):
-    """A law, and the robots and options it was found with, if it was."""
+    """The law of a callable, and the robots and options that the callable is bound to, if any."""
 
     law: Law
     robots: dict[str, Bindable] | None = None
     options: dict[str, Any] | None = None
 
     def bound(self, other: Law | None = None) -> Any:
-        """The law, or another of the same arguments, for its robots and options."""
+        """The law, or another one with the same arguments, bound to these robots and options."""
         law = self.law if other is None else other
         return law if self.robots is None else law.bound(self.robots, self.options or {}).call
 
 
 def law_of(function: Any, shapes: Mapping[str, Any] | None = None) -> Found:
-    """The law of a function: of a law itself, of a bound law, or of what says by `_as_law` which law it is."""
+    """The law of a callable: a law, a bound law, an object with `_as_law`, or any function."""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     found = None
     if isinstance(function, Law):
@@ -217,5 +217,5 @@ def law_of(function: Any, shapes: Mapping[str, Any] | None = None) -> Found:
     if found is None:
         return Found(Law(Definition(function, shapes or {})))
     if shapes:
-        raise ArgumentError(f"{found.law.__name__} already knows its shapes; they cannot be given again")
+        raise ArgumentError(f"{found.law.__name__} already knows its shapes; shapes cannot be given again")
     return found

@@ -1,4 +1,4 @@
-"""Reading the arguments of a call by name, as Python does, with sentences for those that do not fit."""
+"""Arguments of a call by name, bound as Python does it, with one sentence for arguments that do not fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kinetree.errors import ArgumentTypeError, unknown
 
 
 class Parameters:
-    """Those of a function of this name and signature."""
+    """The parameters of a function with this name and signature."""
 
     def __init__(self, name: str, signature: inspect.Signature) -> None:
         self.name, self.signature = name, signature

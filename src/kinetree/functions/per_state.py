@@ -1,6 +1,6 @@
-"""Functions of the library that need no robot: written for one state, called with one or with a batch.
+"""Functions of the library without a robot: written for one state, called with one state or a batch.
 
-They are compiled like a law, when they are first called, once for every choice among their options.
+They are compiled like a law at their first call, once for every choice of their options.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Shapes = Mapping[str, tuple[int, ...]]
 def per_state(
     shapes: Callable[..., Shapes] | Shapes, **choices: Iterable[str]
 ) -> Callable[[Callable[..., Any]], Callable[..., Array]]:
-    """Let a function of arrays of one state take batches of them, and `out`.
+    """A decorator that lets a function of arrays of one state take batches, and `out`.
 
-    `shapes` are those of its arrays, or a function of its choices that returns them; its last arguments, named in
-    `choices`, are each one of some words.
+    `shapes` has the shapes of its arrays, or is a function of its choices that returns them. The last arguments are
+    options: `choices` has their names and allowed words.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Array]:
@@ -72,6 +72,6 @@ def per_state(
 
 @cache
 def _with_out(function: Callable[..., Any]) -> inspect.Signature:
-    """What calls may give."""
+    """The signature with the additional keyword `out`."""
     given = inspect.signature(function).parameters.values()
     return inspect.Signature([*given, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)])

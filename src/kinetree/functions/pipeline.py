@@ -1,7 +1,7 @@
-"""A formula, a solver, and what is read from its solution, as one call: whole-body control, differential IK, programs.
+"""A formula followed by solver stages in one call: whole-body control, differential IK, quadratic programs.
 
-Stages share memory and run one after the other in machine code. The first stage that ends with a status other than zero
-ends the call: its state is refused, which is said by `refuse`.
+Stages share memory and run one after the other in machine code. A stage that ends with a status other than zero ends
+the call: the state is refused, and `refuse` handles it.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ class Pipeline(CompiledFunction):
         self.name, self.arrays, self.results = name, dict(arrays), tuple(results.values())
 
     first: BoundLaw | None = None
-    """The formula at its beginning, of the first arrays, if there is one."""
+    """The formula that runs first, of some of the arrays, if there is one."""
     between: tuple[str, ...] = ()
-    """Names of what the formula gives."""
+    """Names of the results of the formula."""
 
     @abstractmethod
     def stages(self, places: Mapping[str, Place]) -> list[Stage]:
-        """All stages but the formula, from where its results and the arrays are."""
+        """All stages after the formula, given the places of its results and of the arrays."""
 
     @abstractmethod
     def refuse(self, status: int, given: list[Array], results: list[Array]) -> None:
         """Raise for a state that ended with this status, or write other results."""
 
     def formula(self, key: Key) -> Callable[..., Any]:
-        raise NotImplementedError  # there is none for all stages together
+        raise NotImplementedError  # solver stages have no formula
 
     # -- machine code ------------------------------------------------------------------------------------------
 
@@ -72,14 +72,16 @@ class Pipeline(CompiledFunction):
         return Layout(inputs, (*map(prod, self._shapes), 1))
 
     def specialization(self, key: Key = PLAIN) -> Any:
-        self._made[PLAIN] = self._code  # type: ignore[assignment]  # it has all that calls need
+        self._specializations[PLAIN] = self._code  # type: ignore[assignment]  # it has all that calls need
         return self._code
 
     def prepare(self, key: Key = PLAIN, batch: bool = False) -> None:
-        """Compile ahead; there is one code for one state and for batches."""
+        """Compile ahead of the first call; the same code serves one state and batches."""
         super().prepare(key)
 
-    def _look_at(self, key: Key, arguments: Arguments, batch: Shape, status: Array, results: list[Array]) -> None:
+    def _handle_refused(
+        self, key: Key, arguments: Arguments, batch: Shape, status: Array, results: list[Array]
+    ) -> None:
         for where in np.argwhere(status != 0.0):
             index = tuple(map(int, where))
             given = [np.broadcast_to(array, batch + core)[index] for array, core in arguments.values()]
@@ -92,7 +94,7 @@ class Pipeline(CompiledFunction):
 
     def _inline(self, values: Sequence[Any], options: tuple[str, ...], wrenches: Any, out: Array | None) -> Any:
         for (name, core), value in zip(self.arrays.items(), values, strict=True):
-            as_floats(name, value, core)  # says that solvers belong outside of compiled functions
+            as_floats(name, value, core)  # raises for traced values, with a hint
         raise ArgumentError(f"{self.name} cannot be part of a compiled function; call it outside")
 
     # -- on numbers --------------------------------------------------------------------------------------------
@@ -101,7 +103,7 @@ class Pipeline(CompiledFunction):
         return self._run_on_numbers
 
     def _run_on_numbers(self, *given: Array) -> Any:
-        """The formula as it is written, then the stages."""
+        """The results of the formula as it is written, then of the stages."""
         arrays = dict(zip(self.arrays, given, strict=True))
         if self.first is not None:
             parts = self.first.call(*(arrays[name] for name in self.first.arrays))
@@ -117,7 +119,7 @@ class Pipeline(CompiledFunction):
 
 
 class _Code:
-    """What a `Specialization` has, for stages."""
+    """The attributes of a `Specialization`, for stages."""
 
     refuses = is_flat = True
 
@@ -125,5 +127,5 @@ class _Code:
         self.kernel, self.shapes, self.is_tuple = kernel, shapes, len(shapes) > 1
 
     def rebuild(self, leaves: Any) -> Any:
-        """One array, or a tuple of them."""
+        """The only array, or a tuple of several."""
         return tuple(leaves) if self.is_tuple else leaves[0]

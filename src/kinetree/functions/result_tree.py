@@ -1,4 +1,4 @@
-"""Results of any structure: arrays and numbers in tuples, lists and dicts, taken apart and put together again."""
+"""Results of any structure: arrays and numbers in tuples, lists and dicts are flattened and rebuilt."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from kinetree.errors import ArgumentTypeError, short
 Rebuild = Callable[[Sequence[Any]], Any]
 
 
-def places(value: Any, is_leaf: Callable[[Any], bool], place: str = "result") -> list[str]:
-    """For every leaf, in order, how to get at it: result[0]["torque"]."""
+def paths(value: Any, is_leaf: Callable[[Any], bool], path: str = "result") -> list[str]:
+    """The expression of every leaf, in order, such as result[0]["torque"]."""
     if is_leaf(value):
-        return [place]
+        return [path]
     if isinstance(value, Mapping):
-        inner = [(f"{place}[{key!r}]", item) for key, item in value.items()]
+        inner = [(f"{path}[{key!r}]", item) for key, item in value.items()]
     elif hasattr(value, "_fields"):
-        inner = [(f"{place}.{name}", item) for name, item in zip(value._fields, value, strict=True)]
+        inner = [(f"{path}.{name}", item) for name, item in zip(value._fields, value, strict=True)]
     else:
-        inner = [(f"{place}[{k}]", item) for k, item in enumerate(value)]
-    return [found for name, item in inner for found in places(item, is_leaf, name)]
+        inner = [(f"{path}[{k}]", item) for k, item in enumerate(value)]
+    return [found for name, item in inner for found in paths(item, is_leaf, name)]
 
 
 def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Rebuild]:
-    """The leaves in order, and a function that makes the same structure of as many other leaves."""
+    """The leaves in order, and a function that builds the same structure from other leaves."""
     if is_leaf(value):
         return [value], lambda leaves: leaves[0]
     if isinstance(value, Mapping):

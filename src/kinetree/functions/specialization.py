@@ -1,7 +1,7 @@
 """A formula for fixed options: its graph, the structure of its results, and its machine code.
 
-What is left of a formula that has an identity is recorded on disk under it, with the digest of its graph. Where there
-is such a record, the formula is traced only if its graph is asked for, or if its machine code is not on disk.
+A record on disk, under the identity of a formula, holds the digest of its graph and the shapes of its results. With a
+record, the formula is traced only if its graph is needed, or if its machine code is not on disk.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from kinetree.compiler.runtime.call import Kernel, Shape
 from kinetree.compiler.runtime.code import Layout, LoopCarry
 from kinetree.compiler.runtime.jit import assembly_of, host, lock
 from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record
-from kinetree.functions.result_tree import Rebuild, flatten, places
+from kinetree.functions.result_tree import Rebuild, flatten, paths
 from kinetree.ops import Array
 
 
 class Specialization:
-    """`run` is the formula, a function of arrays of these shapes; its results may be any tree of arrays."""
+    """A formula `run` for arrays of these shapes; its results may be any tree of arrays."""
 
     def __init__(
         self,
@@ -38,23 +38,23 @@ class Specialization:
         always_reports: bool = False,
         carry: LoopCarry | None = None,
     ) -> None:
-        """With `always_reports` its code has the output for refused states even if there can be none; with `carry` it
-        can be run for many turns, its first results being the first arrays of the next."""
+        """With `always_reports`, the code has the output for refused states even if there can be none. With `carry`, it
+        runs in a step loop: its first results are the first arrays of the next step."""
         self.name, self._arrays, self._formula = name, arrays, run
         self._always_reports, self._carry = always_reports, carry
         self._program: Any = None
         self.rebuild: Rebuild
         self.is_flat, self.is_tuple, self.refuses = False, False, False
-        """Whether results are one array or a plain tuple of arrays; whether it is a tuple; whether states may be
-        refused, so that the last output of its code is not zero for some."""
+        """Whether the result is one array or a plain tuple of arrays; whether it is a tuple; whether states may be
+        refused: the last output of the code is then their status, not zero for a refused one."""
         record = None if identity is None else load_record(identity, host())
         if record is None:
             self._digest = self.program.digest
             shapes = list(self.program.output_shapes)
             self.shapes: tuple[Shape, ...] = tuple(shapes[:-1] if self.refuses else shapes)
             if identity is not None and self.is_flat:
-                kept = {"digest": self._digest, "shapes": self.shapes}
-                save_record(identity, host(), {**kept, "is_tuple": self.is_tuple, "refuses": self.refuses})
+                facts = {"digest": self._digest, "shapes": self.shapes}
+                save_record(identity, host(), {**facts, "is_tuple": self.is_tuple, "refuses": self.refuses})
         else:
             self._digest, self.is_flat = record["digest"], True
             self.is_tuple, self.refuses = record["is_tuple"], record["refuses"]
@@ -65,30 +65,30 @@ class Specialization:
         self.kernel = Kernel(CachedCode(self._digest, layout, host(), self._checked))
 
     def _checked(self) -> Any:
-        """The program, for code that the disk does not have."""
+        """The program, after a check that it agrees with the record."""
         if self.program.digest != self._digest:
-            raise RuntimeError(f"{self.name} was another function when its record was kept on disk")
+            raise RuntimeError(f"{self.name} was another function when its record was written to disk")
         return self.program
 
     @property
     def program(self) -> Any:
-        """The formula traced and simplified: made under the lock that loading code takes first, and no other."""
+        """The traced and simplified formula, made under the compiler's lock."""
         if self._program is None:
             importing("kinetree.compiler.program")
-            from kinetree.compiler.program import build  # noqa: PLC0415 - not needed for what the disk has
+            from kinetree.compiler.program import build  # noqa: PLC0415 - not needed if the code is on disk
 
             with lock:
                 if self._program is None:
                     program = build(self._run, list(self._arrays.values()), host(), self.name)
                     self._program = program if self._carry is None else replace(program, carry=self._carry)
-                    self._formula = _traced_already  # which may keep robots and laws
+                    self._formula = _traced_already  # the formula may refer to robots and laws
         return self._program
 
     def _run(self, *arrays: Array) -> tuple[Any, ...]:
         with collected_requirements() as conditions:
             result = self._formula(*arrays)
         leaves, self.rebuild = flatten(result, is_result)
-        self.places = places(result, is_result)
+        self.paths = paths(result, is_result)
         self.is_tuple = type(result) is tuple
         self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
         self.refuses = self._always_reports or bool(conditions)
@@ -96,11 +96,11 @@ class Specialization:
 
     @lazy
     def graph(self) -> Any:
-        """The operations: `.operations()`, `.listing()`, `.dot()`, `.svg()`; without the report of refused states."""
+        """The graph, without the output for refused states: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
         whole = self.program.graph
         names = [f"{name}{index_text(i)}" for name, core in self._arrays.items() for i in np.ndindex(*core)]
-        results = zip(self.places, self.shapes, strict=True)
-        called = [f"{place}{index_text(i)}" for place, shape in results for i in np.ndindex(*shape)]
+        results = zip(self.paths, self.shapes, strict=True)
+        called = [f"{path}{index_text(i)}" for path, shape in results for i in np.ndindex(*shape)]
         outputs = whole.outputs[:-1] if self.refuses else whole.outputs
         return replace(whole, outputs=outputs, names=tuple(names), results=tuple(called))
 
@@ -111,16 +111,16 @@ class Specialization:
 
     @property
     def assembly(self) -> str:
-        """The same as machine instructions."""
+        """Machine instructions of the kernel for one state."""
         return assembly_of(self.llvm, host())
 
 
 def _traced_already(*arrays: Array) -> Any:
-    raise RuntimeError("this formula was traced before")
+    raise RuntimeError("this formula was already traced")
 
 
 def is_result(value: Any) -> bool:
-    """An array or a number, traced or not."""
+    """Whether a value is an array or a number, traced or not."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fiub" or (value.dtype == object and all(map(_is_number, value.flat)))
     return _is_number(value)
@@ -131,5 +131,5 @@ def _is_number(value: Any) -> bool:
 
 
 def index_text(index: Sequence[int]) -> str:
-    """Such as [2, 3]; nothing for a number."""
+    """An index as text, such as [2, 3]; empty for a number."""
     return f"[{', '.join(map(str, index))}]" if index else ""

@@ -1,4 +1,4 @@
-"""A robot, its frames and constraints, and what they compute."""
+"""Robots, frames and constraints, and the quantities that they compute."""
 
 from kinetree.robot.robot import Robot, as_robot
 

@@ -28,32 +28,32 @@ POINTS: tuple[Point, ...] = ("world", "base", "center-of-mass")
 
 
 class CentroidalQuantities(HasQuantities):
-    """What a `Robot` knows of itself as a whole, of all that moves. 6-vectors are about the centre of mass G, in world
-    axes, in the robot's `spatial_order`. Orin, Goswami and Lee 2013."""
+    """Quantities of a `Robot` as a whole, of all moving links. 6-vectors are about the centre of mass G, in world axes,
+    in the robot's `spatial_order`. Orin, Goswami and Lee 2013."""
 
     @property
     def _robot(self) -> Robot:
-        return cast("Robot", self)  # the one class that has these quantities
+        return cast("Robot", self)  # the only class with these quantities
 
     # -- centre of mass ----------------------------------------------------------------------------------------
 
     @quantity(centers.center_of_mass, shapes.point, needs_mass=True)
     def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Centre of mass of all that moves, in the world, (…, 3) [m]."""
+        """The centre of mass c of all moving links in the world, (…, 3) [m]."""
 
     @quantity(centers.center_of_mass_velocity, shapes.point, needs_mass=True)
     def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """(…, 3) [m/s]."""
+        """The velocity ċ of the centre of mass, (…, 3) [m/s]."""
 
     @quantity(centers.center_of_mass_acceleration, shapes.point, needs_mass=True)
     def center_of_mass_acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
     ) -> Array:
-        """(…, 3) [m/s²], gravity not included."""
+        """The acceleration c̈ of the centre of mass, without gravity, (…, 3) [m/s²]."""
 
     @quantity(centers.center_of_mass_jacobian, shapes.three_rows, needs_mass=True)
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """J with ċ = J v, (…, 3, nv)."""
+        """The Jacobian J of the centre of mass, ċ = J v, (…, 3, nv)."""
 
     @quantity(
         center_of_mass_derivatives.center_of_mass_velocity_derivatives,
@@ -63,7 +63,7 @@ class CentroidalQuantities(HasQuantities):
         is_large=True,
     )
     def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each; the first is on the tangent space (q ⊕ dv), the second is the Jacobian."""
 
     @quantity(
         center_of_mass_derivatives.center_of_mass_acceleration_derivatives,
@@ -75,7 +75,8 @@ class CentroidalQuantities(HasQuantities):
     def center_of_mass_acceleration_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
     ) -> tuple[Array, Array, Array]:
-        """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each, q moved by `integrate`; the third is the Jacobian."""
+        """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each; the first is on the tangent space (q ⊕ dv), the third is the
+        Jacobian."""
 
     # -- momentum ----------------------------------------------------------------------------------------------
 
@@ -85,7 +86,7 @@ class CentroidalQuantities(HasQuantities):
 
     @quantity(centroidal.centroidal_momentum_matrix, shapes.six_rows, needs_mass=True)
     def centroidal_momentum_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """A_G with h_G = A_G v, (…, 6, nv)."""
+        """The centroidal momentum matrix A_G, h_G = A_G v, (…, 6, nv)."""
 
     @quantity(centroidal.centroidal_momentum_bias, shapes.six, needs_mass=True)
     def centroidal_momentum_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
@@ -93,8 +94,8 @@ class CentroidalQuantities(HasQuantities):
 
     @quantity(centroidal.centroidal_momentum_rate, shapes.six, needs_mass=True)
     def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
-        """ḣ_G = A_G a + Ȧ_G v, (…, 6) [N, N m]: the sum of all external forces and of their moments about G, weight
-        included."""
+        """ḣ_G = A_G a + Ȧ_G v, (…, 6) [N, N m]: the sum of all external forces, including weight, and of their moments
+        about G."""
 
     @quantity(centroidal_derivatives.centroidal_momentum_matrix_rate, shapes.six_rows, needs_mass=True)
     def centroidal_momentum_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
@@ -106,8 +107,8 @@ class CentroidalQuantities(HasQuantities):
     def centroidal_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
     ) -> tuple[Array, Array, Array, Array]:
-        """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a, (…, 6, nv) each, q moved by `integrate`; the last is A_G, and so is
-        ∂h_G/∂v."""
+        """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a, (…, 6, nv) each; ∂/∂q is on the tangent space (q ⊕ dv), the last is
+        A_G, and so is ∂h_G/∂v."""
 
     # -- as one body -------------------------------------------------------------------------------------------
 
@@ -118,24 +119,25 @@ class CentroidalQuantities(HasQuantities):
 
     @quantity(locked.locked_inertia_rate, shapes.three_by_three, needs_mass=True)
     def locked_inertia_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """L̇ along v, (…, 3, 3) [kg m²/s]."""
+        """L̇, the time derivative of the locked inertia along v, (…, 3, 3) [kg m²/s]."""
 
     @quantity(locked.average_velocity, shapes.six, needs_mass=True)
     def average_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """[ċ, ω̄], the average spatial velocity: that of one body with the locked inertia and the momentum of the robot,
-        (…, 6) [m/s, rad/s]; ω̄ is NaN where all mass lies on one line."""
+        """[ċ, ω̄], the average spatial velocity, (…, 6) [m/s, rad/s]: that of one body with the locked inertia and the
+        momentum of the robot. ω̄ is NaN if all mass lies on one line."""
 
     @quantity(locked.gesticulation, shapes.point, needs_mass=True)
     def gesticulation(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """L̇ ω̄ - ω̄ × L ω̄, by which k̇_G = L ω̄̇ + L̇ ω̄ differs from Euler's equation of one rigid body, (…, 3) [N m]."""
+        """The moment of internal motion (gesticulation) L̇ ω̄ - ω̄ × L ω̄, (…, 3) [N m]: the difference of
+        k̇_G = L ω̄̇ + L̇ ω̄ from Euler's equation of one rigid body."""
 
     def average_angular_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """ω̄ = L⁻¹ k_G, in world axes, (…, 3) [rad/s]; in general no frame turns with it."""
+        """ω̄ = L⁻¹ k_G in world axes, (…, 3) [rad/s]; in general it is not the angular velocity of any frame."""
         return unpack_last(self.average_velocity(q, v), self.model.spatial_order)[1]
 
     def locked_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """v_b + M_b⁻¹ M_bj v_j: the velocity of the base, as v has it, at which the robot with locked joints had the
-        same momentum, (…, 6) [m/s, rad/s]. It is the average velocity, at the base."""
+        """v_b + M_b⁻¹ M_bj v_j, (…, 6) [m/s, rad/s]: the base velocity, in the convention of v, at which the robot with
+        locked joints has the same momentum. It is the average velocity at the base."""
         joint, order = self._floating_base("locked velocity"), self.model.spatial_order
         linear, angular = unpack_last(self.average_velocity(q, v), order)
         pose = self._robot.frame(self.model.frames[0].name).pose(q)
@@ -153,9 +155,9 @@ class CentroidalQuantities(HasQuantities):
     # -- about other points ------------------------------------------------------------------------------------
 
     def momentum(self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world") -> Array:
-        """Total linear momentum, and angular momentum about a point, in world axes, (…, 6) [N s, N m s].
+        """The total linear momentum, and the angular momentum about a point, in world axes, (…, 6) [N s, N m s].
 
-        about   "world" for its origin, "base" for that of the root link, "center-of-mass", or a point (…, 3) [m]
+        about   "world" (its origin), "base" (origin of the root link), "center-of-mass", or a point (…, 3) [m]
         """
         linear, spin = unpack_last(self.centroidal_momentum(q, v), self.model.spatial_order)
         return pack_last(linear, spin + self._orbital(q, linear, about), self.model.spatial_order)
@@ -163,19 +165,19 @@ class CentroidalQuantities(HasQuantities):
     def angular_momentum_parts(
         self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world"
     ) -> tuple[Array, Array]:
-        """König: angular momentum about a point as spin k_G, about the centre of mass, and orbital momentum
-        (c - p) × m ċ of all mass moving with it, (…, 3) each [N m s]."""
+        """The angular momentum about a point p, split (König) into spin k_G about the centre of mass and orbital
+        momentum (c - p) × m ċ, (…, 3) each [N m s]."""
         linear, spin = unpack_last(self.centroidal_momentum(q, v), self.model.spatial_order)
         return spin, self._orbital(q, linear, about)
 
     def kinetic_energy_parts(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        """König: kinetic energy as ½ m ċ² and the rest, of the motion about the centre of mass, (…) each [J]."""
+        """The kinetic energy, split (König) into ½ m ċ² and the part about the centre of mass, (…) each [J]."""
         velocity = self.center_of_mass_velocity(q, v)
         of_center = 0.5 * self.model.mass * (velocity * velocity).sum(-1)
         return of_center, self._robot.kinetic_energy(q, v) - of_center
 
     def _orbital(self, q: ArrayLike, linear: Array, about: Point | ArrayLike) -> Array:
-        """(c - p) × m ċ."""
+        """The orbital momentum (c - p) × m ċ."""
         if isinstance(about, str) and one_of("about", about, POINTS) == "center-of-mass":
             return 0.0 * linear
         r = self.center_of_mass(q)
@@ -188,8 +190,8 @@ class CentroidalQuantities(HasQuantities):
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def floating_base_blocks(self, q: ArrayLike, v: ArrayLike) -> FloatingBaseBlocks:
-        """Mass matrix and bias forces by base and joints: .M_b .M_bj .M_j .h_b .h_j, the selection .S_b; and what
-        follows from them alone: .mass, .center, .centroidal_momentum_matrix, .centroidal_momentum_bias."""
+        """The blocks of mass matrix and bias forces for base and joints: .M_b .M_bj .M_j .h_b .h_j, the selection .S_b;
+        and results of these blocks: .mass, .center, .centroidal_momentum_matrix, .centroidal_momentum_bias."""
         joint, robot = self._floating_base("blocks of a floating one"), self._robot
         axes = np.eye(3)
         if joint.frame == "body":

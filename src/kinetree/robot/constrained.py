@@ -63,7 +63,7 @@ def _check(robot: Robot, constraint: Constraint) -> None:
 
 
 def motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
-    """The entries of v that belong to joints with a motor: the named ones, or those of the robot."""
+    """The entries of v of the named joints, or by default of all joints with a motor."""
     if actuated is None:
         return robot.model.actuated
     names = (actuated,) if isinstance(actuated, str) else tuple(actuated)
@@ -77,17 +77,17 @@ def motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
 
 
 def _motion_and_forces(model: Model, k: int) -> tuple[tuple[int, ...], ...]:
-    """(nv,) and (k,)."""
+    """The shapes (nv,) and (k,)."""
     return (model.nv,), (k,)
 
 
 @final
 @dataclass(frozen=True)
 class Constrained(HasQuantities):
-    """A robot under constraints, k equations in all. Immutable, hashable, picklable.
+    """A robot under constraints with k equations in all. Immutable, hashable, picklable.
 
-    The rows of each constraint, `rows`, are in world axes at the origin of its frame: linear, and of constraints with
-    six equations angular. Forces are those on the robot at that frame; of a loop, on `frame_a`, and -f on `frame_b`.
+    The equations of a constraint, at its `rows`, are in world axes at the origin of its frame: linear, then angular if
+    it has six. Forces f act on the robot at that frame; those of a loop act on `frame_a`, and -f on `frame_b`.
     """
 
     robot: Robot
@@ -99,46 +99,47 @@ class Constrained(HasQuantities):
 
     @property
     def size(self) -> int:
-        """k, the number of equations."""
+        """The number of equations k."""
         return self.equations.size
 
     @property
     def rows(self) -> tuple[slice, ...]:
-        """For each constraint, which of the k equations are its own."""
+        """The rows of each constraint among the k equations."""
         return self.equations.rows
 
     @property
     def selection_matrix(self) -> Array:
-        """S with M a + C v + G = Sᵀ τ + Jᵀ f, (motors, nv): that of the robot, or of the joints in `actuated`."""
+        """S with M a + C v + G = Sᵀ τ + Jᵀ f, (motors, nv), for the motors of the robot or the joints in `actuated`."""
         return selection(self.robot.nv, self.equations.actuated)
 
     def __repr__(self) -> str:
         return f"<Constrained {self.robot.name!r}: {len(self.constraints)} constraints, {self.size} equations>"
 
     def pinned(self, q: ArrayLike) -> Constrained:
-        """The same with every contact held where its frame is at q, (nq,); code that holds positions is made anew."""
-        held = []
+        """The same constraints with every contact fixed at the pose of its frame at q, (nq,); quantities that depend
+        on these poses are compiled again."""
+        pinned = []
         for constraint in self.constraints:
             if isinstance(constraint, Contact):
                 pose = self.robot.frame(constraint.frame).pose(q)
                 constraint = replace(constraint, at=place(constraint, pose))
-            held.append(constraint)
-        return Constrained(self.robot, replace(self.equations, constraints=tuple(held)))
+            pinned.append(constraint)
+        return Constrained(self.robot, replace(self.equations, constraints=tuple(pinned)))
 
     # -- kinematics --------------------------------------------------------------------------------------------
 
     @quantity(constrained_dynamics.jacobian, lambda model, k: (k, model.nv))
     def jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """J with ṙ = J v, (…, k, nv)."""
+        """The Jacobian J of the constraints, ṙ = J v, (…, k, nv)."""
 
     @quantity(constrained_dynamics.bias, lambda model, k: (k,))
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """J̇ v, (…, k) [m/s², rad/s²]."""
+        """The bias acceleration J̇ v, (…, k) [m/s², rad/s²]."""
 
     @quantity(constrained_dynamics.position_error, lambda model, k: (k,))
     def position_error(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """r, (…, k) [m, rad]: from where a contact is held, or from frame b of a loop, to the frame; zero for contacts
-        without `at`."""
+        """The position error r, (…, k) [m, rad], from the pose `at` of a contact, or from `frame_b` of a loop, to the
+        frame; zero for contacts without `at`."""
 
     # -- dynamics ----------------------------------------------------------------------------------------------
 
@@ -146,7 +147,7 @@ class Constrained(HasQuantities):
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
-        """a, (…, nv), and the forces f of the constraints on the robot, (…, k) [N, N m]:
+        """a, (…, nv) [rad/s² or m/s²], and the forces f of the constraints on the robot, (…, k) [N, N m]:
         M a + C v + G = τ + Jᵀ f + Σ Jᵀ w and J a + J̇ v = 0."""
 
     @quantity(
@@ -159,35 +160,36 @@ class Constrained(HasQuantities):
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """∂a/∂q, ∂a/∂v, ∂a/∂τ, (…, nv, nv) each, then ∂f/∂q, ∂f/∂v, ∂f/∂τ, (…, k, nv) each, q moved by `integrate`.
+        """∂a/∂q, ∂a/∂v, ∂a/∂τ, (…, nv, nv) each, then ∂f/∂q, ∂f/∂v, ∂f/∂τ, (…, k, nv) each.
 
-        Wrenches are held constant in their reference. Where constraints repeat each other, ∂f is one of those with the
-        same effect.
+        ∂/∂q is on the tangent space (q ⊕ dv). Wrenches are constant in their reference. If constraints are redundant,
+        ∂f is one of several with the same effect.
         """
 
     @quantity(support_consistent.inverse_dynamics, _motion_and_forces, 2)
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
-        """τ, (…, nv), and forces f, (…, k), for accelerations that the constraints allow:
+        """τ, (…, nv) [N m or N], and forces f, (…, k) [N, N m], for accelerations a that the constraints allow:
         M a + C v + G = τ + Jᵀ f + Σ Jᵀ w with the least ‖τ‖, (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + C v + G - Σ Jᵀ w).
 
-        τ is zero where there is no motor, if torques lead to a at all. If not, τ leaves the least residual
-        N_cᵀ (M a + C v + G - Σ Jᵀ w - Sᵀ τ), of which the entries without a motor are put into τ.
+        τ is zero at entries without a motor if the motors can produce a. If they cannot, τ minimizes the residual
+        N_cᵀ (M a + C v + G - Σ Jᵀ w - Sᵀ τ), whose entries without a motor are added to τ.
         """
 
     @quantity(support_consistent.nearest_torques, _motion_and_forces, 2)
     def nearest_torques(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
-        """Of all torques that lead to a, those nearest to given ones, (…, nv), and forces f, (…, k).
+        """The torques that produce a and are nearest to given ones, (…, nv), and forces f, (…, k).
 
-        With zeros they are those of `inverse_dynamics`. Torques where there is no motor do not count.
+        For tau = 0 they are those of `inverse_dynamics`. Entries without a motor do not count.
         """
 
     def impact(self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike = 0.0) -> tuple[Array, Array]:
-        """v⁺, (…, nv), and impulses p on the robot, (…, k) [N s, N m s], when frames that move at v meet what holds
-        them: M (v⁺ - v) = Jᵀ p and J v⁺ = -e J v, with restitution e from 0, plastic, to 1, elastic."""
+        """The velocity v⁺ after an impact, (…, nv), and impulses p on the robot, (…, k) [N s, N m s], when frames that
+        move at v reach their constraints: M (v⁺ - v) = Jᵀ p and J v⁺ = -e J v, with restitution e from 0 (plastic) to
+        1 (elastic)."""
         e = np.asarray(restitution)
         if e.dtype.kind in "fiu" and not np.all((e >= 0.0) & (e <= 1.0)):
             raise ArgumentError(f"restitution is {short(restitution)}; expected numbers from 0 to 1")
@@ -195,7 +197,7 @@ class Constrained(HasQuantities):
 
     @quantity(constrained_dynamics.impact, _motion_and_forces, 2)
     def _impact(self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike) -> tuple[Array, Array]:
-        """v⁺ and impulses, with the coefficient as an array (…, 1)."""
+        """v⁺ and impulses, with the coefficient of restitution as an array (…, 1)."""
 
     @quantity(
         constrained_dynamics.projector,
@@ -203,22 +205,23 @@ class Constrained(HasQuantities):
         lacks_rank=constrained_dynamics.lacks_rank,
     )
     def projector(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """N = 1 - M⁻¹ Jᵀ Λ J, (…, nv, nv): J N = 0 and N N = N."""
+        """The projector N = 1 - M⁻¹ Jᵀ Λ J, (…, nv, nv), on velocities that the constraints allow: J N = 0 and
+        N N = N."""
 
     @quantity(constrained_dynamics.projected, lambda model, k: ((model.nq,), (model.nv,)), 2)
     def projected(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-        """A configuration nearer to where the constraints hold, (…, nq), and the part N v of a velocity that they
-        allow, (…, nv). One step of Newton's method, r + J dq = 0 with the least dqᵀ M dq: what is nearly closed is then
-        closed, and a few steps close what is not."""
+        """A configuration nearer to the constraints, (…, nq), and the part N v of the velocity that they allow,
+        (…, nv). It is one step of Newton's method, r + J dq = 0 with the least dqᵀ M dq: one step closes small errors,
+        a few steps close large ones."""
 
     @quantity(
         constrained_dynamics.constraint_inertia, lambda model, k: (k, k), lacks_rank=constrained_dynamics.lacks_rank
     )
     def constraint_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt in the constraints. Where they repeat each other it is the
-        pseudo-inverse, which is symmetric and positive semidefinite."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the apparent inertia in the directions of the constraints. If they are
+        redundant, it is the pseudo-inverse, which is symmetric and positive semidefinite."""
 
-    # -- over time ---------------------------------------------------------------------------------------------
+    # -- simulation --------------------------------------------------------------------------------------------
 
     def rollout(
         self,
@@ -230,16 +233,16 @@ class Constrained(HasQuantities):
         integrator: str = "semi-implicit-euler",
         **others: Any,
     ) -> Trajectory:
-        """The motion from q0, v0 under the constraints, as `Robot.rollout` gives it, and with its other arguments.
+        """The motion from q0, v0 under the constraints, with the result and the other arguments of `Robot.rollout`.
 
-        With `frequency` errors decay as they do in forward dynamics; without, every step ends with `projected`, so that
-        loops, and contacts that know where, stay closed however long it takes.
+        With a `frequency`, errors decay as in forward dynamics. Without, every step ends with `projected`, so that
+        loops, and contacts with a pose `at`, stay closed.
         """
         importing("kinetree.simulation.dynamics")
-        from kinetree.simulation.dynamics import Dynamics  # noqa: PLC0415 - it knows robots
+        from kinetree.simulation.dynamics import Dynamics  # noqa: PLC0415 - it imports robots
 
         importing("kinetree.simulation.rollout")
-        from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
+        from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it imports robots
 
         settled = None if self.equations.frequency else self.projected
         dynamics = Dynamics(lambda q, v, tau: self.forward_dynamics(q, v, tau)[0], settled, (self.equations,))
@@ -248,7 +251,7 @@ class Constrained(HasQuantities):
     # -- ahead of time -----------------------------------------------------------------------------------------
 
     def prepare(self, *quantities: str, wrenches: Iterable[Any] = (), batch: bool = False) -> None:
-        """Compile quantities before they are first asked for, as `Robot.prepare` does."""
+        """Compile quantities ahead of their first call, as `Robot.prepare` does."""
         prepare(self, quantities, wrenches, batch=batch)
 
     @property

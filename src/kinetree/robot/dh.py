@@ -22,12 +22,12 @@ def from_dh(
     tool: ArrayLike | None = None,
     **options: Any,
 ) -> Robot:
-    """A chain from a table in the "standard" convention (Paul, Corke) or the "modified" one (Craig).
+    """A serial robot from a DH table in the "standard" convention (Paul, Corke) or the "modified" one (Craig).
 
     kt.from_dh([(0.4, 0.0, 0.0, 0.0), (0.3, 0.0, 0.0, 0.0)])    # rows of a, alpha, d, theta
 
-    links       rows as `kt.DHLink`, as mappings with its names, or as (a, alpha, d, theta) [m, rad]
+    links       rows as `kt.DHLink`, as mappings with its field names, or as (a, alpha, d, theta) [m, rad]
     tool        pose of the frame "tool0" in the last frame, (4, 4)
-    options     as of kt.load: gravity, spatial_order, base_velocity, passive, friction_width
+    options     options of kt.load: gravity, spatial_order, base_velocity, passive, friction_width
     """
     return Robot(dh_builder(links, convention, name=name, tool=tool).build(base, **options))

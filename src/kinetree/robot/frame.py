@@ -1,4 +1,4 @@
-"""A named frame of a robot: where it is and how it moves."""
+"""A named frame of a robot: its pose, motion, Jacobians and operational-space quantities."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 Task: TypeAlias = str | Iterable[str]
-"""Directions of a frame: "pose", "position", "orientation", or names among x, y, z, rx, ry, rz."""
+"""Directions of a task: "pose", "position", "orientation", or names among x, y, z, rx, ry, rz."""
 Metric: TypeAlias = Literal["kinetic", "euclidean"]
 METRICS: tuple[Metric, ...] = ("kinetic", "euclidean")
 
@@ -55,7 +55,7 @@ class Frame(HasQuantities):
 
     @property
     def body(self) -> str | None:
-        """The body it is fixed to, or None if it is bolted to the world."""
+        """The body that the frame is fixed to, or None if it is fixed to the world."""
         body = self.robot.model.frame(self.name).body
         return self.robot.model.names[body] if body else None
 
@@ -64,13 +64,13 @@ class Frame(HasQuantities):
 
     @quantity(kinematics.frame_pose, shapes.pose)
     def pose(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Pose in the world, (…, 4, 4)."""
+        """The pose in the world, (…, 4, 4)."""
 
     @quantity(kinematics.frame_velocity, shapes.six)
     def velocity(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
-        """Linear and angular velocity, (…, 6) [m/s, rad/s]."""
+        """The linear and angular velocity, (…, 6) [m/s, rad/s]."""
 
     @quantity(kinematics.frame_acceleration, shapes.six)
     def acceleration(
@@ -83,9 +83,9 @@ class Frame(HasQuantities):
         *,
         out: Array | None = None,
     ) -> Array:
-        """Linear and angular acceleration, gravity not included, (…, 6) [m/s², rad/s²].
+        """The linear and angular acceleration, without gravity, (…, 6) [m/s², rad/s²].
 
-        'classical' is the acceleration of the point; 'spatial' is without ω × v, as Featherstone defines it.
+        'classical' is the acceleration of the frame's origin; 'spatial', as Featherstone defines it, lacks ω × v.
         """
 
     @quantity(kinematics.frame_bias_acceleration, shapes.six)
@@ -98,11 +98,12 @@ class Frame(HasQuantities):
         *,
         out: Array | None = None,
     ) -> Array:
-        """The acceleration at a = 0, (…, 6); J̇ v for world-aligned classical, and for local or world spatial."""
+        """The acceleration at a = 0, (…, 6) [m/s², rad/s²]: J̇ v for 'world-aligned' with 'classical', and for 'local'
+        or 'world' with 'spatial'."""
 
     @quantity(jacobians.frame_jacobian, shapes.six_rows)
     def jacobian(self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None) -> Array:
-        """J with velocity = J v in the same reference, (…, 6, nv)."""
+        """The Jacobian J with velocity = J v in the same reference, (…, 6, nv)."""
 
     @quantity(jacobians.frame_jacobian_rate, shapes.six_rows)
     def jacobian_rate(
@@ -124,10 +125,10 @@ class Frame(HasQuantities):
         *,
         out: Array | None = None,
     ) -> Array:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the inertia felt at the frame, in the k directions of a task.
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the apparent inertia at the frame, in the k directions of a task.
 
-        `task` is "pose", all six, "position", "orientation", or names among x, y, z, rx, ry, rz, in the order of the
-        robot's 6-vectors. Where J has not full rank Λ is the pseudo-inverse, which is positive semidefinite.
+        `task` is "pose" (all six), "position", "orientation", or names among x, y, z, rx, ry, rz, in the order of the
+        robot's 6-vectors. Without full rank of J, Λ is the pseudo-inverse, which is positive semidefinite.
         """
 
     @quantity(
@@ -142,7 +143,8 @@ class Frame(HasQuantities):
         *,
         out: Array | None = None,
     ) -> Array:
-        """μ = Λ (J M⁻¹ C v - J̇ v), (…, k) [N, N m], in Λ ẇ + μ + p = F of a force F at the frame with τ = Jᵀ F."""
+        """μ = Λ (J M⁻¹ C v - J̇ v), (…, k) [N, N m]: Λ ẇ + μ + p = F for a force F at the frame with τ = Jᵀ F, where
+        w = J v and p is the `operational_space_gravity`."""
 
     @quantity(
         operational_space.gravity,
@@ -174,8 +176,8 @@ class Frame(HasQuantities):
         *,
         out: Array | None = None,
     ) -> Array:
-        """J̄ = M⁻¹ Jᵀ Λ, (…, nv, k), the dynamically consistent inverse: of all v with J v = w, J̄ w has the least
-        kinetic energy; J̄ᵀ τ is the force that torques make at the frame."""
+        """The dynamically consistent inverse J̄ = M⁻¹ Jᵀ Λ, (…, nv, k): J̄ w has the least kinetic energy of all v with
+        J v = w, and J̄ᵀ τ is the force of torques τ at the frame."""
 
     @quantity(
         operational_space.pseudo_inverse,
@@ -191,8 +193,8 @@ class Frame(HasQuantities):
         *,
         out: Array | None = None,
     ) -> Array:
-        """J⁺, (…, nv, k): of all v with the least ‖J v - w‖, J⁺ w has the least ‖v‖. It does not know about inertia:
-        `consistent_inverse` does."""
+        """The pseudo-inverse J⁺, (…, nv, k): J⁺ w has the least ‖v‖ of all v that minimize ‖J v - w‖. It ignores
+        inertia, unlike `consistent_inverse`."""
 
     @quantity(
         operational_space.null_space,
@@ -209,18 +211,20 @@ class Frame(HasQuantities):
         *,
         out: Array | None = None,
     ) -> Array:
-        """N, (…, nv, nv), with J N = 0 and N N = N: N v is the nearest velocity to v that does not move the frame.
+        """The projector N, (…, nv, nv), with J N = 0 and N N = N: N v is the velocity nearest to v that does not move
+        the frame.
 
-        "kinetic", by default: nearest in kinetic energy, N = 1 - J̄ J, and torques Nᵀ τ do not accelerate the frame.
-        "euclidean": nearest in joint velocities, N = 1 - J⁺ J, as differential inverse kinematics has it. Torques
-        N τ do accelerate the frame.
+        "kinetic", the default: nearest in kinetic energy, N = 1 - J̄ J; torques Nᵀ τ do not accelerate the frame.
+        "euclidean": nearest in joint velocities, N = 1 - J⁺ J, as in differential inverse kinematics; torques N τ do
+        accelerate the frame.
         """
 
     @quantity(kinematic_derivatives.frame_velocity_derivatives, shapes.six_rows, 2, is_large=True)
     def velocity_derivatives(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned"
     ) -> tuple[Array, Array]:
-        """∂/∂q and ∂/∂v of the velocity, (…, 6, nv) each, q moved by `integrate`; the second is the Jacobian."""
+        """∂/∂q and ∂/∂v of the velocity, (…, 6, nv) each; the first is on the tangent space (q ⊕ dv), the second is the
+        Jacobian."""
 
     @quantity(kinematic_derivatives.frame_acceleration_derivatives, shapes.six_rows, 3, is_large=True)
     def acceleration_derivatives(
@@ -231,31 +235,31 @@ class Frame(HasQuantities):
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
     ) -> tuple[Array, Array, Array]:
-        """∂/∂q, ∂/∂v and ∂/∂a of the acceleration, (…, 6, nv) each, q moved by `integrate`; the third is the
-        Jacobian."""
+        """∂/∂q, ∂/∂v and ∂/∂a of the acceleration, (…, 6, nv) each; the first is on the tangent space (q ⊕ dv), the
+        third is the Jacobian."""
 
     @quantity(regressors.frame_body_regressor, lambda model: (6, 10))
     def body_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
-        """Y_F, (…, 6, 10): Y_F φ is the force and moment that move a body fixed to this frame, its weight included, in
-        the frame's axes at its origin; φ are the body's ten parameters about it."""
+        """The regressor Y_F, (…, 6, 10), of a body fixed to this frame: Y_F φ is the force and moment that move it,
+        including its weight, in the frame's axes at its origin; φ are its ten inertial parameters about that origin."""
 
     @quantity(analytic.pose_parameters, lambda model, **by: (analytic.size(**by),), select=PARAMETERS)
     def pose_parameters(
         self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
     ) -> Array:
-        """χ, the coordinates of its origin in the world and the parameters of its rotation, (…, 3 + n).
+        """χ, the coordinates of the frame's origin in the world and n parameters of its rotation, (…, 3 + n).
 
         `position` is 'cartesian', 'cylindrical' or 'spherical'; `rotation` is 'quaternion', 'angle-axis',
-        'rotation-vector', 'matrix' or a sequence of Euler angles, 'ZYX' (intrinsic) or 'xyz' (extrinsic).
+        'rotation-vector', 'matrix' or a sequence of Euler angles such as 'ZYX' (intrinsic) or 'xyz' (extrinsic).
         """
 
     @quantity(analytic.analytic_jacobian, lambda model, **by: (analytic.size(**by), model.nv), select=PARAMETERS)
     def analytic_jacobian(
         self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
     ) -> Array:
-        """J_A with χ̇ = J_A v of the `pose_parameters` χ, (…, 3 + n, nv): E J_A is the world-aligned Jacobian.
+        """The analytic Jacobian J_A with χ̇ = J_A v for the `pose_parameters` χ, (…, 3 + n, nv).
 
-        Refused where χ has no rates, as in gimbal lock.
+        E J_A is the world-aligned Jacobian. States without rates of χ, such as gimbal lock, are refused.
         """
 
     @quantity(analytic.analytic_jacobian_rate, lambda model, **by: (analytic.size(**by), model.nv), select=PARAMETERS)
@@ -281,7 +285,7 @@ class Frame(HasQuantities):
         metric: Metric = "kinetic",
         batch: bool = False,
     ) -> None:
-        """Compile quantities of this frame before they are first asked for."""
+        """Compile quantities of this frame ahead of their first call."""
         options = {"reference": reference, "kind": kind, "task": task, "metric": metric}
         prepare(self, quantities, (), {**options, "position": position, "rotation": rotation}, batch)
 

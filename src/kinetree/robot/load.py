@@ -1,4 +1,4 @@
-"""kt.load: a robot from a file, a document in a string, a live MuJoCo model, or a name."""
+"""kt.load: a robot from a file, a document in a string, a MuJoCo model, or a name."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def load(
     xacro_args: Mapping[str, str] | None = None,
 ) -> Robot:
     """A robot from a .urdf, .xacro, .xml (MJCF) or .toml (DH) file, a URDF or MJCF document, a MuJoCo model, a bundled
-    name such as "arm6", or that of a robot description such as "panda_description" (with the package
+    name such as "arm6", or the name of a robot description such as "panda_description" (with the package
     robot_descriptions).
 
     base            "fixed" to the world, or "floating"
-    gravity         in the world [m/s²]; the file's if it has any, otherwise (0, 0, -9.81)
-    spatial_order   of all 6-vectors: "linear-first", or "angular-first" (Featherstone's)
-    base_velocity   of a free joint: in its own axes ("body"), or [ẋ, ω] in its parent's ("mixed")
-    keep_fixed      fixed joints to keep as joints, so that what they move is a body of its own
-    passive         whether damping, friction and springs of joints are part of the dynamics; None as the format's own
-                    tools have it: no for URDF, yes for MJCF and tables
-    friction_width  the speed [rad/s or m/s] at which friction has come up to 71 %
-    package_dirs    where to look for the packages of meshes: folders that hold packages or are one, or folders by name
+    gravity         gravitational acceleration in the world [m/s²]; by default the file's, or (0, 0, -9.81)
+    spatial_order   order of all 6-vectors: "linear-first", or "angular-first" (Featherstone's)
+    base_velocity   velocity of a free joint: in its own axes ("body"), or [ẋ, ω] in its parent's ("mixed")
+    keep_fixed      fixed joints to keep as joints, so that their links are bodies
+    passive         whether damping, friction and springs of joints are part of the dynamics; None follows the usual
+                    tools of the format: no for URDF, yes for MJCF and DH tables
+    friction_width  the speed [rad/s or m/s] at which friction reaches 71 %
+    package_dirs    folders of the packages of meshes: folders that contain packages or are one, or folders by name
     xacro_args      arguments of a xacro document
     """
     if not isinstance(passive, bool | None):
@@ -58,7 +58,7 @@ def load(
     if passive is None:
         passive = read.passive
     if not passive and not read.passive:
-        _note_what_is_off(read.builder)
+        _note_ignored_passive_forces(read.builder)
     model = read.builder.build(
         base,
         gravity=read.gravity if gravity is None else gravity,
@@ -73,7 +73,7 @@ def load(
 
 @dataclass(frozen=True)
 class _Read:
-    """What a file says, and what its format means where the user says nothing."""
+    """The content of a file, and the defaults of its format."""
 
     builder: ModelBuilder
     gravity: ArrayLike = GRAVITY
@@ -115,7 +115,7 @@ def _read_urdf(document: Document, resources: Resources, xacro_args: Mapping[str
     return builder
 
 
-def _note_what_is_off(builder: ModelBuilder) -> None:
+def _note_ignored_passive_forces(builder: ModelBuilder) -> None:
     joints = [joint for joint in builder.joints.values() if joint.dynamics.is_passive]
     if joints:
         whose = f"of {len(joints)} joints" if len(joints) > 1 else "of a joint"

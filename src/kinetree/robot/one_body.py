@@ -1,4 +1,4 @@
-"""The robot as one body: its equation of motion in centroidal coordinates, Newton's and Euler's, and one rigid body."""
+"""The robot as one body: equations of motion in centroidal coordinates, Newton-Euler equations, a single rigid body."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from kinetree.spatial.packing import unpack_last
 
 
 class OneBodyQuantities(CentroidalQuantities):
-    """What a `Robot` knows of itself as one body that is pushed. Saccon et al. 2017, Traversaro 2017."""
+    """Quantities of a `Robot` as one body under external wrenches. Saccon et al. 2017, Traversaro 2017."""
 
-    # -- other velocities --------------------------------------------------------------------------------------
+    # -- velocity coordinates ----------------------------------------------------------------------------------
 
     def centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> VelocityCoordinates:
         """The equation of motion in ν = ^G T_B v = [ċ, ω_b, v_j], world axes: .T .T_inverse .T_rate .M .C .G, and maps
-        of velocities, accelerations, forces and Jacobians. M is diag(m 1, M̄), G constant."""
+        of velocities, accelerations, forces and Jacobians. M is diag(m 1, M̄), and G is constant."""
         return self._coordinates(self._centroidal_coordinates(q, v), v)
 
     def diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> VelocityCoordinates:
-        """The same in ν = ^Ḡ T_B v = [ċ, ω̄, v_j], with the average angular velocity: M is diag(m 1, L, M̄_j). Where all
-        mass lies on one line it is NaN."""
+        """The equation of motion in ν = ^Ḡ T_B v = [ċ, ω̄, v_j], with the average angular velocity ω̄, as for
+        `centroidal_coordinates`. M is diag(m 1, L, M̄_j). It is NaN if all mass lies on one line."""
         return self._coordinates(self._diagonalized_coordinates(q, v), v)
 
     @quantity(
@@ -62,22 +62,22 @@ class OneBodyQuantities(CentroidalQuantities):
 
     @quantity(locked.average_acceleration, shapes.six, needs_mass=True)
     def average_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
-        """[c̈, ω̄̇], the rate of the average spatial velocity, (…, 6) [m/s², rad/s²]; ω̄̇ is NaN where all mass lies on one
+        """[c̈, ω̄̇], the rate of the average spatial velocity, (…, 6) [m/s², rad/s²]; ω̄̇ is NaN if all mass lies on one
         line."""
 
     @quantity(one_body.centroidal_wrench, shapes.six, needs_mass=True)
     def centroidal_wrench(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
         """[F, M_G], the sum of wrenches and weight, and of their moments about the centre of mass, (…, 6) [N, N m].
 
-        Of a floating robot it is the rate of centroidal momentum; what holds a fixed base is not in it.
+        For a floating robot it is the rate of centroidal momentum; the reaction at a fixed base is not included.
         """
 
     def one_body_motion(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> OneBodyMotion:
-        """Motion and forces of the whole robot, .mass .center .inertia .omega …, with Newton's and Euler's equations
-        .in_world_axes(), .in_turning_axes(…) and .about_point(…); their residuals vanish where the wrenches are those
-        of the motion and the base floats."""
+        """Motion and forces of the whole robot, .mass .center .inertia .omega …, with Newton-Euler equations
+        .in_world_axes(), .in_turning_axes(…) and .about_point(…). Their residuals are zero for a floating base if the
+        wrenches cause the motion."""
         order = self.model.spatial_order
         velocity, omega = unpack_last(self.average_velocity(q, v), order)
         acceleration, omega_rate = unpack_last(self.average_acceleration(q, v, a), order)
@@ -101,8 +101,8 @@ class OneBodyQuantities(CentroidalQuantities):
     # -- one rigid body ----------------------------------------------------------------------------------------
 
     def single_rigid_body(self, q: ArrayLike) -> SingleRigidBody:
-        """The robot with its joints locked at q: .mass, .center and .inertia in the axes of the base, its own
-        .forward_dynamics(…) under contact forces, its .error(…) against the robot, and a .model() for `kt.Robot`."""
+        """The robot with its joints locked at q: .mass, .center and .inertia in the axes of the base,
+        .forward_dynamics(…) under contact forces, .error(…) relative to the robot, and a .model() for `kt.Robot`."""
         pose = self._robot.frame(self.model.frames[0].name).pose(q)
         R = pose[..., :3, :3]
         return SingleRigidBody(
@@ -115,5 +115,5 @@ class OneBodyQuantities(CentroidalQuantities):
 
     @quantity(one_body.average_rotation_by_joints, shapes.rows_of_joints, needs_mass=True, needs_floating_base=True)
     def average_rotation_by_joints(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """L⁻¹ A_kj with ω̄ - ω_b = L⁻¹ A_kj v_j, (…, 3, nv - 6): what is lost where the angular velocity of the base is
-        taken for that of the whole."""
+        """L⁻¹ A_kj, (…, 3, nv - 6), with ω̄ - ω_b = L⁻¹ A_kj v_j: the error of using the base's angular velocity for the
+        whole robot."""

@@ -4,9 +4,9 @@
 def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
     \"\"\"G(q), (…, nv) [N m or N].\"\"\"
 
-The signature says what a call takes: arrays named q, v, a, tau, …, of one state or of a batch; options, which are
-words; `wrenches` by frame; `out`. On an instance the method is a built-in function that runs machine code, made when
-it is first called.
+The signature declares the arguments of a call: arrays named q, v, a, tau, …, of one state or of a batch; options, which
+are words; `wrenches` by frame; `out`. On an instance the method is a built-in function that runs machine code, which is
+compiled on the first call.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 Algorithm: TypeAlias = Callable[..., Any]
 Shape: TypeAlias = tuple[int, ...]
 Subject: TypeAlias = str | ConstraintSet | None
-"""What of a robot a quantity is of: a frame, constraints, or the whole."""
+"""The subject of a quantity: a frame, constraints, or None for the whole robot."""
 Selected: TypeAlias = tuple[tuple[str, Any], ...]
-"""Values of parameters on which the shape of a result depends."""
+"""Names and values of the parameters that determine the shape of a result."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -60,16 +60,17 @@ def quantity(
     needs_mass: bool = False,
     needs_floating_base: bool = False,
 ) -> Callable[[F], F]:
-    """Declares a method as a quantity.
+    """A decorator that declares a method as a quantity.
 
-    shape              of a result for one state, as a function of the model, of the number of constraints, and of what
-                       is selected; or the shapes of several
-    results            how many there are; more than one come as a tuple
-    select             parameters on which shapes depend, and how their values are read
-    keeps_references   the algorithm takes wrenches as they are given, not as forces on bodies
-    lacks_rank         of an algorithm that is cheaper at full rank, `by=FullRank`: whether a subject never has it
-    is_large           its code is large, and made only for those who ask for it by name
-    needs_mass         it is of the centre of mass, which a robot without moving mass does not have
+    shape                 function of the model, of the number of equations of constraints, and of the selected values:
+                          it returns the shape of a result for one state, or the shapes of several results
+    results               number of results; several are returned as a tuple
+    select                parameters that determine shapes, and functions that check their values
+    keeps_references      the algorithm takes wrenches in their references, not as forces on bodies
+    lacks_rank            whether a subject never has full rank, for an algorithm with a cheaper form (`by=FullRank`)
+    is_large              the code is large, and compiled only on request
+    needs_mass            the quantity depends on the centre of mass, which a robot without moving mass does not have
+    needs_floating_base   the quantity exists only for a robot with a floating base
     """
 
     def declare(method: F) -> F:
@@ -82,7 +83,7 @@ def quantity(
 
 
 class Quantity:
-    """A declared quantity; as an attribute of an instance, the call that computes it."""
+    """A declared quantity: a descriptor that gives instances the call that computes it."""
 
     keeps_references: bool
     lacks_rank: Callable[..., bool] | None
@@ -100,7 +101,7 @@ class Quantity:
     ) -> None:
         self.method, self.algorithm, self.results, self.select = method, algorithm, results, dict(select)
         self._shape = shape
-        self.name = method.__name__.removeprefix("_")  # a private one has the arrays of which another makes a result
+        self.name = method.__name__.removeprefix("_")  # a public method wraps the results of a private quantity
         update_wrapper(self, method)  # type: ignore[arg-type]  # this is found on the class, not called
         signature = inspect.signature(method)
         parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
@@ -117,7 +118,7 @@ class Quantity:
         self._by_python = update_wrapper(by_python, method)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        of_robots = "robot" not in owner.__annotations__  # frames and constraints have one
+        of_robots = "robot" not in owner.__annotations__  # frames and constraints have a robot
         self._by_python.__dict__["_as_law"] = lambda: law_of_all(name, of_robots)
 
     def __get__(self, instance: Any, owner: type) -> Any:
@@ -132,7 +133,7 @@ class Quantity:
         return instance.__dict__.setdefault(self.method.__name__, call)
 
     def refusal(self, model: Model) -> str | None:
-        """Why this model does not have the quantity, if it does not."""
+        """The reason why this model does not have the quantity, or None."""
         if self.needs_mass and model.mass == 0.0:
             return f"{model.name!r} has no moving mass, so it has no centre of mass"
         if self.needs_floating_base and not isinstance(model.floating_base, Free):
@@ -140,19 +141,19 @@ class Quantity:
         return None
 
     def check(self, model: Model) -> None:
-        """Raises if this model does not have the quantity."""
+        """Raise if this model does not have the quantity."""
         refusal = self.refusal(model)
         if refusal is not None:
             raise ArgumentError(refusal)
 
     def shapes(self, model: Model, subject: Subject, selected: Selected) -> tuple[Shape, ...]:
-        """Of every result."""
+        """The shape of every result for one state."""
         sizes = (subject.size,) if isinstance(subject, ConstraintSet) else ()
         shape = self._shape(model, *sizes, **dict(selected))
         return shape if shape and isinstance(shape[0], tuple) else (shape,) * self.results
 
     def call(self, instance: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The quantity for these arguments, read by Python."""
+        """The quantity for these arguments, on the path through Python."""
         given = self._parameters.bound(args, kwargs)
         values, words = [given[name] for name in self.inputs], [given[name] for name in self.options]
         chosen = tuple(given[name] for name in self.select)
@@ -166,17 +167,19 @@ class Quantity:
         if function.fixed == self.defaults or function.eager:
             return function.evaluate(values, options, given.get("wrenches"), out)
         members = instance.__dict__.setdefault("_members", {})
-        call = members.get((self, selected)) or members.setdefault((self, selected), self._member(instance, function))
+        call = members.get((self, selected)) or members.setdefault(
+            (self, selected), self._selected_call(instance, function)
+        )
         if all(map(_is_word, chosen)):
             members[self, chosen] = call
         return call(*values, *options, out=out)
 
     def _words(self, words: Iterable[Any]) -> tuple[str, ...]:
-        """Values of options, checked."""
+        """The values of options, checked."""
         return tuple(one_of(name, word, CHOICES[name]) for name, word in zip(self.options, words, strict=True))
 
-    def _member(self, instance: Any, function: QuantityFunction) -> Callable[..., Any]:
-        """The call for what is selected, of arrays and options, native where that is possible."""
+    def _selected_call(self, instance: Any, function: QuantityFunction) -> Callable[..., Any]:
+        """The call of arrays and options for one selection, native if possible."""
         count = len(self.inputs)
 
         def by_python(instance: Any, *args: Any, out: Array | None = None) -> Any:
@@ -191,7 +194,7 @@ class Quantity:
         return tuple((name, read(given[name])) for name, read in self.select.items())
 
     def function(self, robot: Robot, subject: Subject, selected: Selected | None = None) -> QuantityFunction:
-        """What computes it for a robot, made once."""
+        """The function that computes the quantity for a robot, cached in the robot."""
         chosen = self._selected(self.defaults) if selected is None else selected
         known: dict[Any, Any] = robot._functions
         key = (self, subject, chosen)
@@ -201,7 +204,7 @@ class Quantity:
         return function
 
     def key(self, options: Mapping[str, Any] | None = None, places: tuple[Place, ...] = ()) -> Key:
-        """That of a call with these options, by default its own."""
+        """The key of a call with these options, or with defaults."""
         return Key(self._words({**self.options, **(options or {})}.values()), places)
 
 
@@ -210,7 +213,7 @@ def _is_word(value: object) -> bool:
 
 
 def quantities_of(owner: type) -> dict[str, Quantity]:
-    """Those that a class declares, by name, in their order."""
+    """The quantities of a class by name, in the order of their declaration."""
     found: dict[str, Quantity] = {}
     for base in reversed(owner.__mro__):
         found |= {each.name: each for each in vars(base).values() if isinstance(each, Quantity)}
@@ -224,11 +227,11 @@ class HasQuantities:
 
     @property
     def _subject(self) -> tuple[Robot, Any]:
-        """The robot, and what of it they are of."""
+        """The robot, and the subject of the quantities."""
         raise NotImplementedError
 
     def _as_law(self, name: str) -> Found:
-        """The quantity of this name as a law for this robot."""
+        """The quantity of this name as a law, bound to this robot."""
         return law_of_one(self, name, name in quantities_of(type(self)))
 
 
@@ -252,13 +255,13 @@ class QuantityFunction(CompiledFunction):
         self.results = declared.shapes(model, subject, selected)
         if model.quaternions:
             self.quaternions = {name: model.quaternions for name in self.arrays if name.startswith("q")}
-        never = declared.lacks_rank is None or at_any_rank or declared.lacks_rank(model, subject, **dict(selected))
-        self.at_full_rank = not never
+        any_rank = declared.lacks_rank is None or at_any_rank or declared.lacks_rank(model, subject, **dict(selected))
+        self.at_full_rank = not any_rank
         if self.at_full_rank:
             self.careful = QuantityFunction(declared, robot, subject, selected, at_any_rank=True)
 
     def identity(self, key: Key) -> str | None:
-        if not all(map(is_own, self.model.kinds)):  # there may be joints whose text nobody has looked at
+        if not all(map(is_own, self.model.kinds)):  # the sources of a user's joints are not checked
             return None
         rank = "full rank" if self.at_full_rank else "any rank"
         return f"{self.model.digest}, {self.name}, {self.subject!r}, {self.selected}, {tuple(key)}, {rank}"
@@ -278,8 +281,10 @@ class QuantityFunction(CompiledFunction):
             forces: dict[str, Any] = {}
             if places:
                 pushes = [(placement, ref, six) for (placement, ref), six in zip(places, sixes, strict=True)]
-                kept = declared.keeps_references
-                forces = {"pushes": pushes} if kept else {"f_ext": external_forces(model, state[0], pushes)}
+                if declared.keeps_references:
+                    forces["pushes"] = pushes
+                else:
+                    forces["f_ext"] = external_forces(model, state[0], pushes)
             result = declared.algorithm(model, *subject, *state, **words, **forces)
             for name, array in zip(names, state, strict=True):
                 for part in quaternions.get(name, ()):
@@ -303,8 +308,7 @@ class QuantityFunction(CompiledFunction):
 
 
 def _size(name: str, model: Model) -> int:
-    """How many numbers an input has: positions are called q, q0 or q1, others are velocities or forces but for
-    coefficients of restitution."""
+    """The size of an input: nq for positions (q, q0, q1), 1 for a coefficient of restitution, nv for others."""
     if name == "restitution":
         return 1
     return model.nq if name.startswith("q") else model.nv
@@ -317,7 +321,7 @@ def prepare(
     options: Mapping[str, Any] | None = None,
     batch: bool = False,
 ) -> None:
-    """Compile quantities of a robot, a frame or constraints, for these options where they have them."""
+    """Compile quantities of a robot, a frame or constraints, for these options if they have them."""
     for function, key in prepared(owner, names, wrenches, options):
         function.prepare(key, batch)
 
@@ -328,7 +332,7 @@ def prepared(
     wrenches: Iterable[str | Place] = (),
     options: Mapping[str, Any] | None = None,
 ) -> list[tuple[QuantityFunction, Key]]:
-    """What computes quantities, by name; raises before anything is done if one of them cannot be asked for."""
+    """The functions and keys of quantities, by name; raises for an unknown name or wrong options before compiling."""
     robot, subject = owner._subject
     known, given = quantities_of(type(owner)), dict(options or {})
     listed = [wrenches] if isinstance(wrenches, str) else list(wrenches)
@@ -347,7 +351,7 @@ def prepared(
 
 
 def program_of(owner: HasQuantities, name: str, **options: Any) -> Any:
-    """The quantity of this name, traced and simplified: its operations and its LLVM assembly."""
+    """The program of a quantity, with its operations and its LLVM assembly."""
     ((function, key),) = prepared(owner, [name], (), options)
     return function.specialization(key).program
 

@@ -1,4 +1,4 @@
-"""Quantities as laws: what `kt.compile`, `kt.jacobian` and exporters take besides functions."""
+"""Quantities as laws, for `kt.compile`, `kt.jacobian` and exporters."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from kinetree.functions.law import Found, Law
 
 
 def law_of_one(owner: Any, name: str, is_declared: bool) -> Found:
-    """The quantity of this name of one robot or frame."""
+    """The law of a quantity of one robot or frame."""
     robot, frame = owner._subject
     if not is_declared:
         kind = "robot" if frame is None else "frame"
         raise ArgumentError(
-            f"{name} of a {kind} is no quantity; what can be compiled is a function of the robot that calls it"
+            f"{name} of a {kind} is not a quantity; compile a function of the robot that calls it instead"
         )
     law = quantity_law(name, frame)
     return Found(law, {"robot": robot}, dict(law.definition.defaults))
 
 
 def law_of_all(name: str, of_robots: bool) -> Found:
-    """The quantity of this name of any robot."""
+    """The law of a quantity of any robot."""
     if not of_robots:
-        raise ArgumentError(f"{name} is a method of frames; give that of one frame, as robot.frame(name).{name}")
+        raise ArgumentError(f"{name} is a method of frames; use that of one frame, robot.frame(name).{name}")
     return Found(quantity_law(name))
 
 
 @cache
 def quantity_law(name: str, frame: str | None = None) -> Law:
-    """A quantity of robots, or of their frames of this name, without wrenches, as a law."""
+    """The law of a quantity of robots, or of their frames of this name, without wrenches."""
     return Law(_definition(name, frame))
 
 
 def _definition(name: str, frame: str | None) -> Definition:
-    from kinetree.robot.frame import Frame  # noqa: PLC0415 - it has quantities
-    from kinetree.robot.robot import Robot  # noqa: PLC0415 - it has quantities
+    from kinetree.robot.frame import Frame  # noqa: PLC0415 - it imports this module
+    from kinetree.robot.robot import Robot  # noqa: PLC0415 - it imports this module
 
     method = getattr(Robot if frame is None else Frame, name)
     given = inspect.signature(method).parameters.values()

@@ -1,4 +1,4 @@
-"""Robot = Model + quantities. Every quantity takes one state or a batch: leading axes broadcast."""
+"""A robot: its model, and methods that compute quantities of one state or of a batch (leading axes broadcast)."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ if TYPE_CHECKING:
     from kinetree.viewer.viewer import Viewer
 
 EAGER = "KINETREE_EAGER"
-"""Environment variable: set to 1, every quantity is computed by the textbook path."""
+"""An environment variable: with the value 1, every quantity is computed by the textbook path."""
 
 
 @final
 @dataclass(frozen=True)
 class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMethods, Bindable):
-    """A robot's kinematics and dynamics. Immutable, hashable, picklable.
+    """The kinematics and dynamics of a robot. Immutable, hashable, picklable.
 
-    Each quantity is compiled for this robot when it is first asked for; with `textbook` it is computed by the algorithm
-    as it is written, much slower. What concerns the robot as a whole is in `kinetree.robot.centroidal` and
-    `kinetree.robot.one_body`, what is linear in its masses and inertias in `kinetree.robot.parameters`, all bodies at
-    once in `kinetree.robot.bodies`, the same by other methods in `kinetree.robot.textbook_methods`.
+    Each quantity is compiled for this robot on its first call; with `textbook` the algorithm runs as it is written,
+    which is much slower. Quantities of the robot as a whole are declared in `kinetree.robot.centroidal` and
+    `kinetree.robot.one_body`, those linear in masses and inertias in `kinetree.robot.parameters`, those of all bodies
+    in `kinetree.robot.bodies`, and other methods for the same quantities in `kinetree.robot.textbook_methods`.
     """
 
     model: Model
@@ -88,7 +88,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
     @property
     def eager(self) -> Robot:
-        """The same robot by the textbook path, for debugging and comparison."""
+        """The same robot on the textbook path, for debugging and comparison."""
         return Robot(self.model, textbook=True)
 
     @lazy
@@ -104,44 +104,44 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         """Whether quantities are computed by their algorithms as they are written."""
         return self.textbook or os.environ.get(EAGER, "") not in ("", "0")
 
-    # -- what it is --------------------------------------------------------------------------------------------
+    # -- properties --------------------------------------------------------------------------------------------
 
     @property
     def mass(self) -> float:
-        """Mass of all that moves [kg]; links bolted to the world do not count."""
+        """The mass of all moving links [kg]; links fixed to the world do not count."""
         return self.model.mass
 
     @property
     def gravity(self) -> Array:
-        """Gravitational acceleration in the world, (3,) [m/s²]."""
+        """The gravitational acceleration in world axes, (3,) [m/s²]."""
         return self.model.gravity
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The joints that own coordinates, in the order of q and v, a floating base not included."""
+        """The joints that own coordinates, in the order of q and v, without a floating base."""
         return tuple(joint.name for joint in self.model.owners if joint is not self.model.floating_base)
 
     @property
     def actuated_joints(self) -> tuple[str, ...]:
-        """The joints with a motor, in the order of v: all but free joints, a floating base among them."""
+        """The joints with a motor, in the order of v: all but free joints, such as a floating base."""
         return tuple(joint.name for joint in self.model.owners if joint.has_motor)
 
     @property
     def selection_matrix(self) -> Array:
-        """S with M a + C v + G = Sᵀ τ, (motors, nv): a row of the identity for every entry of v that has a motor.
+        """S with M a + C v + G = Sᵀ τ, (motors, nv): the rows of the identity for the entries of v that have a motor.
 
-        For τ of the motors alone, `S.T @ tau` has nv entries, zeros where there is no motor.
+        `S.T @ tau` maps the efforts of the motors to nv entries, with zeros where there is no motor.
         """
         return selection(self.nv, self.model.actuated)
 
     @property
     def body_names(self) -> tuple[str, ...]:
-        """The bodies: what a joint moves, and what `keep_fixed` kept; in the order of `poses`."""
+        """The bodies, in the order of `poses`: links that a joint moves, and those that `keep_fixed` keeps."""
         return self.model.names[1:]
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """All links and sites."""
+        """The names of all links and sites."""
         return tuple(frame.name for frame in self.model.frames)
 
     @property
@@ -157,14 +157,15 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         return known
 
     def check(self) -> tuple[Finding, ...]:
-        """What is suspicious in the model: odd inertias, massless moving links, tags that were ignored."""
+        """Suspicious parts of the model: implausible inertias, massless moving links, ignored tags."""
         return self.model.findings
 
     def to_mjcf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
-        """The robot as an MJCF document, also written to `path` if that is given; meshes are named relative to it.
+        """The robot as an MJCF document, also written to `path` if given; paths of meshes are relative to it.
 
-        Reading it again gives the same dynamics, and so does MuJoCo, except that it keeps mimic joints only softly to
-        their leaders. What MJCF has no words for is an error unless `lossy` leaves it out; limits of speeds always are.
+        Loading it gives the same dynamics, here and in MuJoCo, except that MuJoCo couples mimic joints softly to their
+        leaders. Features that MJCF cannot express raise an error, unless `lossy` leaves them out; velocity limits are
+        always left out.
         """
         text = mjcf(self.model, None if path is None else Path(path).absolute().parent, lossy)
         if path is not None:
@@ -172,10 +173,10 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         return text
 
     def to_urdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
-        """The robot as a URDF document, also written to `path` if that is given.
+        """The robot as a URDF document, also written to `path` if given.
 
-        Reading it again gives the same dynamics. Gravity and the kind of base are options of loading; what URDF has no
-        words for, such as armature and springs, is an error unless `lossy` leaves it out.
+        Loading it gives the same dynamics. Gravity and the kind of base are options of `kt.load`; features that URDF
+        cannot express, such as armature and springs, raise an error, unless `lossy` leaves them out.
         """
         if self.model.description is None:
             raise ModelError(f"model {self.name!r} was made without a description, so it cannot be written")
@@ -190,18 +191,18 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
     # -- configurations ----------------------------------------------------------------------------------------
 
     def neutral(self) -> Array:
-        """All joints at zero, a floating base at the origin without rotation, (nq,)."""
+        """The configuration with all joints at zero and a floating base at the origin without rotation, (nq,)."""
         return configuration.neutral(self.model)
 
     def random(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> Array:
-        """Configurations drawn uniformly between the limits, (*size, nq); unlimited angles over a full turn."""
+        """Configurations drawn uniformly between the limits, (*size, nq); angles without limits over a full turn."""
         batch = as_shape("size", size)
         draws = configuration.random(self.model, as_generator("rng", rng), math.prod(batch))
         return draws.reshape((*batch, self.nq))
 
     @quantity(configuration.integrate, shapes.positions)
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
-        """q ⊕ dv, (…, nq): the configuration reached with constant velocity dv in unit time."""
+        """q ⊕ dv, (…, nq): the configuration after unit time at constant velocity dv."""
 
     @quantity(configuration.difference, shapes.velocities)
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
@@ -219,41 +220,43 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """The a with M a + C v + G + F = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²]; F are the `passive_forces`.
+        """a with M a + C v + G + F = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²]; F are the `passive_forces` of the joints.
 
-        By the articulated-body algorithm; for few joints, and with mimic joints, by factoring M.
+        The algorithm is ABA (articulated bodies); for few joints, or with mimic joints, a factorization of M.
         """
 
     @quantity(crba.mass_matrix, shapes.square)
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q), (…, nv, nv), by CRBA."""
+        """The mass matrix M(q), (…, nv, nv), by CRBA."""
 
     @quantity(factorization.inverse_mass_matrix, shapes.square)
     def inverse_mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """M(q)⁻¹, (…, nv, nv)."""
+        """The inverse mass matrix M(q)⁻¹, (…, nv, nv)."""
 
     @quantity(rnea.bias_forces, shapes.velocities)
     def bias_forces(
         self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """C v + G - Σ Jᵀ w, (…, nv) [N m or N]; `passive_forces` are not part of it."""
+        """C v + G - Σ Jᵀ w, (…, nv) [N m or N], without `passive_forces`."""
 
     @quantity(joint_forces.passive_forces, shapes.velocities)
     def passive_forces(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints, (…, nv) [N m or N]: what
-        motors have to overcome; zero for a model with passive=False, which leaves them out."""
+        """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints, (…, nv) [N m or N]: the
+        efforts that motors have to overcome, for joint positions x and the `friction_width` w of `kt.load`. They are
+        zero for a model with passive=False."""
 
     @quantity(rnea.gravity_forces, shapes.velocities)
     def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """G(q), (…, nv) [N m or N]."""
+        """The gravity forces G(q), (…, nv) [N m or N]."""
 
     @quantity(derivatives.gravity_forces_derivative, shapes.square, is_large=True)
     def gravity_forces_derivative(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """∂G/∂q of gravity forces, (…, nv, nv), q moved by `integrate`."""
+        """∂G/∂q of gravity forces, (…, nv, nv), on the tangent space: of G(q ⊕ dv) with respect to dv."""
 
     @quantity(coriolis.coriolis_matrix, shapes.square)
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """C(q, v) with C v = bias forces without gravity and Ṁ - 2C skew-symmetric, (…, nv, nv)."""
+        """The Coriolis matrix C(q, v), (…, nv, nv): C v are the bias forces without gravity, and Ṁ - 2C is
+        skew-symmetric."""
 
     @quantity(coriolis.mass_matrix_rate, shapes.square)
     def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
@@ -261,45 +264,45 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
     @quantity(coriolis.christoffel_symbols, shapes.cube, is_large=True)
     def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
+        """The Christoffel symbols Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
 
     @quantity(vector_recursion.joint_reactions, shapes.body_sixes)
     def joint_reactions(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
-        """Force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
-        [N, N m], in the order of `body_names`: what a joint carries, its motor's part included."""
+        """The force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
+        [N, N m], in the order of `body_names`. It is the load of the joint, including the effort of its motor."""
 
     @quantity(vector_recursion.static_reactions, shapes.body_sixes)
     def static_reactions(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
-        """The same at rest: what gravity and wrenches send from link to link, (…, nbodies, 6) [N, N m]."""
+        """The `joint_reactions` at rest, (…, nbodies, 6) [N, N m]: the loads of gravity and wrenches."""
 
     @quantity(derivatives.inverse_dynamics_derivatives, shapes.square, 2, keeps_references=True, is_large=True)
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
-        """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each, q moved by `integrate`; ∂τ/∂a is the mass matrix.
+        """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each; ∂τ/∂a is the mass matrix.
 
-        Wrenches are held constant in their reference.
+        ∂/∂q is on the tangent space: of τ(q ⊕ dv) with respect to dv. Wrenches are constant in their reference.
         """
 
     @quantity(derivatives.forward_dynamics_derivatives, shapes.square, 3, keeps_references=True, is_large=True)
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array, Array]:
-        """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each, q moved by `integrate`.
+        """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each.
 
-        Wrenches are held constant in their reference.
+        ∂/∂q is on the tangent space: of a(q ⊕ dv) with respect to dv. Wrenches are constant in their reference.
         """
 
     @quantity(energy.kinetic_energy, shapes.scalar)
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """½ vᵀ M v, (…) [J], rotors included."""
+        """The kinetic energy ½ vᵀ M v, (…) [J], including that of rotors."""
 
     @quantity(energy.potential_energy, shapes.scalar)
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """U = -Σ m gᵀ c + ½ Σ stiffness · (x - rest)², (…) [J]: of gravity, zero at the height of the world's origin,
-        and of springs in joints, where the model has them."""
+        """The potential energy U = -Σ m gᵀ c + ½ Σ stiffness · (x - rest)², (…) [J], of gravity, zero at the height of
+        the world's origin, and of springs in joints, if the model has any."""
 
     # -- under constraints -------------------------------------------------------------------------------------
 
@@ -312,20 +315,19 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         damping_ratio: float = 1.0,
         actuated: Iterable[str] | None = None,
     ) -> Constrained:
-        """The robot with frames held to the world (`kt.Contact`) or to each other (`kt.Loop`).
+        """The robot with frames fixed to the world (`kt.Contact`) or to each other (`kt.Loop`).
 
-        damping         of the solve, relative to the inverse inertia that each constraint meets: what constraints
-                        differ in by less counts as repeated; otherwise results do not show it
-        frequency       with which errors of position and velocity decay [rad/s], with `damping_ratio`; zero for not
-        actuated        names of the joints with a motor, for inverse dynamics; by default `actuated_joints`, all but
-                        free ones
+        damping         regularization of the solve, relative to the inverse inertia of each constraint; constraints
+                        that differ by less count as redundant, other results are not affected
+        frequency       decay rate of position and velocity errors [rad/s], with `damping_ratio`; zero: no correction
+        actuated        names of the joints with a motor, for inverse dynamics; by default `actuated_joints`
         """
         importing("kinetree.robot.constrained")
-        from kinetree.robot.constrained import constrained  # noqa: PLC0415 - it knows robots
+        from kinetree.robot.constrained import constrained  # noqa: PLC0415 - it imports this module
 
         return constrained(self, constraints, damping, frequency, damping_ratio, actuated)
 
-    # -- where it can be ---------------------------------------------------------------------------------------
+    # -- inverse kinematics ------------------------------------------------------------------------------------
 
     def ik(
         self,
@@ -337,21 +339,22 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         rotation_tolerance: float = 1e-6,
         attempts: int = 300,
     ) -> Solution:
-        """A configuration within limits that brings a frame to a pose, (…, 4, 4), or its origin to a position, (…, 3).
+        """A configuration within limits at which a frame has a given pose, (…, 4, 4), or its origin a position, (…, 3).
 
-        .q .success .residual .iterations .reason, with the batch axes of target and q0. Several frames at once are a
-        list of names with targets (…, k, 4, 4). The search begins at q0, whose solution is preferred if it leads to
-        one, and goes on from `attempts` starts in all. Joints that do not move the frames stay where they are in q0.
+        The solution has .q .success .residual .iterations .reason, with the batch axes of target and q0. For several
+        frames, `frame` is a list of names and targets are (…, k, 4, 4). The search starts from q0, whose solution is
+        preferred if there is one, and then from up to `attempts` starts in all. Joints that do not move the frames
+        stay as in q0.
 
         position_tolerance   [m]
         rotation_tolerance   [rad]
         """
         importing("kinetree.ik.inverse")
-        from kinetree.ik.inverse import ik  # noqa: PLC0415 - it knows laws, which know robots
+        from kinetree.ik.inverse import ik  # noqa: PLC0415 - it imports this module
 
         return ik(self, frame, target, q0, position_tolerance, rotation_tolerance, attempts)
 
-    # -- over time ---------------------------------------------------------------------------------------------
+    # -- simulation --------------------------------------------------------------------------------------------
 
     def rollout(
         self,
@@ -373,31 +376,32 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
     ) -> Trajectory:
         """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
 
-        law_or_controls   efforts for every step, (…, steps, nv), held during it, or for all of them, (nv,), or of each
-                          state, (…, 1, nv): the last axis but one, if there is one, is always that of steps; or a
-                          compiled function of (robot, q, v) or (robot, q, v, t) that gives them, or a dict with them as
-                          "tau"; or None, for none. A plain function of (q, v, t) is asked from Python before every
-                          step, with all states at once, which takes microseconds; its efforts are held
-        integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4), "implicit" (2) for what
-                          is stiff, "variational" (2) for energy and momentum over long times, or
-                          "dormand-prince" (5), with steps of its own and states of every `dt` interpolated
-        contact           what the robot meets, if anything
-        forces            kt.Spring, kt.LimitStops, or several; what joints have of damping, friction and springs acts
-                          anyway
-        wrenches          by frame name, (…, steps, 6), (6,) or (…, 1, 6), read as controls are, as arrays or kt.Wrench,
-                          or compiled functions that give them
-        parameters        arrays for further arguments of the compiled functions, for each state or the same for all
-        record            "q", "v", "tau", what else a law returns in its dict, and what contact tells of every step
-        every             steps from one record to the next, a divisor of `steps`; with every=steps only the first and
-                          the last state are kept
-        tolerance         of "dormand-prince": error of a step [rad, m, rad/s, m/s], and relative to velocities;
-                          1e-8 if not given
-        events            kt.Event, or several, which "dormand-prince" finds; .events lists where
+        law_or_controls   efforts, constant during a step: (…, steps, nv) for every step, (nv,) for all states and
+                          steps, or (…, 1, nv) for each state; the axis before the last, if there is one, is always
+                          that of steps. Or a compiled function of (robot, q, v) or (robot, q, v, t) that returns
+                          efforts, or a dict with them as "tau"; or None for zero efforts. Python calls a plain function
+                          of (q, v, t) before every step with all states, which takes microseconds, and holds its
+                          efforts during the step
+        integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4), "implicit" (2) for stiff
+                          systems, "variational" (2) for energy and momentum over long times, or "dormand-prince" (5)
+                          with adaptive steps, interpolated at every `dt`
+        contact           the contact environment of the robot, if any
+        forces            kt.Spring, kt.LimitStops, or several of them, in addition to damping, friction and springs of
+                          the joints
+        wrenches          wrenches by frame name, (…, steps, 6), (6,) or (…, 1, 6), with axes as for controls: arrays,
+                          kt.Wrench, or compiled functions that return them
+        parameters        arrays for further arguments of the compiled functions, per state or common to all states
+        record            names to record: "q", "v", "tau", other names in the dict of a law, and outputs of the contact
+        every             number of steps between records, a divisor of `steps`; with every=steps only the first and the
+                          last state are recorded
+        tolerance         error per step of "dormand-prince" [rad, m, rad/s, m/s], and relative to velocities; by
+                          default 1e-8
+        events            kt.Event, or several of them, located by "dormand-prince"; .events lists where they occur
 
-        A state that diverges stays where it was last well, and .diverged says so; the others go on.
+        A state that diverges stays at its last finite value, and .diverged marks it; other states continue.
         """
         importing("kinetree.simulation.rollout")
-        from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it knows laws, which know robots
+        from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it imports this module
 
         return rollout(
             self,
@@ -417,36 +421,36 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
             events=events,
         )
 
-    # -- to look at --------------------------------------------------------------------------------------------
+    # -- viewer ------------------------------------------------------------------------------------------------
 
     def view(self, motion: Any = None, **options: Any) -> Viewer:
-        """The robot in the browser, at `.url` of the viewer, until `.close()`; returns at once
+        """A viewer that shows the robot in the browser, at `.url`, until `.close()`; returns immediately
         (`pip install 'kinetree[viewer]'`).
 
-        motion    to play: a rollout or whatever has .t and .q, (t, q), or a trajectory of joints
+        motion    motion to play: a rollout or any object with .t and .q, a pair (t, q), or a joint trajectory
         options   q=, contacts=, show=, host=, port=, open=, title=, light=: see `kinetree.viewer.Viewer`
         """
         importing("kinetree.viewer.viewer")
-        from kinetree.viewer.viewer import view  # noqa: PLC0415 - it knows robots, and needs an extra
+        from kinetree.viewer.viewer import view  # noqa: PLC0415 - it imports this module, and needs an extra
 
         return view(self, motion, **options)
 
-    # -- explicit ----------------------------------------------------------------------------------------------
+    # -- symbolic equations ------------------------------------------------------------------------------------
 
     def equations(self, symbolic: bool | str | Iterable[str] = (), factored: bool | None = None) -> Equations:
-        """The equations of motion as SymPy expressions, .M .C .V .G .F .tau in q1, v1, a1, …, to print, in LaTeX, and
-        as functions in Python and C (`pip install 'kinetree[sympy]'`).
+        """The equations of motion as SymPy expressions .M .C .V .G .F .tau in q1, v1, a1, …, which can be written as
+        LaTeX and as functions in Python and C (`pip install 'kinetree[sympy]'`).
 
-        symbolic   numbers of the robot to keep as symbols: some of "mass", "length", "inertia", "gravity"; True for all
-        factored   False for every expression written out in textbook form, True for a list of common factors, as code
-                   wants it, whose cost grows with the joints and not with their powers; None chooses by their number
+        symbolic   parameters to keep as symbols: some of "mass", "length", "inertia", "gravity"; True for all
+        factored   False: every expression is expanded in textbook form. True: a list of common subexpressions, as for
+                   code, whose size grows linearly with the joints. None: chosen by the number of joints
         """
         kinds = as_kinds(symbolic)
         try:
             importing("kinetree.interop.sympy")
             from kinetree.interop.sympy import equations  # noqa: PLC0415 - an extra
         except ModuleNotFoundError:
-            raise KinetreeError("equations are written by the package sympy: pip install 'kinetree[sympy]'") from None
+            raise KinetreeError("equations need the package sympy: pip install 'kinetree[sympy]'") from None
         return equations(self.model, kinds, factored)
 
     # -- ahead of time -----------------------------------------------------------------------------------------
@@ -460,22 +464,22 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         point: Point = "origin",
         batch: bool = False,
     ) -> None:
-        """Compile quantities before they are first asked for, for one state or for batches, and for these options where
-        they have them.
+        """Compile quantities ahead of their first call, for one state or for batches, and for these options if they
+        have them.
 
-        `wrenches` names the frames where wrenches may act, or (frame, reference) pairs; calls with wrenches at some of
-        them then run the same code with zeros in the other places.
+        `wrenches` lists frames at which wrenches may act, or (frame, reference) pairs. Calls with wrenches at only some
+        of them run the same code, with zero wrenches at the others.
         """
         prepare(self, quantities, wrenches, {"reference": reference, "kind": kind, "point": point}, batch)
 
 
 def selection(nv: int, entries: Iterable[int]) -> Array:
-    """The rows of the identity that belong to some entries of v, (len(entries), nv)."""
+    """The rows of the identity for these entries of v, (len(entries), nv)."""
     return np.eye(nv)[list(entries)]
 
 
 def as_robot(robot: Any) -> Robot:
-    """A robot, or one sentence."""
+    """The argument if it is a robot; raises otherwise."""
     if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load gives")
+        raise ArgumentTypeError(f"robot is {short(robot)}; expected a robot, such as kt.load returns")
     return robot

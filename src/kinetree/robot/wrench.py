@@ -1,4 +1,4 @@
-"""A wrench of the environment on the robot, with the reference it is expressed in."""
+"""A wrench of the environment on the robot, with its reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kinetree.spatial import Force, Motion
 @final
 @dataclass(frozen=True, eq=False)
 class Wrench:
-    """Force [N] and moment [N m], (…, 6), at a frame's origin in world axes ('world-aligned'), in the frame's axes
+    """A force [N] and moment [N m], (…, 6): at a frame's origin in world axes ('world-aligned') or in the frame's axes
     ('local'), or about the world's origin in world axes ('world')."""
 
     value: Any
@@ -24,10 +24,10 @@ class Wrench:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reference", one_of("reference", self.reference, REFERENCES))
-        if isinstance(self.value, (Force, Motion)):  # it does not say in which order its six numbers should stand
+        if isinstance(self.value, (Force, Motion)):  # the order of the six numbers is not known
             kind = type(self.value).__name__
             raise ArgumentTypeError(f"the value of a wrench is a {kind}; expected a 6-vector, as from force.vector()")
 
 
 Wrenches: TypeAlias = Mapping[str, ArrayLike | Wrench]
-"""By the name of the frame where they act."""
+"""Wrenches by the name of the frame at which they act."""

@@ -1,1 +1,1 @@
-"""LLVM assembly."""
+"""Graphs as LLVM assembly: kernels for one state and for batches, loops, the native entry."""

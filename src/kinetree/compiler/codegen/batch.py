@@ -1,11 +1,11 @@
-"""The loop over a batch: rows of many states to lanes side by side, the kernel, and back.
+"""The loop over a batch: transpose rows of states to lanes, run the kernel, and transpose the results back.
 
-A batch arrives as rows of any stride. Where the states of one coordinate lie side by side in memory (F order), the
-kernel reads them as they are; otherwise W rows are transposed into the workspace, tile by tile. The last, incomplete
-block repeats its last state in the lanes that are left over and drops their results.
+A batch comes as rows of any stride. If the values of one coordinate are contiguous (F order), the kernel reads them
+directly; otherwise W rows are transposed into the workspace, tile by tile. The last, incomplete block repeats its last
+state in the unused lanes and drops their results.
 
-Very long kernels do not fit the instruction cache, so that every block fetches them anew. There two blocks go through
-each part together while its instructions are at hand; more would need too much memory at a time.
+Very long kernels do not fit the instruction cache, so every block would fetch them again. Two blocks then go through
+each part together while its instructions are cached; more blocks would need too much memory at a time.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from kinetree.compiler.runtime.code import BATCH
 
 BLOCK = "kinetree_block"
 LONG = 4
-"""Parts above which a kernel is a long one: by measurement, with parts of a thousand operations."""
+"""The number of parts above which a kernel is long: measured with parts of a thousand operations."""
 
 
 def group_size(parts: int) -> int:
-    """How many blocks, each with a workspace of its own, are under way at a time."""
+    """The number of blocks, each with its own workspace, that run together."""
     return 2 if parts > LONG else 1
 
 
 def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
-    """void kinetree_batch(start, stop, descriptor, workspace): the states from start to stop.
+    """void kinetree_batch(start, stop, descriptor, workspace), which computes the states start … stop.
 
-    The descriptor holds, as i64: address, stride from state to state and stride from number to number of every input,
-    then address and stride from state to state of every output, all strides in numbers.
+    The descriptor holds, as i64: address, stride between states and stride between numbers of every input, then
+    address and stride between states of every output; strides are in numbers.
     """
     W, group = space.width.lanes, group_size(parts)
     lines = [
@@ -63,7 +63,7 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
 
 
 def _group(space: BlockSpace, parts: int) -> list[str]:
-    """Read a group of blocks, run every part on all of them, write them."""
+    """Instructions that read a group of blocks, run every part on all of them, and write their results."""
     W, group = space.width.lanes, group_size(parts)
     arguments = "i64 %{0}, i64 %stop, ptr %descriptor, ptr %{0}.work"
     lines = [
@@ -88,7 +88,7 @@ def _group(space: BlockSpace, parts: int) -> list[str]:
 
 
 def _read(space: BlockSpace) -> str:
-    """Inputs of the block at state i: where they lie side by side as they are, otherwise transposed."""
+    """A function that reads the inputs of the block at state i: in place if they are contiguous, else transposed."""
     W, width = space.width.lanes, space.width
     lines = [
         "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %descriptor, ptr %work) nounwind noinline {",

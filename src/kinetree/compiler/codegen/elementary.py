@@ -1,8 +1,9 @@
 """sin, cos and atan2 as LLVM functions, the same for one value and for a vector, so that both give the same bits.
 
-sin and cos: x is reduced by a multiple k of π/2, given in three parts, to |r| ≤ π/4; two polynomials there; k mod 4
-says which is which, with which sign. Within 2 ulp for |x| ≤ 1e9; larger values, rare as they are, go to the C library
-one by one. exp, log and tanh always do. The polynomials are those of fdlibm (Sun Microsystems 1993).
+sin and cos subtract a multiple k of π/2, stored in three parts, so that |r| ≤ π/4, and evaluate two polynomials at r;
+k mod 4 selects which is sine or cosine, and the signs. Errors are within 2 ulp for |x| ≤ 1e9; larger values, which are
+rare, go to the C library one by one, as do all of exp, log and tanh. The polynomials are those of fdlibm (Sun
+Microsystems 1993).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 from kinetree.compiler.codegen.ir import Lines, Width
 
 HALF_PI_PARTS = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
-ROUND = 6755399441055744.0  # 1.5 · 2⁵²: added, it rounds to a whole number, whose low bits it shows
+ROUND = 6755399441055744.0  # 1.5 · 2⁵²: a sum with it is rounded to an integer, which is in the low bits
 REDUCIBLE = 1e9
 SIN = (
     -1.66666666666666324348e-01,
@@ -44,13 +45,13 @@ ATAN = (
     1.62858201153657823623e-02,
 )
 LIBRARY = ("sin", "cos", "exp", "log", "tanh")
-"""Functions taken from the C library. Code reaches them through variables of its own, set when it is loaded."""
+"""Functions of the C library, which the code calls through pointers that are set when it is loaded."""
 LIBRARY_PREFIX = "kinetree.library"
 BIND = "kinetree_bind"
 
 
 def library() -> str:
-    """The variables, and void kinetree_bind(table of addresses) to set them."""
+    """The pointers to the C library, and void kinetree_bind(table of addresses), which sets them."""
     lines = [f"@{LIBRARY_PREFIX}.{name} = internal global ptr null, align 8" for name in LIBRARY]
     lines.append(f"define void @{BIND}(ptr %table) nounwind {{")
     for k, name in enumerate(LIBRARY):
@@ -70,12 +71,12 @@ def _polynomial(b: Lines, z: str, coefficients: tuple[float, ...]) -> str:
 
 
 def sincos_name(width: Width) -> str:
-    """What the function is called in this width."""
+    """The name of the function of this width."""
     return f"@kinetree.sincos.{width.suffix}"
 
 
 def sincos(width: Width) -> str:
-    """The function {sin, cos} of a vector."""
+    """The definition of a function that returns {sin x, cos x}."""
     b, real, number = Lines(width), width.real, width.number
     whole, truth = width.vector("i64"), width.vector("i1")
     b.label("entry")
@@ -123,7 +124,7 @@ def sincos(width: Width) -> str:
 
 
 def _signed(b: Lines, value: str, quadrant: str) -> str:
-    """The value, its sign changed in the third and fourth quadrant: bit 1 of the quadrant moves to the sign bit."""
+    """The value, negated in the third and fourth quadrant: bit 1 of the quadrant flips the sign bit."""
     real, whole = b.width.real, b.width.vector("i64")
     moved = b.let(f"shl {whole} {quadrant}, {b.width.integer(62)}")
     sign = b.let(f"and {whole} {moved}, {b.width.integer(-(2**63))}")
@@ -131,8 +132,8 @@ def _signed(b: Lines, value: str, quadrant: str) -> str:
     return b.let(f"bitcast {whole} {b.let(f'xor {whole} {bits}, {sign}')} to {real}")
 
 
-def _by_lanes(b: Lines, function: str, fast: str, x: str, wanted: str | None) -> str:
-    """`function` of the C library in the wanted lanes (all, without `wanted`), the fast value in the others."""
+def _by_lanes(b: Lines, function: str, fast: str, x: str, mask: str | None) -> str:
+    """`function` of the C library in the lanes of the mask (without one, in all), and `fast` in the others."""
     lanes, real = b.width.lanes, b.width.real
     address = b.let(f"load ptr, ptr @{LIBRARY_PREFIX}.{function}, align 8")
     if lanes == 1:
@@ -140,25 +141,25 @@ def _by_lanes(b: Lines, function: str, fast: str, x: str, wanted: str | None) ->
     result = fast
     for lane in range(lanes):
         element = b.let(f"extractelement {real} {x}, i64 {lane}")
-        if wanted is None:
+        if mask is None:
             value = b.let(f"call double {address}(double {element})")
         else:
-            ask = b.let(f"extractelement <{lanes} x i1> {wanted}, i64 {lane}")
-            given = b.let(f"select i1 {ask}, double {element}, double 0.0")
-            slow = b.let(f"call double {address}(double {given})")
-            kept = b.let(f"extractelement {real} {fast}, i64 {lane}")
-            value = b.let(f"select i1 {ask}, double {slow}, double {kept}")
+            selected = b.let(f"extractelement <{lanes} x i1> {mask}, i64 {lane}")
+            argument = b.let(f"select i1 {selected}, double {element}, double 0.0")
+            slow = b.let(f"call double {address}(double {argument})")
+            other = b.let(f"extractelement {real} {fast}, i64 {lane}")
+            value = b.let(f"select i1 {selected}, double {slow}, double {other}")
         result = b.let(f"insertelement {real} {result}, double {value}, i64 {lane}")
     return result
 
 
 def by_library_name(function: str, width: Width) -> str:
-    """What the function is called in this width."""
+    """The name of the function of this width."""
     return f"@kinetree.{function}.{width.suffix}"
 
 
 def by_library(function: str, width: Width) -> str:
-    """A function of the C library, lane by lane."""
+    """The definition of a function that calls the C library lane by lane."""
     b, real = Lines(width), width.real
     result = _by_lanes(b, function, "poison", "%x", None)
     b.add(f"ret {real} {result}")
@@ -167,14 +168,15 @@ def by_library(function: str, width: Width) -> str:
 
 
 def atan2_name(width: Width) -> str:
-    """What the function is called in this width."""
+    """The name of the function of this width."""
     return f"@kinetree.atan2.{width.suffix}"
 
 
 def atan2(width: Width) -> str:
-    """The angle of (x, y), with the signs of zero and the infinities that IEEE 754 asks for.
+    """The definition of atan2, the angle of (x, y), with signed zeros and infinities as IEEE 754 prescribes.
 
-    With lo ≤ hi the two sizes: atan(lo/hi), or π/4 + atan((lo - hi)/(lo + hi)) where lo/hi > tan π/8; then the octants.
+    With lo ≤ hi, which are |x| and |y| in order: atan(lo/hi), or π/4 + atan((lo - hi)/(lo + hi)) if lo/hi > tan π/8,
+    mapped to the octant.
     """
     b, real, number = Lines(width), width.real, width.number
     whole = width.vector("i64")
@@ -209,5 +211,5 @@ def atan2(width: Width) -> str:
 
 
 def _complement(b: Lines, whole: float, low: float, angle: str) -> str:
-    """whole - angle, with `whole` known to twice the digits."""
+    """(whole + low) - angle, where `low` holds the digits that `whole` lacks."""
     return b.real("fsub", b.width.number(whole), b.real("fsub", angle, b.width.number(low)))

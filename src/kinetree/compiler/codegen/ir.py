@@ -1,4 +1,4 @@
-"""LLVM assembly, line by line: types of a given width, literals, fresh names."""
+"""LLVM assembly, written line by line: types of a given width, literals, fresh names."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Width:
-    """One value (1) or as many states side by side as there are lanes."""
+    """The width of a value: a scalar (1 lane), or a vector with one state per lane."""
 
     lanes: int
     older: bool = False
-    """LLVM before 22, whose masked loads and stores take their alignment as an argument."""
+    """Whether LLVM is older than 22: its masked loads and stores take their alignment as an argument."""
 
     def vector(self, element: str) -> str:
         return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
@@ -23,7 +23,7 @@ class Width:
 
     @property
     def suffix(self) -> str:
-        """How intrinsics of this width are called: llvm.fma.v8f64."""
+        """The suffix of intrinsics of this width, as in llvm.fma.v8f64."""
         return "f64" if self.lanes == 1 else f"v{self.lanes}f64"
 
     @property
@@ -31,7 +31,7 @@ class Width:
         return 8 * self.lanes
 
     def number(self, value: float) -> str:
-        """A literal, exact to the bit, in all lanes."""
+        """A literal with the exact bits of the value, in all lanes."""
         bits = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
         return bits if self.lanes == 1 else f"splat (double {bits})"
 
@@ -40,11 +40,11 @@ class Width:
 
 
 ONE = Width(1)
-"""One state."""
+"""The width of one state."""
 
 
 class Lines:
-    """The body of one function as it grows."""
+    """A builder of the body of one function."""
 
     def __init__(self, width: Width) -> None:
         self.width = width

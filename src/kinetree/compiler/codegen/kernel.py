@@ -1,8 +1,8 @@
-"""A graph as LLVM functions: for one state, or for a block of states side by side.
+"""A graph as LLVM functions: for one state, or for a block of states with one state per lane.
 
-Both come from the same rules and differ only in the width of their types and in how they reach memory. One state:
-input k of array j is at ``in_j[k]``, output k at ``out_j[k]``. A block: the lanes of input k are at
-``in_j + k * stride_j``, those of output k at ``out_j + k * lanes``; the block's workspace says where these are.
+Both come from the same rules and differ only in the width of their types and in their addresses. One state: input k of
+array j is at ``in_j[k]``, output k at ``out_j[k]``. A block: the lanes of input k are at ``in_j + k * stride_j``, those
+of output k at ``out_j + k * lanes``; the block's workspace holds the addresses.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinetree.compiler.codegen.elementary import (
     sincos_name,
 )
 from kinetree.compiler.codegen.ir import ONE, Lines, Width
-from kinetree.compiler.codegen.write_buffer import stage_size
+from kinetree.compiler.codegen.write_buffer import buffer_size
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
 from kinetree.compiler.graph.passes.split import Part
@@ -31,12 +31,13 @@ INTRINSIC = {"sqrt": "sqrt", "absolute": "fabs", "minimum": "minimum", "maximum"
 COMPARISON = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LOGIC = {"logical_and": "and", "logical_or": "or"}
 FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False), "fnms": (True, True)}
-"""Whether the product and whether the summand change sign."""
+"""Whether the product is negated, and whether the summand is."""
 
 
 @dataclass(frozen=True)
 class BlockSpace:
-    """The workspace of one block, by byte offsets: where its inputs are, slots of the kernel, inputs, outputs."""
+    """Byte offsets in the workspace of one block: a table of input addresses, slots of the kernel, packed inputs,
+    outputs, the write buffer."""
 
     layout: Layout
     slots: int
@@ -44,25 +45,25 @@ class BlockSpace:
 
     @property
     def slot(self) -> int:
-        """The first slot, behind a table of (address, stride) of every input."""
+        """The offset of the first slot, behind the table of (address, stride) of every input."""
         return _aligned(16 * len(self.layout.inputs))
 
     def packed(self, j: int) -> int:
-        """Input j, if it had to be transposed."""
+        """The offset of input j after transposition."""
         return self.slot + self.width.bytes * (self.slots + sum(self.layout.inputs[:j]))
 
     def result(self, j: int) -> int:
-        """Output j."""
+        """The offset of output j."""
         return self.packed(len(self.layout.inputs)) + self.width.bytes * sum(self.layout.outputs[:j])
 
     @property
-    def stage(self) -> int:
-        """Where rows of results are put in order."""
+    def write_buffer(self) -> int:
+        """The offset of the buffer in which rows of results are aligned."""
         return _aligned(self.result(len(self.layout.outputs)))
 
     @property
     def size(self) -> int:
-        return _aligned(self.stage + stage_size(self.width.lanes))
+        return _aligned(self.write_buffer + buffer_size(self.width.lanes))
 
 
 def _aligned(offset: int) -> int:
@@ -70,8 +71,8 @@ def _aligned(offset: int) -> int:
 
 
 def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layout: Layout, wide: Width) -> str:
-    """void name(inputs, outputs, workspace) for one state, given tables of addresses; sines are computed `wide` at a
-    time."""
+    """void name(inputs, outputs, workspace) for one state, where inputs and outputs are tables of addresses; sines and
+    cosines are computed in vectors of width `wide`."""
     emitter = _Emitter(layout, ONE, wide, outputs)
     names = [f"ptr %in{j}" for j in range(len(layout.inputs))] + [f"ptr %out{j}" for j in range(len(layout.outputs))]
     parameters = ", ".join([*names, "ptr %slots"])
@@ -92,8 +93,8 @@ def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layou
 
 
 def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace) -> str:
-    """void name.partK(workspace) for every part, to be called in turn for a block of states, and name.constants, to be
-    called once before them."""
+    """void name.partK(workspace) for every part, to be called in order for a block of states, and name.constants, to
+    be called once before them."""
     emitter = _Emitter(space.layout, space.width, space.width, outputs)
     prologue = [f"  %slots = getelementptr i8, ptr %work, i64 {space.slot}"]
     for j in range(len(space.layout.inputs)):
@@ -140,11 +141,11 @@ one:
 end:
   ret void
 }"""
-"""Writes zeros; not memset, so that the code needs nothing from outside."""
+"""A function that writes zeros. It replaces memset, so that the code has no external symbols."""
 
 
 def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
-    """Definitions of the functions the parts call, in the widths they are called in."""
+    """Definitions of the elementary functions that the parts call, in these widths."""
     used = {node.op for part in parts for node in part.nodes}
     texts = []
     for width in dict.fromkeys(widths):
@@ -163,20 +164,22 @@ def is_zero(node: Node) -> bool:
 
 
 class _Emitter:
+    """Writes the parts of a kernel, given the positions of its outputs."""
+
     def __init__(self, layout: Layout, width: Width, wide: Width, outputs: Sequence[Node]) -> None:
         self.layout = layout
         self.width = width
         self.wide = wide
-        self.places: dict[Node, list[tuple[int, int]]] = {}
+        self.output_positions: dict[Node, list[tuple[int, int]]] = {}
         position = 0
         for j, size in enumerate(layout.outputs):
             for k in range(size):
-                self.places.setdefault(outputs[position], []).append((j, k))
+                self.output_positions.setdefault(outputs[position], []).append((j, k))
                 position += 1
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
 
     def part(self, part: Part, inputs: bool = False, constants: bool = False) -> str:
-        """The body of one part; the first also writes the outputs that are inputs or constants."""
+        """The body of one part, which also writes outputs that are `inputs` or `constants`."""
         self.lines = Lines(self.width)
         self.names: dict[Node, str] = {}
         self.pairs: dict[Node, tuple[str, str]] = {}
@@ -190,25 +193,26 @@ class _Emitter:
                 self._angles(part.nodes[k:])
             self.names[node] = self._operation(node)
             if node in part.stores:
-                self._leave(node, part.stores[node] * self.width.bytes)
+                self._store_slot(node, part.stores[node] * self.width.bytes)
             self._output(node)
         self.lines.add("ret void")
         return "\n".join(self.lines.text)
 
     def _constant_outputs(self) -> None:
-        """Zeros all at once, for a matrix may have thousands; other constants one by one."""
+        """Write zeros in one call, because a matrix may have thousands, and other constants one by one."""
+        zeros = {j for node, positions in self.output_positions.items() if is_zero(node) for j, _ in positions}
         for j, size in enumerate(self.layout.outputs):
-            if any(place[0] == j for node in self.places if is_zero(node) for place in self.places[node]):
+            if j in zeros:
                 self.lines.add(f"call fastcc void @kinetree.zero(ptr %out{j}, i64 {size * self.width.lanes})")
         self._plain_outputs("const")
 
     def _plain_outputs(self, op: str) -> None:
-        for node in self.places:
+        for node in self.output_positions:
             if node.op == op and not is_zero(node):
                 self._output(node)
 
     def _output(self, node: Node) -> None:
-        for j, k in self.places.get(node, ()):
+        for j, k in self.output_positions.get(node, ()):
             self._store(self._value(node), f"%out{j}", k * self.width.bytes)
 
     # -- operands ----------------------------------------------------------------------------------------------
@@ -216,17 +220,17 @@ class _Emitter:
     def _value(self, node: Node) -> str:
         name = self.names.get(node)
         if name is None:
-            name = self.names[node] = self._take(node) if node in self.loads else self._leaf(node)
+            name = self.names[node] = self._load_slot(node) if node in self.loads else self._leaf(node)
         return name
 
-    def _leave(self, node: Node, offset: int) -> None:
-        """Store a value in the workspace; a truth value as 1 or 0."""
+    def _store_slot(self, node: Node, offset: int) -> None:
+        """Store a value in the workspace; a boolean as 1 or 0."""
         value = self.names[node]
         if SIGNATURES[node.op][1] == BOOLEAN:
             value = self.lines.select(value, self.width.number(1.0), self.width.number(0.0))
         self._store(value, "%slots", offset)
 
-    def _take(self, node: Node) -> str:
+    def _load_slot(self, node: Node) -> str:
         value = self._load("%slots", self.loads[node] * self.width.bytes)
         if SIGNATURES[node.op][1] == BOOLEAN:
             value = self.lines.compare("one", value, self.width.number(0.0))
@@ -244,16 +248,16 @@ class _Emitter:
         if self.width.lanes == 1:
             return self._load(f"%in{j}", 8 * k)
         offset = self.lines.let(f"mul i64 %stride{j}, {k}")
-        place = self.lines.let(f"getelementptr double, ptr %in{j}, i64 {offset}")
-        return self.lines.let(f"load {self.width.real}, ptr {place}, align 8")
+        pointer = self.lines.let(f"getelementptr double, ptr %in{j}, i64 {offset}")
+        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align 8")
 
     def _load(self, base: str, offset: int) -> str:
-        place = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        return self.lines.let(f"load {self.width.real}, ptr {place}, align 8")
+        pointer = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align 8")
 
     def _store(self, value: str, base: str, offset: int) -> None:
-        place = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        self.lines.add(f"store {self.width.real} {value}, ptr {place}, align 8")
+        pointer = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        self.lines.add(f"store {self.width.real} {value}, ptr {pointer}, align 8")
 
     # -- operations --------------------------------------------------------------------------------------------
 
@@ -295,10 +299,10 @@ class _Emitter:
     # -- sines and cosines -------------------------------------------------------------------------------------
 
     def _angles(self, nodes: Sequence[Node]) -> None:
-        """Sine and cosine of all angles of the run of such operations that `nodes` begins with.
+        """Compute sine and cosine of all angles in the run of sines and cosines that `nodes` begins with.
 
-        One by one in a vector kernel, where every value is a vector already; in a kernel for one state, as many at a
-        time as the CPU has lanes.
+        A vector kernel computes them one by one, because every value is already a vector; a kernel for one state
+        computes as many at a time as the CPU has lanes.
         """
         run: dict[Node, None] = {}
         for node in nodes:
@@ -319,11 +323,11 @@ class _Emitter:
                     f"insertelement {vector}, double {self._value(angle)}, i64 {lane}"
                 )
             results = self._sincos(wide, vector.split(" ")[-1])
-            places = [self.lines.let(f"alloca {wide.real}, align {wide.bytes}") for _ in results]
-            for result, place in zip(results, places, strict=True):
-                self.lines.add(f"store {wide.real} {result}, ptr {place}, align {wide.bytes}")
+            pointers = [self.lines.let(f"alloca {wide.real}, align {wide.bytes}") for _ in results]
+            for result, pointer in zip(results, pointers, strict=True):
+                self.lines.add(f"store {wide.real} {result}, ptr {pointer}, align {wide.bytes}")
             for lane, angle in enumerate(group):
-                sine, cosine = (self._load(place, 8 * lane) for place in places)
+                sine, cosine = (self._load(pointer, 8 * lane) for pointer in pointers)
                 self.pairs[angle] = (sine, cosine)
 
     def _sincos(self, width: Width, value: str) -> tuple[str, str]:

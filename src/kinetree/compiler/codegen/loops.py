@@ -1,9 +1,9 @@
-"""Functions with loops, of plain Python, as machine code.
+"""Python functions with loops, translated to LLVM assembly.
 
-Tracing unrolls every loop, which suits formulas. A solver that goes round until it is done is written in a small part
-of Python instead, and this file translates that text: integers, floats and truth values; vectors and matrices that are
-given, never made; `for … in range(…)`, `while`, `if`, `break`, `continue`, `return`; arithmetic, comparisons, `and`,
-`or`, `not`; `sqrt`, `abs`, `int`, `float`; calls of other such functions. Run by Python it computes the same.
+Tracing unrolls every loop, which suits formulas. An iterative solver is written in a subset of Python instead, which
+this file translates: integers, floats and booleans; vectors and matrices as arguments, never allocated; `for … in
+range(…)`, `while`, `if`, `break`, `continue`, `return`; arithmetic, comparisons, `and`, `or`, `not`; `sqrt`, `abs`,
+`int`, `float`; calls of other such functions. Python itself computes the same with it.
 
     def dot(x: Vector, y: Vector, n: int) -> float:
         total = 0.0
@@ -11,8 +11,8 @@ given, never made; `for … in range(…)`, `while`, `if`, `break`, `continue`, 
             total += x[i] * y[i]
         return total
 
-`A[i]` is a row, `x[k:]` and `A[i, k:]` are what is left of a vector. Arrays given to one call must not overlap. Sums
-may be taken in another order than they are written, so that they can be taken several terms at a time.
+`A[i]` is a row, `x[k:]` and `A[i, k:]` are the rest of a vector from element k on. Array arguments of one call must not
+overlap. Sums may be reassociated, so that LLVM can vectorize them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 Vector = NDArray[Any]
-"""A parameter that is a vector of float64, side by side in memory."""
+"""A parameter that is a contiguous vector of float64."""
 Matrix = NDArray[Any]
-"""A parameter that is a matrix of float64, each row side by side in memory."""
+"""A parameter that is a matrix of float64 with contiguous rows."""
 
 _LLVM = {"int": "i64", "float": "double", "bool": "i1", "Vector": "ptr"}
 _ARITHMETIC = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
@@ -47,7 +47,7 @@ _ATTRIBUTES = 'nounwind "no-builtins"'
 
 
 class Value(NamedTuple):
-    """What an expression gives: its type, its name in the assembly, and of a matrix how far apart rows are."""
+    """The value of an expression: its type, its name in the assembly, and the stride between rows of a matrix."""
 
     type: str
     name: str
@@ -56,14 +56,14 @@ class Value(NamedTuple):
 
 @dataclass
 class _Function:
-    """The body of one function as it grows."""
+    """A builder of the body of one function."""
 
     name: str
     returns: str
     known: dict[str, Any]
     callees: list[Callable[..., Any]]
     lines: list[str] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)
+    allocas: list[str] = field(default_factory=list)
     variables: dict[str, Value] = field(default_factory=dict)
     exits: list[tuple[str, str]] = field(default_factory=list)
     count: int = 0
@@ -86,18 +86,18 @@ class _Function:
         self.lines.append(f"{name}:")
 
     def fail(self, node: ast.AST, what: str) -> TypeError:
-        return TypeError(f"{self.name}, line {getattr(node, 'lineno', '?')} of it: {what} cannot be compiled")
+        return TypeError(f"{self.name}, line {getattr(node, 'lineno', '?')}: {what} cannot be compiled")
 
     # -- statements --------------------------------------------------------------------------------------------
 
     def body(self, statements: list[ast.stmt]) -> bool:
-        """Whether control may come to the end of it."""
+        """Translate statements; return whether control can reach their end."""
         return all(map(self.statement, statements))
 
     def statement(self, node: ast.stmt) -> bool:
         match node:
             case ast.Expr(value=ast.Constant()) | ast.Pass():
-                pass  # a docstring
+                pass  # such as a docstring
             case ast.Expr(value=ast.Call() as call):
                 self.call(call)
             case ast.Assign(targets=[target]):
@@ -127,16 +127,16 @@ class _Function:
     def assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             if target.id not in self.variables:
-                place = f"%{target.id}.{self.fresh()}"
-                self.places.append(f"  {place} = alloca {_LLVM[value.type]}")
-                self.variables[target.id] = Value(value.type, place)
-            kept = self.variables[target.id]
-            value = self.as_type(value, kept.type, target)
-            self.add(f"store {_LLVM[kept.type]} {value.name}, ptr {kept.name}")
+                pointer = f"%{target.id}.{self.fresh()}"
+                self.allocas.append(f"  {pointer} = alloca {_LLVM[value.type]}")
+                self.variables[target.id] = Value(value.type, pointer)
+            variable = self.variables[target.id]
+            value = self.as_type(value, variable.type, target)
+            self.add(f"store {_LLVM[variable.type]} {value.name}, ptr {variable.name}")
         elif isinstance(target, ast.Subscript):
-            place = self.element(target)
+            pointer = self.element(target)
             value = self.as_type(value, "float", target)
-            self.add(f"store double {value.name}, ptr {place}, align 8")
+            self.add(f"store double {value.name}, ptr {pointer}, align 8")
         else:
             raise self.fail(target, "this assignment")
 
@@ -160,7 +160,7 @@ class _Function:
         step = values[2] if len(values) == 3 else "1"
         compare = "sgt" if step.startswith("-") else "slt"
         hidden = f"%{name}.{self.fresh()}"
-        self.places.append(f"  {hidden} = alloca i64")
+        self.allocas.append(f"  {hidden} = alloca i64")
         self.add(f"store i64 {start}, ptr {hidden}")
         head, inside, following, end = (self.fresh(stem) for stem in ("head", "body", "next", "end"))
         self.add(f"br label %{head}")
@@ -221,18 +221,18 @@ class _Function:
             case ast.Call():
                 return self.call(node)
             case ast.Subscript():
-                place = self.element(node)
+                pointer = self.element(node)
                 if self.is_view(node):
-                    return Value("Vector", place)
-                return Value("float", self.let(f"load double, ptr {place}, align 8"))
+                    return Value("Vector", pointer)
+                return Value("float", self.let(f"load double, ptr {pointer}, align 8"))
         raise self.fail(node, type(node).__name__)
 
     def named(self, node: ast.AST, name: str) -> Value:
         if name in self.variables:
-            kept = self.variables[name]
-            if kept.type == "Matrix":
-                return kept
-            return Value(kept.type, self.let(f"load {_LLVM[kept.type]}, ptr {kept.name}"))
+            variable = self.variables[name]
+            if variable.type == "Matrix":
+                return variable
+            return Value(variable.type, self.let(f"load {_LLVM[variable.type]}, ptr {variable.name}"))
         number = self.known.get(name)
         if isinstance(number, (bool, int, float)):
             return _literal(number)
@@ -242,7 +242,7 @@ class _Function:
         return self.as_type(self.value(node), "bool", node).name
 
     def binary(self, node: ast.AST, a: Value, op: ast.operator, b: Value) -> Value:
-        if isinstance(op, ast.FloorDiv | ast.Mod) and a.type == b.type == "int":  # of what is not negative
+        if isinstance(op, ast.FloorDiv | ast.Mod) and a.type == b.type == "int":  # equals Python's for a, b ≥ 0
             word = "sdiv" if isinstance(op, ast.FloorDiv) else "srem"
             return Value("int", self.let(f"{word} i64 {a.name}, {b.name}"))
         if type(op) not in _ARITHMETIC:
@@ -263,20 +263,20 @@ class _Function:
         return Value("bool", self.let(f"fcmp {floats} double {a.name}, {b.name}"))
 
     def logic(self, node: ast.BoolOp) -> Value:
-        """One after the other, as far as needed."""
-        place = f"%logic.{self.fresh()}"
-        self.places.append(f"  {place} = alloca i1")
+        """`and` or `or` with short-circuit evaluation."""
+        pointer = f"%logic.{self.fresh()}"
+        self.allocas.append(f"  {pointer} = alloca i1")
         end = self.fresh("end")
         for operand in node.values:
             truth = self.truth(operand)
-            self.add(f"store i1 {truth}, ptr {place}")
+            self.add(f"store i1 {truth}, ptr {pointer}")
             following = self.fresh("next")
             pair = (following, end) if isinstance(node.op, ast.And) else (end, following)
             self.add(f"br i1 {truth}, label %{pair[0]}, label %{pair[1]}")
             self.label(following)
         self.add(f"br label %{end}")
         self.label(end)
-        return Value("bool", self.let(f"load i1, ptr {place}"))
+        return Value("bool", self.let(f"load i1, ptr {pointer}"))
 
     def as_type(self, value: Value, wanted: str, node: ast.AST) -> Value:
         if value.type == wanted:
@@ -285,19 +285,19 @@ class _Function:
             if value.name.lstrip("-").isdigit():
                 return _literal(float(value.name))
             return Value("float", self.let(f"sitofp i64 {value.name} to double"))
-        raise self.fail(node, f"{value.type} where {wanted} is meant")
+        raise self.fail(node, f"{value.type} where {wanted} is expected")
 
     # -- arrays and calls --------------------------------------------------------------------------------------
 
     def is_view(self, node: ast.Subscript) -> bool:
-        """Whether it is a row, or what is left of a vector, and not a number."""
+        """Whether a subscript is a row or the rest of a vector, and not a number."""
         index = node.slice
         last = index.elts[-1] if isinstance(index, ast.Tuple) else index
         base = self.value(node.value) if isinstance(node.value, ast.Name) else Value("Vector", "")
         return isinstance(last, ast.Slice) or (base.type == "Matrix" and not isinstance(index, ast.Tuple))
 
     def element(self, node: ast.Subscript) -> str:
-        """The address of a number, or of the first of a view."""
+        """The address of an element, or of the first element of a view."""
         base = self.value(node.value)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         offsets = []
@@ -309,15 +309,15 @@ class _Function:
             offsets.append(self.as_type(self.value(index), "int", node).name)
         if base.type == "Matrix":
             row = self.let(f"mul nsw i64 {offsets[0]}, {base.stride}")
-            place = self.let(f"getelementptr inbounds double, ptr {base.name}, i64 {row}")
+            pointer = self.let(f"getelementptr inbounds double, ptr {base.name}, i64 {row}")
             offsets = offsets[1:]
         elif base.type == "Vector":
-            place = base.name
+            pointer = base.name
         else:
             raise self.fail(node, f"an index of {base.type}")
         for offset in offsets:
-            place = self.let(f"getelementptr inbounds double, ptr {place}, i64 {offset}")
-        return place
+            pointer = self.let(f"getelementptr inbounds double, ptr {pointer}, i64 {offset}")
+        return pointer
 
     def call(self, node: ast.Call) -> Value:
         if not isinstance(node.func, ast.Name) or node.keywords:
@@ -372,31 +372,31 @@ def _signature(function: Callable[..., Any]) -> tuple[dict[str, str], str]:
 
 
 def _definition(function: Callable[..., Any]) -> tuple[str, list[Callable[..., Any]]]:
-    """A function as assembly, and those that it calls."""
+    """The assembly of a function, and the functions that it calls."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
     kinds, returns = _signature(function)
-    grown = _Function(function.__name__, returns, inspect.getmodule(function).__dict__, [])
+    built = _Function(function.__name__, returns, inspect.getmodule(function).__dict__, [])
     parameters = []
     for name, kind in kinds.items():
         if kind == "Matrix":
             parameters += [f"ptr noalias %{name}", f"i64 %{name}.stride"]
-            grown.variables[name] = Value(kind, f"%{name}", f"%{name}.stride")
+            built.variables[name] = Value(kind, f"%{name}", f"%{name}.stride")
         else:
             parameters.append(f"{_LLVM[kind]}{' noalias' * (kind == 'Vector')} %{name}")
-            grown.assign(ast.Name(id=name), Value(kind, f"%{name}"))
-    if grown.body(tree.body):
+            built.assign(ast.Name(id=name), Value(kind, f"%{name}"))
+    if built.body(tree.body):
         if returns != "None":
             raise TypeError(f"{function.__name__} may end without a result")
-        grown.add("ret void")
+        built.add("ret void")
     head = f"{_LLVM.get(returns, 'void')} @{_symbol(function)}({', '.join(parameters)})"
-    attributes = f"noinline {_ATTRIBUTES}" if grown.callees else _ATTRIBUTES  # LLVM takes long over long functions
-    text = [f"define internal {head} {attributes} {{", "entry:", *grown.places, *grown.lines, "}"]
-    return "\n".join(text), grown.callees
+    attributes = f"noinline {_ATTRIBUTES}" if built.callees else _ATTRIBUTES  # LLVM is slow on long functions
+    text = [f"define internal {head} {attributes} {{", "entry:", *built.allocas, *built.lines, "}"]
+    return "\n".join(text), built.callees
 
 
 def loops_assembly(*functions: Callable[..., Any]) -> str:
-    """Definitions of functions and of all that they call, internal to the module they are put in."""
+    """Definitions of these functions and of all that they call, internal to their module."""
     waiting, known = list(functions), {}
     while waiting:
         function = waiting.pop()
@@ -408,13 +408,13 @@ def loops_assembly(*functions: Callable[..., Any]) -> str:
 
 
 def call_text(function: Callable[..., Any], arguments: dict[str, str]) -> Iterator[str]:
-    """Lines that call a function with these names for its parameters; a matrix takes "name, stride"."""
+    """A line that calls a function, given the value of each parameter; that of a matrix is "name, stride"."""
     kinds, returns = _signature(function)
     given = []
     for name, kind in kinds.items():
         if kind == "Matrix":
-            place, stride = arguments[name].split(", ")
-            given += [f"ptr {place}", f"i64 {stride}"]
+            pointer, stride = arguments[name].split(", ")
+            given += [f"ptr {pointer}", f"i64 {stride}"]
         else:
             given.append(f"{_LLVM[kind]} {arguments[name]}")
     yield f"call {_LLVM.get(returns, 'void')} @{_symbol(function)}({', '.join(given)})"
@@ -423,7 +423,7 @@ def call_text(function: Callable[..., Any], arguments: dict[str, str]) -> Iterat
 def call_from_tables(
     function: Callable[..., Any], sizes: Sequence[str], vectors: Sequence[str], matrices: Sequence[str]
 ) -> tuple[str, str]:
-    """Lines that read a function's arguments from %sizes, sizes and then strides, and %places; and its call."""
+    """Lines that load the arguments of a function (sizes and strides from %sizes, addresses from %places); its call."""
     lines = []
     for k, name in enumerate((*sizes, *(f"stride.{name}" for name in matrices))):
         lines += [f"%{name}.at = getelementptr i64, ptr %sizes, i64 {k}", f"%{name} = load i64, ptr %{name}.at"]

@@ -1,4 +1,4 @@
-"""A short wait that does not give up the CPU: to be put to sleep and woken takes longer than most waits."""
+"""A spin-wait: sleeping and waking takes longer than most waits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ PAUSE = "pause"
 
 
 def pause_assembly(is_x86: bool) -> str:
-    """void pause(i64* count, i64 tries): until *count is zero, or so many looks at it were in vain."""
+    """void pause(i64* count, i64 tries), which returns when *count is zero, or after that many reads of it."""
     declared = "declare void @llvm.x86.sse2.pause()" if is_x86 else ""
     hint = "call void @llvm.x86.sse2.pause()" if is_x86 else "fence seq_cst"
     return f"""

@@ -1,4 +1,4 @@
-"""The loop of a simulation for one state: a kernel whose results are its next arguments, step after step."""
+"""The step loop of one state: the results of a kernel are its arguments in the next step."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ LOOP_SINGLE = "kinetree_loop_single"
 def single_state_loop_assembly() -> str:
     """void loop_single(kernel, steps, until, every, inputs, outputs, words, workspace).
 
-    Words: how many inputs there are, and of each the distance from step to step in bytes; the addresses of the states
-    and of the results that follow them, and how many numbers they are; how many records there are, and of each whence,
-    whither, how many numbers and the distance from record to record in bytes. Records are made after `until` steps and
-    then after every `every` ones.
+    The words are: the number of inputs, and the stride of each between steps in bytes; the addresses of the state and
+    of the results that replace it, and their size in numbers; the number of records, and for each its source, its
+    target, its size in numbers and its stride in bytes. Records are written after `until` steps and then after every
+    `every` steps.
     """
     step = [
         "  call void %kernel(ptr %inputs, ptr %outputs, ptr %work)",
@@ -54,17 +54,17 @@ def single_state_loop_assembly() -> str:
     return "\n".join(lines)
 
 
-def _fields(place: str, kinds: dict[str, str]) -> list[str]:
-    """Load words one behind the other."""
+def _fields(pointer: str, kinds: dict[str, str]) -> list[str]:
+    """Instructions that load consecutive words."""
     lines = []
     for k, (name, kind) in enumerate(kinds.items()):
-        lines.append(f"  %{name}.at = getelementptr i64, ptr {place}, i64 {k}")
+        lines.append(f"  %{name}.at = getelementptr i64, ptr {pointer}, i64 {k}")
         lines.append(f"  %{name} = load {kind}, ptr %{name}.at, align 8")
     return lines
 
 
 def _copy(name: str, source: str, target: str, size: str, after: str) -> list[str]:
-    """So many numbers from one place to another."""
+    """A loop that copies `size` numbers."""
     body = [
         f"  %{name}.from = getelementptr double, ptr {source}, i64 %{name}",
         f"  %{name}.to = getelementptr double, ptr {target}, i64 %{name}",
@@ -75,7 +75,7 @@ def _copy(name: str, source: str, target: str, size: str, after: str) -> list[st
 
 
 def _moved() -> list[str]:
-    """An input goes on to its numbers of the next step."""
+    """Instructions that move the address of an input to the next step."""
     return [
         "  %input.at = getelementptr i64, ptr %inputs, i64 %move",
         "  %by.at = getelementptr i64, ptr %distances, i64 %move",
@@ -87,7 +87,7 @@ def _moved() -> list[str]:
 
 
 def _recorded() -> list[str]:
-    """One array of a record is copied, and goes on to the next record."""
+    """Instructions that copy one array of a record and move its target to the next record."""
     return [
         "  %place = mul i64 %record, 4",
         "  %row = getelementptr i64, ptr %table, i64 %place",

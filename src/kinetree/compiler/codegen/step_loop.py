@@ -1,9 +1,9 @@
-"""The loop of a simulation: blocks of states that go through a kernel step after step, their results fed back.
+"""The step loop of a batch: a kernel advances blocks of states, and its results are the states of the next step.
 
-The states of a block lie side by side in a tile, (numbers, lanes), which the kernel reads as it is and into which its
-results are copied after every step: rows are transposed only for what is recorded. All steps of a block come before the
-next block, so that what is at work stays in the first cache; kernels too long for the instruction cache take two blocks
-through each part together, as in a batch.
+The states of a block form a tile, (numbers, lanes), which the kernel reads directly. Its results are copied into the
+tile after every step: only recorded outputs are transposed to rows. All steps of a block run before the next block, so
+that its data stays in the L1 cache; kernels too long for the instruction cache run two blocks through each part
+together, as in a batch.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.runtime.code import LOOP, LoopCarry
 
 PER_INPUT, PER_OUTPUT = 4, 3
-"""Words of an input that is not part of the states (address, distances from state to state, from number to number and
-from step to step) and of an output (address or 0, distances from state to state and from record to record), distances
-in numbers."""
+"""Words per input that is not part of the state (address, strides between states, numbers and steps) and per output
+(address or 0, strides between states and records); strides are in numbers."""
 
 
 def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry: LoopCarry) -> str:
     """void kinetree_loop(start, stop, steps, until, every, words, states, workspace).
 
-    The states from start to stop, whose tiles lie one behind the other at `states`; what has an address is recorded
-    after `until` steps and then after every `every` ones.
+    Advances the states start … stop, whose tiles are consecutive at `states`. Outputs with an address are recorded
+    after `until` steps and then after every `every` steps.
     """
     W, group = space.width.lanes, group_size(parts)
     tile = W * sum(space.layout.inputs[: carry.states])
@@ -106,7 +105,8 @@ def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry
 
 
 def _for_blocks(name: str, body: list[str], space: BlockSpace, tile: int) -> Callable[[str], list[str]]:
-    """A loop over the blocks of a group, given where it goes on: %name, and its workspace and tile."""
+    """A function of the label that follows, which returns a loop over the blocks of a group: %name is the first state
+    of a block, %name.work its workspace, %name.tile its tile."""
     W = space.width.lanes
     own = [
         f"  %{name}.behind = sub i64 %{name}, %group",
@@ -119,7 +119,7 @@ def _for_blocks(name: str, body: list[str], space: BlockSpace, tile: int) -> Cal
 
 
 def _words(start: int, names: Sequence[str]) -> list[str]:
-    """Load words from number `start` on."""
+    """Instructions that load words, beginning with word `start`."""
     lines = []
     for k, name in enumerate(names):
         kind = "ptr" if k == 0 else "i64"
@@ -133,7 +133,7 @@ def _input_words(j: int, carry: LoopCarry) -> list[str]:
 
 
 def _place(j: int, place: str, stride: str) -> list[str]:
-    """Let the kernel find input j there."""
+    """Instructions that set the address and stride at which the kernel reads input j."""
     return [
         f"  %from{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
         f"  store ptr {place}, ptr %from{j}.at, align 8",
@@ -143,7 +143,8 @@ def _place(j: int, place: str, stride: str) -> list[str]:
 
 
 def _begin(space: BlockSpace, carry: LoopCarry) -> str:
-    """States of the block at state i are in its tile; what stays the same is transposed once."""
+    """A function that prepares the block at state i: its states are read from the tile, constant inputs are transposed
+    once."""
     W, inputs = space.width.lanes, space.layout.inputs
     lines = [
         "define internal fastcc void @kinetree.begin(i64 %i, i64 %stop, ptr %words, ptr %tile, ptr %work) "
@@ -171,7 +172,7 @@ def _packed(j: int, size: int, start: str) -> list[str]:
 
 
 def _read(space: BlockSpace, carry: LoopCarry) -> str:
-    """Inputs of this step."""
+    """A function that transposes the inputs of this step that are moving."""
     lines = [
         "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %words, i64 %step, ptr %work) "
         "nounwind noinline {",
@@ -190,7 +191,7 @@ def _read(space: BlockSpace, carry: LoopCarry) -> str:
 
 
 def _carry(space: BlockSpace, carry: LoopCarry) -> str:
-    """Results become states; they lie in the same order."""
+    """A function that copies results to states, which have the same order."""
     real, size = space.width.real, space.width.bytes
     lines = [
         "define internal fastcc void @kinetree.carry(ptr %tile, ptr %work) nounwind noinline {",
@@ -210,7 +211,7 @@ def _carry(space: BlockSpace, carry: LoopCarry) -> str:
 
 
 def _write(space: BlockSpace, carry: LoopCarry) -> str:
-    """Outputs of this record that have an address, as rows."""
+    """A function that writes the outputs of this record that have an address, as rows."""
     behind = PER_INPUT * len(carry.moving)
     lines = [
         "define internal fastcc void @kinetree.write(i64 %i, i64 %stop, ptr %words, i64 %record, ptr %work) "

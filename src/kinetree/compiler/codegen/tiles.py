@@ -1,4 +1,4 @@
-"""Rows to lanes and back: W rows of n numbers, transposed tile by tile."""
+"""Transposition of W rows of n numbers to lanes and back, tile by tile."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from kinetree.compiler.codegen.ir import Width
 def loop(
     name: str, start: str, step: int, limit: str, body: list[str], after: str, last: str | None = None
 ) -> list[str]:
-    """for (k = start; k < limit; k += step) body; then go to `after`.
+    """The loop for (k = start; k < limit; k += step) body, which then jumps to the label `after`.
 
-    The body uses %{name}; where it has blocks of its own, `last` is the one it ends with. Entered from {name}.enter.
+    The body uses %{name} for k; if it has several basic blocks, `last` is its last one. The block before the loop is
+    {name}.enter.
     """
     return [
         f"  br label %{name}.head",
@@ -26,7 +27,7 @@ def loop(
 
 
 def pack(n: int, width: Width) -> str:
-    """n columns of up to W rows, transposed so that the W values of a column lie side by side."""
+    """A function that transposes up to W rows of n columns, so that the W values of a column are contiguous."""
     W = width.lanes
     whole = n - n % W
     lines = [
@@ -63,17 +64,17 @@ def pack(n: int, width: Width) -> str:
 
 
 def mask(columns: int, W: int) -> str:
-    """The first lanes only."""
+    """The mask of the first `columns` lanes."""
     return f"<{W} x i1> <{', '.join(f'i1 {int(k < columns)}' for k in range(W))}>"
 
 
-def aligned(place: str, width: Width) -> str:
+def aligned(pointer: str, width: Width) -> str:
     """The address argument of a masked load or store."""
-    return f"ptr {place}, i32 8" if width.older else f"ptr align 8 {place}"
+    return f"ptr {pointer}, i32 8" if width.older else f"ptr align 8 {pointer}"
 
 
 def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[str]:
-    """W rows by `columns` columns from column `start` on."""
+    """Instructions that transpose W rows of `columns` columns, beginning with column `start`."""
     real, lines = width.real, []
     for row in range(W):
         lines += [
@@ -100,7 +101,7 @@ def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[s
 
 
 def transposed(p: str, rows: list[str], width: Width, lines: list[str]) -> list[str]:
-    """W vectors of W lanes, transposed by swapping ever larger blocks."""
+    """The names of W vectors of W lanes after transposition, by swaps of blocks of growing size."""
     W, real = width.lanes, width.real
     distance = 1
     while distance < W:

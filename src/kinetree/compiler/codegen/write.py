@@ -1,10 +1,9 @@
-"""Results of a block: from lanes side by side to the rows of the arrays they belong to.
+"""Results of a block: lanes are transposed to the rows of the output arrays.
 
-Tiles of nothing but zeros are written without looking at the lanes. Rows begin anywhere in a cache line, and writing
-many of them in turn, each across lines, is slow. So some columns of long rows are put in order on a small stage, each
-row as far behind the start of a line as it will be in memory, and leave it line by line; what does not fill the last
-line waits for the next columns. The lines of a large batch go past the cache: otherwise each is read before it is
-written.
+Tiles of zeros only are written without reading the lanes. Rows begin anywhere in a cache line, and writing many of them
+in turn, each across lines, is slow. So some columns of long rows are collected in a small write buffer, each row with
+the alignment that it has in memory, and written in whole lines; a remainder waits for the next columns. The lines of a
+large batch bypass the cache (nontemporal stores): otherwise each line is read before it is written.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from kinetree.compiler.codegen.write_buffer import COLUMNS, LINE, ROW
 from kinetree.compiler.graph.expr import Node
 
 STREAMED = 2**20
-"""Bytes of results from which on they go past the cache: about what the second cache holds."""
+"""The size of results, in bytes, from which on they bypass the cache: about the size of an L2 cache."""
 
 
 def streamed_size(space: BlockSpace) -> int:
-    """Bytes of the results of one state that may go past the cache."""
+    """The size, in bytes, of the results of one state that may bypass the cache."""
     return 8 * sum(n for n in space.layout.outputs if n >= COLUMNS)
 
 
 def fields(space: BlockSpace) -> list[str]:
-    """Load all of the descriptor; what is not used costs nothing."""
+    """Instructions that load the whole descriptor; LLVM removes unused ones."""
     names = [name for j in range(len(space.layout.inputs)) for name in (f"in{j}", f"row{j}", f"column{j}")]
     names += [name for j in range(len(space.layout.outputs)) for name in (f"out{j}", f"back{j}")]
     lines = []
@@ -39,7 +38,7 @@ def fields(space: BlockSpace) -> list[str]:
 
 
 def count(W: int) -> list[str]:
-    """How many states this block really has."""
+    """Instructions that compute %count, the number of states of this block."""
     return [
         "  %left = sub i64 %stop, %i",
         f"  %short = icmp slt i64 %left, {W}",
@@ -48,7 +47,7 @@ def count(W: int) -> list[str]:
 
 
 def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
-    """Outputs of the block at state i, as rows."""
+    """A function that writes the outputs of the block at state i as rows."""
     W = space.width.lanes
     lines = [
         "define internal fastcc void @kinetree.write(i64 %i, i64 %stop, ptr %descriptor, ptr %work, i1 %streaming) "
@@ -56,7 +55,7 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
         *fields(space),
         *count(W),
         f"  %whole = icmp eq i64 %count, {W}",
-        f"  %stage = getelementptr i8, ptr %work, i64 {space.stage}",
+        f"  %buffer = getelementptr i8, ptr %work, i64 {space.write_buffer}",
         "  br label %begin0",
     ]
     texts, position = [], 0
@@ -69,15 +68,15 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
             f"  %to{j} = getelementptr double, ptr %out{j}, i64 %to{j}.offset",
             f"  %result{j} = getelementptr i8, ptr %work, i64 {space.result(j)}",
             f"  %dense{j} = icmp eq i64 %back{j}, {n}",
-            f"  %staged{j} = and i1 %whole, %dense{j}",
-            f"  br i1 {f'%staged{j}' if n >= COLUMNS else 'false'}, label %stage{j}, label %plain{j}",
-            f"stage{j}:",
+            f"  %aligned{j} = and i1 %whole, %dense{j}",
+            f"  br i1 {f'%aligned{j}' if n >= COLUMNS else 'false'}, label %buffered{j}, label %plain{j}",
+            f"buffered{j}:",
         ]
         if n >= COLUMNS:
             lines.append(
-                f"  call fastcc void @kinetree.stage.{j}(ptr %to{j}, ptr %result{j}, ptr %stage, i1 %streaming)"
+                f"  call fastcc void @kinetree.buffered.{j}(ptr %to{j}, ptr %result{j}, ptr %buffer, i1 %streaming)"
             )
-            texts.append(_stage(j, n, space.width, zeros))
+            texts.append(_buffered(j, n, space.width, zeros))
         lines += [
             f"  br label %begin{j + 1}",
             f"plain{j}:",
@@ -91,17 +90,17 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
     return "\n\n".join(["\n".join(lines), *texts, _flush_whole(), _FLUSH, "!0 = !{i32 1}"])
 
 
-MOST_LINES = 64
-"""Lines of one array to ask for ahead; the CPU follows longer rows by itself."""
+MAX_LINES = 64
+"""The maximum number of cache lines of one array to prefetch; the CPU prefetches the rest of longer rows."""
 
 
 def prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) -> list[str]:
-    """Ask for the cache lines of the next block while this one is computed: its rows lie behind those at `start`."""
+    """Instructions that prefetch the cache lines of the next block, whose rows follow those at `start`."""
     lines = [
         f"  %{p}.ahead = mul i64 {row}, {width.lanes}",
         f"  %{p}.next = getelementptr double, ptr {start}, i64 %{p}.ahead",
     ]
-    for line in range(min(-(-n * width.bytes // LINE), MOST_LINES)):
+    for line in range(min(-(-n * width.bytes // LINE), MAX_LINES)):
         lines += [
             f"  %{p}.line{line} = getelementptr i8, ptr %{p}.next, i64 {line * LINE}",
             f"  call void @llvm.prefetch.p0(ptr %{p}.line{line}, i32 {int(write)}, i32 3, i32 1)",
@@ -110,18 +109,18 @@ def prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) ->
 
 
 def zero_tiles(nodes: Sequence[Node], W: int) -> list[bool]:
-    """Which of the whole tiles hold nothing but zeros."""
+    """For each whole tile, whether it holds zeros only."""
     return [all(map(is_zero, nodes[k : k + W])) for k in range(0, len(nodes) - W + 1, W)]
 
 
 def zero_table(j: int, zeros: Sequence[bool]) -> str:
-    """Which tiles of output j are zeros, where the code of `unpack` looks."""
+    """The table of tiles of output j that are zeros, which the code of `unpack` reads."""
     listed = ", ".join(f"i8 {int(zero)}" for zero in zeros)
     return f"@kinetree.zeros.{j} = internal constant [{len(zeros)} x i8] [{listed}]"
 
 
 def unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
-    """n values of each of the first `count` lanes as rows, any distance apart."""
+    """A function that writes n values of each of the first `count` lanes as rows of any stride."""
     W = width.lanes
     whole = n - n % W
     lines = [
@@ -156,12 +155,13 @@ def unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
     return "\n".join([*lines, "end:", "  ret void", "}"])
 
 
-def _stage(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
-    """n values of every lane as rows one behind the other, in whole lines; or `past` the cache."""
+def _buffered(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
+    """A function that writes n values of every lane as consecutive rows, in whole lines; with `past`, they bypass the
+    cache."""
     W = width.lanes
     whole, rest = n - n % COLUMNS, n % COLUMNS
     lines = [
-        f"define internal fastcc void @kinetree.stage.{j}(ptr %dst, ptr %src, ptr %stage, i1 %past) "
+        f"define internal fastcc void @kinetree.buffered.{j}(ptr %dst, ptr %src, ptr %buffer, i1 %past) "
         "nounwind noinline {"
     ]
     for lane in range(W):
@@ -169,7 +169,7 @@ def _stage(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
             f"  %to{lane} = getelementptr double, ptr %dst, i64 {lane * n}",
             f"  %address{lane} = ptrtoint ptr %to{lane} to i64",
             f"  %shift{lane} = and i64 %address{lane}, {LINE - 1}",
-            f"  %from{lane} = getelementptr i8, ptr %stage, i64 {lane * ROW}",
+            f"  %from{lane} = getelementptr i8, ptr %buffer, i64 {lane * ROW}",
             f"  %row{lane} = getelementptr i8, ptr %from{lane}, i64 %shift{lane}",
         ]
     lines += ["  br label %chunk.enter", "chunk.enter:"]
@@ -200,15 +200,15 @@ def _tiles(
     name: str,
     start: str,
     stop: str,
-    place: str,
+    offset: str,
     width: Width,
     zeros: Sequence[bool],
     after: str,
     origin: str = "%chunk",
 ) -> list[str]:
-    """Tiles from number `start` to `stop`, each stored at `place` numbers behind the rows."""
+    """A loop over the tiles from number `start` to `stop`, each stored `offset` numbers behind the row starts."""
     W = width.lanes
-    body = [f"  {place} = sub i64 %{name}, {origin}"] if place != f"%{name}" else []
+    body = [f"  {offset} = sub i64 %{name}, {origin}"] if offset != f"%{name}" else []
     if any(zeros):
         body += [
             f"  %{name}.index = lshr i64 %{name}, {W.bit_length() - 1}",
@@ -217,19 +217,19 @@ def _tiles(
             f"  %{name}.empty = icmp ne i8 %{name}.flag, 0",
             f"  br i1 %{name}.empty, label %{name}.zeros, label %{name}.values",
             f"{name}.zeros:",
-            *_store_rows(f"{name}z", place, ["zeroinitializer"] * W, W, width),
+            *_store_rows(f"{name}z", offset, ["zeroinitializer"] * W, W, width),
             f"  br label %{name}.done",
             f"{name}.values:",
-            *_tile(f"{name}v", f"%{name}", place, W, width),
+            *_tile(f"{name}v", f"%{name}", offset, W, width),
             f"  br label %{name}.done",
             f"{name}.done:",
         ]
         return loop(name, start, W, stop, body, after, last=f"{name}.done")
-    return loop(name, start, W, stop, [*body, *_tile(f"{name}v", f"%{name}", place, W, width)], after)
+    return loop(name, start, W, stop, [*body, *_tile(f"{name}v", f"%{name}", offset, W, width)], after)
 
 
-def _tile(p: str, start: str, place: str, columns: int, width: Width) -> list[str]:
-    """`columns` numbers of all lanes from number `start` on, transposed."""
+def _tile(p: str, start: str, offset: str, columns: int, width: Width) -> list[str]:
+    """Instructions that transpose and store `columns` numbers of all lanes, beginning with number `start`."""
     W, real, lines, names = width.lanes, width.real, [], []
     for column in range(columns):
         lines += [
@@ -240,13 +240,13 @@ def _tile(p: str, start: str, place: str, columns: int, width: Width) -> list[st
         ]
         names.append(f"%{p}v{column}")
     names = transposed(p, [*names, *["zeroinitializer"] * (W - columns)], width, lines)
-    return [*lines, *_store_rows(p, place, names, columns, width)]
+    return [*lines, *_store_rows(p, offset, names, columns, width)]
 
 
-def _store_rows(p: str, place: str, names: Sequence[str], columns: int, width: Width) -> list[str]:
+def _store_rows(p: str, offset: str, names: Sequence[str], columns: int, width: Width) -> list[str]:
     lines = []
     for lane, name in enumerate(names):
-        lines.append(f"  %{p}d{lane} = getelementptr double, ptr %row{lane}, i64 {place}")
+        lines.append(f"  %{p}d{lane} = getelementptr double, ptr %row{lane}, i64 {offset}")
         if columns == width.lanes:
             lines.append(f"  store {width.real} {name}, ptr %{p}d{lane}, align 8")
         else:
@@ -269,7 +269,7 @@ def _flushes(p: str, W: int, column: str, first: str, numbers: int, last: str) -
 
 
 def _flush_whole() -> str:
-    """The same for as many columns as the stage holds: so many whole lines, and what waits for the next."""
+    """A faster flush of a full buffer row: a fixed number of whole lines, and a remainder for the next."""
     name, count = "@kinetree.flush.whole", 8 * COLUMNS // LINE
     lines = [
         f"define internal fastcc void {name}(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past) "
@@ -305,8 +305,8 @@ def _flush_whole() -> str:
 
 
 _FLUSH = f"""
-; `length` bytes of one row leave the stage for `to`. The first line, and the last of the whole row, belong to
-; neighbours too and are written number by number; between, what is left over waits at the start of the stage.
+; Moves `length` bytes of one row from the buffer to `to`. The first and the last line of the whole row are shared with
+; neighbouring rows and written number by number; otherwise a remainder waits at the start of the buffer.
 define internal fastcc void @kinetree.flush(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past)
     nounwind noinline {{
 entry:

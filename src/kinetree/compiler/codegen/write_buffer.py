@@ -1,15 +1,15 @@
-"""The place where rows of results are put in order before they leave for memory, line by line."""
+"""The size of the write buffer, in which rows of results are aligned before they go to memory in whole cache lines."""
 
 from __future__ import annotations
 
 LINE = 64
-"""Bytes of a cache line."""
+"""The size of a cache line in bytes."""
 COLUMNS = 64
-"""Numbers of every row on the stage at a time; shorter rows are written as they are."""
+"""The numbers of every row in the buffer at a time; shorter rows are written directly."""
 ROW = LINE + 8 * COLUMNS + LINE
-"""Bytes of one row of the stage."""
+"""The size of one row of the buffer in bytes."""
 
 
-def stage_size(lanes: int) -> int:
-    """Bytes of the stage."""
+def buffer_size(lanes: int) -> int:
+    """The size of the buffer in bytes."""
     return ROW * lanes

@@ -1,9 +1,10 @@
-"""Derivatives of a traced function: a table of partial derivatives, carried forward or backward through the graph.
+"""Derivatives of a traced function: a table of partial derivatives, and forward and reverse mode over the graph.
 
-Forward mode carries, for every node, its derivatives in a few directions; structural zeros are never carried, and
-directions that no output feels together share one (columns are coloured). Reverse mode carries, for one output, its
-derivative with respect to every node. Both stay finite where `where` guards a branch: forward selects between the
-branches' derivatives; backward remembers under which condition a branch counts, and selects after multiplying.
+Forward mode computes, for every node, its derivatives in a few directions; structural zeros are skipped, and columns
+that no output depends on together share one direction (graph coloring). Reverse mode computes, for one output, its
+derivative with respect to every node. Both stay finite where `where` guards a branch: forward mode selects between the
+derivatives of the branches; reverse mode stores the condition under which a branch counts, and selects after the
+multiplications.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ PARTIALS: dict[str, Partials] = {
     "minimum": lambda y, a, b: _first_if(a <= b),
     "maximum": lambda y, a, b: _first_if(b <= a),
 }
-"""For each operation y = f(a, b): ∂y/∂a, ∂y/∂b. `where` has its own treatment; comparisons have no derivative."""
+"""∂y/∂a and ∂y/∂b of each operation y = f(a, b). `where` is treated separately; comparisons have no derivative."""
 
 Direction = Mapping[Node, Any]
-"""The rates of some inputs."""
+"""A direction: the rates of some inputs."""
 
 
 def forward(outputs: Sequence[Node], directions: Sequence[Direction]) -> list[dict[int, Node]]:
-    """For every output, its non-zero rates along the directions, by the number of the direction."""
+    """The non-zero rates of every output along the directions, by the index of the direction."""
     rates: dict[Node, dict[int, Any]] = {}
     for k, direction in enumerate(directions):
         for node, rate in direction.items():
@@ -75,14 +76,14 @@ def forward(outputs: Sequence[Node], directions: Sequence[Direction]) -> list[di
 
 def reverse(output: Node, inputs: Sequence[Node]) -> list[Node | None]:
     """∂output/∂input for every input; None where there is no dependence."""
-    weights: dict[Node, dict[Node | None, Any]] = {output: {None: 1.0}}  # by the condition under which they count
+    weights: dict[Node, dict[Node | None, Any]] = {output: {None: 1.0}}  # by condition; None: unconditional
     for node in reversed(reachable([output])):
-        held = weights.get(node)
-        if not held or not node.args:
+        terms = weights.get(node)
+        if not terms or not node.args:
             continue
-        if len(held) > 1:  # what counts under different conditions is added up as what counts always
-            held = {None: _sum(held)}
-        ((condition, weight),) = held.items()
+        if len(terms) > 1:  # terms under different conditions become one unconditional sum
+            terms = {None: _sum(terms)}
+        ((condition, weight),) = terms.items()
         if node.op == "where":
             test, a, b = node.args
             _add(weights, a, _both(condition, test), weight)
@@ -94,17 +95,17 @@ def reverse(output: Node, inputs: Sequence[Node]) -> list[Node | None]:
 
 
 def _add(weights: dict[Node, dict[Node | None, Any]], node: Node, condition: Node | None, weight: Any) -> None:
-    held = weights.setdefault(node, {})
-    held[condition] = held[condition] + weight if condition in held else weight
+    terms = weights.setdefault(node, {})
+    terms[condition] = terms[condition] + weight if condition in terms else weight
 
 
 def _both(a: Node | None, b: Node) -> Node:
     return b if a is None else _of("logical_and", a, b)
 
 
-def _sum(held: Mapping[Node | None, Any]) -> Any:
+def _sum(terms: Mapping[Node | None, Any]) -> Any:
     total: Any = 0.0
-    for condition, weight in held.items():
+    for condition, weight in terms.items():
         total = weight + total if condition is None else _of("where", condition, weight, 0.0) + total
     return total
 
@@ -113,7 +114,7 @@ def _sum(held: Mapping[Node | None, Any]) -> Any:
 
 
 def jacobian(outputs: Sequence[Node], columns: Sequence[Direction], mode: str) -> list[dict[int, Node]]:
-    """For every output, its non-zero rates by column; `mode` is "forward" or "reverse"."""
+    """The non-zero rates of every output, by column; `mode` is "forward" or "reverse"."""
     if mode == "reverse":
         return [_row(output, columns) for output in outputs]
     pattern = sparsity(outputs, columns)
@@ -121,8 +122,8 @@ def jacobian(outputs: Sequence[Node], columns: Sequence[Direction], mode: str) -
     directions: list[dict[Node, Any]] = [{} for _ in range(max(colors, default=-1) + 1)]
     for column, color in zip(columns, colors, strict=True):
         for node, rate in column.items():
-            held = directions[color]
-            held[node] = held[node] + rate if node in held else rate
+            direction = directions[color]
+            direction[node] = direction[node] + rate if node in direction else rate
     rates = forward(outputs, directions)
     return [
         {k: rate[colors[k]] for k in sorted(needed) if colors[k] in rate}
@@ -142,19 +143,19 @@ def _row(output: Node, columns: Sequence[Direction]) -> dict[int, Node]:
 
 
 def sparsity(outputs: Sequence[Node], columns: Sequence[Direction]) -> list[set[int]]:
-    """For every output, the columns it depends on."""
-    felt: dict[Node, int] = {}  # sets of columns as bits
+    """The columns that every output depends on."""
+    masks: dict[Node, int] = {}  # sets of columns as bits
     for k, column in enumerate(columns):
         for node in column:
-            felt[node] = felt.get(node, 0) | 1 << k
+            masks[node] = masks.get(node, 0) | 1 << k
     for node in reachable(outputs):
         for arg in node.args[1:] if node.op == "where" else node.args:
-            felt[node] = felt.get(node, 0) | felt.get(arg, 0)
-    return [{k for k in range(len(columns)) if felt.get(node, 0) >> k & 1} for node in outputs]
+            masks[node] = masks.get(node, 0) | masks.get(arg, 0)
+    return [{k for k in range(len(columns)) if masks.get(node, 0) >> k & 1} for node in outputs]
 
 
 def coloring(pattern: Sequence[set[int]], columns: int) -> list[int]:
-    """A color for every column, different for any two that some output depends on; greedy, in order."""
+    """A color for every column, different for two columns that one output depends on; greedy, in order."""
     conflicts: list[set[int]] = [set() for _ in range(columns)]
     for row in pattern:
         for k in row:

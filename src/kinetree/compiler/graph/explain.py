@@ -1,7 +1,7 @@
-"""What NumPy says about traced values, in words that help.
+"""NumPy's errors about traced values, reworded.
 
-NumPy sees arrays of objects. Where it cannot work on those it complains of casting rules and missing methods; who wrote
-the function that is traced wants to know what to call instead.
+For NumPy, traced arrays are arrays of objects, and its errors name casting rules and missing methods. These sentences
+name the function to use instead.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ INSTEAD = {
     "inv": "use kt.linalg.inverse, or kt.linalg.solve",
     "det": "use kt.linalg.determinant",
     "lstsq": "use kt.linalg.pseudo_inverse",
-    "svd": "use kt.linalg.pseudo_inverse if that is what it is for",
+    "svd": "use kt.linalg.pseudo_inverse if you need the pseudo-inverse",
     "cholesky": "use kt.linalg.solve(A, b, positive_definite=True)",
     "arctan2": "use kt.atan2",
-    "isnan": "NaN shows in the result by itself",
+    "isnan": "NaN appears in the result anyway",
 }
-"""For functions of NumPy that cannot work on traced values."""
+"""Replacements of NumPy functions that do not work on traced values."""
 
 _KERNEL = re.compile(r"Cannot cast ufunc '([a-z]+)\d*(?:_\w+)?' input")
 _CONVERSION = re.compile(r"Cannot cast array data from dtype\('O'\)")
@@ -30,7 +30,7 @@ _OPERANDS = re.compile(r"unsupported operand type\(s\) for (.+): .*'Node'")
 
 
 def explained(error: Exception) -> str | None:
-    """A sentence on an error that tracing met because the values are traced; None if it is the function's own."""
+    """A sentence for an error that traced values caused; None if the function itself is wrong."""
     text = str(error)
     if _IN_PLACE.search(text):
         return (
@@ -39,7 +39,7 @@ def explained(error: Exception) -> str | None:
     if _CONVERSION.search(text):
         return (
             "a function of NumPy that needs numbers, such as np.interp, does not work on traced values: "
-            "what it chooses is written with kt.where and kt.clip"
+            "write its choices with kt.where and kt.clip"
         )
     for pattern, prefix in ((_KERNEL, "np.linalg."), (_METHOD, "np."), (_UNSUPPORTED, "np.")):
         found = pattern.search(text)

@@ -1,7 +1,7 @@
 """One scalar node type. Nodes are hash-consed: the same operation on the same operands is the same object.
 
-A node is made through `make`, which folds constants, applies the rules of `passes/fold.py` and looks the result up in
-the table of the current trace. So zeros, ones and repeated terms never enter a graph.
+`make` creates nodes: it folds constants, applies the rules of `passes/fold.py` and looks the result up in the table of
+the current trace. So zeros, ones and repeated terms never enter a graph.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
     "logical_not": ((BOOLEAN,), BOOLEAN),
     "where": ((BOOLEAN, REAL, REAL), REAL),
 }
-"""Kinds of operands and of the result of every operation."""
+"""The types of the operands and of the result of every operation."""
 
-_TRUTHS = frozenset(op for op, (_, result) in SIGNATURES.items() if result == BOOLEAN)
-_KNOWN_TRUTHS = frozenset(("true", "false"))
-_ON_NUMBERS = frozenset(op for op, (kinds, _) in SIGNATURES.items() if kinds and BOOLEAN not in kinds)
-_ON_TRUTHS = frozenset(op for op, (kinds, _) in SIGNATURES.items() if BOOLEAN in kinds)
+_BOOLEANS = frozenset(op for op, (_, result) in SIGNATURES.items() if result == BOOLEAN)
+_BOOLEAN_CONSTANTS = frozenset(("true", "false"))
+_TAKES_REALS = frozenset(op for op, (kinds, _) in SIGNATURES.items() if kinds and BOOLEAN not in kinds)
+_TAKES_BOOLEANS = frozenset(op for op, (kinds, _) in SIGNATURES.items() if BOOLEAN in kinds)
 
 COMMUTATIVE = frozenset(("add", "mul", "equal", "logical_and", "logical_or"))
 
@@ -75,7 +75,7 @@ NUMERIC: dict[str, Callable[..., Any]] = {
     "logical_not": lambda x: not x,
     "where": lambda c, x, y: x if c else y,
 }
-"""What every operation means on numbers."""
+"""Every operation on numbers."""
 
 _NEVER_RAISES = frozenset(("add", "sub", "mul", "neg"))
 
@@ -83,14 +83,14 @@ Rules = dict[str, Callable[..., "Node | None"]]
 
 
 class Node:
-    """An operation on other nodes; `value` is the number of a constant or the position of an input."""
+    """An operation on other nodes; `value` is the value of a constant or the position of an input."""
 
     __slots__ = ("args", "op", "order", "value")
     op: str
     args: tuple[Node, ...]
     value: float | int
     order: int
-    """Count of its making: operands come before what uses them."""
+    """The order of creation: operands come before their users."""
 
     def __init__(self, op: str, args: tuple[Node, ...], value: float | int, order: int) -> None:
         self.op = op
@@ -145,14 +145,14 @@ class Node:
     def __rpow__(self, base: Any) -> Any:
         raise TypeError("a number cannot be raised to a traced value: use kt.exp(x * log(base))")
 
-    def _has_steps(self, *_: Any) -> NoReturn:
+    def _discontinuous(self, *_: Any) -> NoReturn:
         raise TypeError(
-            "a traced value cannot be rounded, floored or taken modulo: an angle is brought to ±π by "
-            "kt.atan2(kt.sin(x), kt.cos(x)); a case is chosen by kt.where"
+            "a traced value cannot be rounded, floored or taken modulo: wrap an angle to ±π by "
+            "kt.atan2(kt.sin(x), kt.cos(x)); choose a case by kt.where"
         )
 
-    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rdivmod__ = _has_steps
-    __round__ = __floor__ = __ceil__ = __trunc__ = floor = ceil = rint = trunc = _has_steps
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rdivmod__ = _discontinuous
+    __round__ = __floor__ = __ceil__ = __trunc__ = floor = ceil = rint = trunc = _discontinuous
 
     def __lt__(self, other: Any) -> Any:
         return _binary("less", self, other)
@@ -167,17 +167,17 @@ class Node:
         return _reflected("less_equal", self, other)
 
     def __and__(self, other: Any) -> Any:
-        return _of_bits("logical_and", self, other)
+        return _logical("logical_and", self, other)
 
     def __or__(self, other: Any) -> Any:
-        return _of_bits("logical_or", self, other)
+        return _logical("logical_or", self, other)
 
     __rand__, __ror__ = __and__, __or__
 
     def __invert__(self) -> Any:
-        return _of_bits("logical_not", self)
+        return _logical("logical_not", self)
 
-    # NumPy's own functions call these on the elements of an array: np.sin(q) works on traced arrays too.
+    # NumPy calls these methods on the elements of an array: np.sin(q) works on traced arrays too.
 
     def sin(self) -> Node:
         return make("sin", self)
@@ -232,7 +232,7 @@ class Node:
     def conjugate(self) -> Node:
         return self
 
-    # Dicts find a node by its identity: no two that live have the same hash, so they never ask whether nodes are equal.
+    # Dicts find a node by its identity: no two living nodes have the same hash, so dicts never compare nodes.
 
     def __eq__(self, other: object) -> Any:
         return _binary("equal", self, other) if _is_comparable(other) else NotImplemented
@@ -244,7 +244,7 @@ class Node:
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a traced value has no truth yet: use kt.where(condition, a, b) instead of if, and, or, not; "
+            "a traced value has no truth value yet: use kt.where(condition, a, b) instead of if, and, or, not; "
             "kt.less(a, b), kt.less_equal, kt.equal instead of <, <=, == on arrays; "
             "kt.minimum, kt.maximum, kt.clip and kt.sign instead of min, max, np.clip and np.sign"
         )
@@ -252,7 +252,7 @@ class Node:
     def __float__(self) -> NoReturn:
         raise TypeError(
             "a traced value is not a number yet: use kt.sin, kt.sqrt, kt.where, … instead of math or float(); "
-            "an array to write it into is made by kt.zeros(shape), not by np.zeros"
+            "kt.zeros(shape) instead of np.zeros for an array to write it into"
         )
 
     __int__ = __index__ = __float__
@@ -265,12 +265,12 @@ class Node:
             return repr(self.value)
         if self.op == "input":
             return f"x{self.value}"
-        inner = (f"{arg.op}(…)" if arg.args else repr(arg) for arg in self.args)  # all of it may be endless
+        inner = (f"{arg.op}(…)" if arg.args else repr(arg) for arg in self.args)  # the whole expression may be huge
         return f"{self.op}({', '.join(inner)})"
 
 
 class _Table(threading.local):
-    """The nodes of the trace this thread is in."""
+    """The nodes of the current trace of this thread."""
 
     nodes: dict[Any, Node] | None = None
     count = 0
@@ -278,12 +278,12 @@ class _Table(threading.local):
 
 _current = _Table()
 FOLDING: Rules = {}
-"""Filled by passes/fold.py: for each operation, a function of its operands that returns something simpler, or None."""
+"""For each operation, a function of its operands that returns a simpler node or None; passes/fold.py fills it."""
 
 
 @contextmanager
 def new_table() -> Iterator[None]:
-    """Nodes made inside belong together; a table inside a table leaves the outer one alone."""
+    """A context with a new table of nodes; nested contexts have separate tables."""
     before = _current.nodes, _current.count
     _current.nodes, _current.count = {}, 0
     try:
@@ -298,9 +298,9 @@ def tracing() -> bool:
 
 
 def is_traced(value: object) -> bool:
-    """Whether a value is a node, or an array or sequence that may have nodes in it."""
+    """Whether a value is a node, or an array or sequence that may contain nodes."""
     if isinstance(value, np.ndarray):
-        return value.dtype == object  # np.zeros_like(q) has no node in it, but stands for one
+        return value.dtype == object  # np.zeros_like(q) contains no node, but may receive some
     if isinstance(value, (list, tuple)):
         return any(is_traced(element) for element in value)
     return type(value) is Node
@@ -313,7 +313,7 @@ def _interned(op: str, args: tuple[Node, ...], value: float | int | str) -> Node
     key: tuple[Any, ...] = (op, args, value)
     try:
         node = nodes.get(key)
-    except TypeError:  # another key of the same hash, and nodes cannot say whether they are equal
+    except TypeError:  # the hashes of two keys collide, and nodes have no truth value
         key = (op, value, *map(id, args))
         node = nodes.get(key)
     if node is None:
@@ -323,7 +323,7 @@ def _interned(op: str, args: tuple[Node, ...], value: float | int | str) -> Node
 
 
 def constant(value: Any) -> Node:
-    """The node of a number; -0.0 is 0.0, and every NaN the same."""
+    """The node of a number; -0.0 becomes 0.0, and all NaNs are the same node."""
     number = float(value) + 0.0
     nodes = _current.nodes
     if nodes is None:
@@ -337,23 +337,23 @@ def constant(value: Any) -> Node:
 
 
 def boolean(value: bool) -> Node:
-    """The node of a truth value."""
+    """The node of True or False."""
     return _interned("true" if value else "false", (), 0)
 
 
 def symbol(position: int) -> Node:
-    """The input at a position of the concatenated inputs."""
+    """The node of the input at a position of the concatenated inputs."""
     return _interned("input", (), position)
 
 
 def make(op: str, *args: Node) -> Node:
     """The simplest known node for this operation."""
-    if op in _ON_NUMBERS:
-        if args[0].op in _TRUTHS or args[-1].op in _TRUTHS:
+    if op in _TAKES_REALS:
+        if args[0].op in _BOOLEANS or args[-1].op in _BOOLEANS:
             args = _numbers(args)
-    elif op in _ON_TRUTHS:
-        if op == "where" and args[1].op in _TRUTHS and args[2].op in _TRUTHS:
-            return _chosen_truth(*args)
+    elif op in _TAKES_BOOLEANS:
+        if op == "where" and args[1].op in _BOOLEANS and args[2].op in _BOOLEANS:
+            return _boolean_where(*args)
         args = tuple(_as_kind(kind, arg) for kind, arg in zip(SIGNATURES[op][0], args, strict=True))
     for arg in args:
         if arg.args or arg.op == "input":
@@ -371,23 +371,23 @@ def make(op: str, *args: Node) -> Node:
 
 
 def _numbers(args: tuple[Node, ...]) -> tuple[Node, ...]:
-    """Operands of arithmetic: beside numbers, a truth value that is known counts 1 or 0."""
-    if any(arg.op in _TRUTHS - _KNOWN_TRUTHS for arg in args) or all(arg.op in _TRUTHS for arg in args):
+    """Operands of arithmetic as numbers; True and False count as 1 and 0 beside a number, comparisons raise."""
+    if any(arg.op in _BOOLEANS - _BOOLEAN_CONSTANTS for arg in args) or all(arg.op in _BOOLEANS for arg in args):
         raise TypeError("a traced comparison is not a number: use kt.where(condition, 1.0, 0.0)")
     return tuple(_as_kind(REAL, arg) for arg in args)
 
 
 def _as_kind(kind: str, node: Node) -> Node:
-    """A number as a truth value, false if it is zero; a truth value as a number, 1 or 0."""
-    if (node.op in _TRUTHS) == (kind == BOOLEAN):
+    """The node as a number or as a boolean: a number is true if it is not zero, a boolean counts 1 or 0."""
+    if (node.op in _BOOLEANS) == (kind == BOOLEAN):
         return node
     if kind == BOOLEAN:
         return make("logical_not", make("equal", node, constant(0.0)))
     return make("where", node, constant(1.0), constant(0.0))
 
 
-def _chosen_truth(condition: Node, a: Node, b: Node) -> Node:
-    """`where` of truth values, which is one."""
+def _boolean_where(condition: Node, a: Node, b: Node) -> Node:
+    """`where` with two boolean branches, as a boolean."""
     condition = _as_kind(BOOLEAN, condition)
     return make(
         "logical_or",
@@ -397,7 +397,7 @@ def _chosen_truth(condition: Node, a: Node, b: Node) -> Node:
 
 
 def _folded(op: str, args: tuple[Node, ...]) -> Node:
-    """The constant that an operation on constants gives."""
+    """The constant result of an operation on constants."""
     if op in _NEVER_RAISES:
         return constant(NUMERIC[op](*[arg.value for arg in args]))
     with np.errstate(all="ignore"):
@@ -406,7 +406,7 @@ def _folded(op: str, args: tuple[Node, ...]) -> Node:
 
 
 def _power(x: Node, exponent: int) -> Node:
-    """By squaring."""
+    """x to a whole exponent, by repeated squaring."""
     power = constant(1.0)
     while exponent:
         if exponent % 2:
@@ -416,29 +416,27 @@ def _power(x: Node, exponent: int) -> Node:
 
 
 def as_node(value: Any) -> Node:
-    """A node, or the node of a number or of a truth value."""
+    """The value as a node: a node itself, a number or a boolean."""
     if type(value) is Node:
         return value
     if isinstance(value, (bool, np.bool_)):
         return boolean(bool(value))
-    if not isinstance(value, (float, Real)):  # the first is quick
-        raise TypeError(f"{short(value)} is beside a traced value; expected a real number")
+    if not isinstance(value, (float, Real)):  # the check for float is fast
+        raise TypeError(f"{short(value)} is combined with a traced value; expected a real number")
     return constant(value)
 
 
 def _is_comparable(value: object) -> bool:
-    """Whether a node may equal it; nothing equals None or a word."""
+    """Whether a node may equal the value: None and strings equal no node."""
     return isinstance(value, (Node, Real, np.bool_, np.ndarray))
 
 
-def _of_bits(op: str, *operands: Any) -> Any:
+def _logical(op: str, *operands: Any) -> Any:
     if any(isinstance(x, np.ndarray) for x in operands):
         return NotImplemented
     nodes = [as_node(x) for x in operands]
-    if any(node.op not in _TRUTHS for node in nodes):
-        raise TypeError(
-            "&, | and ~ are of comparisons, not of numbers: use kt.logical_and, kt.logical_or, kt.logical_not"
-        )
+    if any(node.op not in _BOOLEANS for node in nodes):
+        raise TypeError("&, | and ~ take comparisons, not numbers: use kt.logical_and, kt.logical_or, kt.logical_not")
     return make(op, *nodes)
 
 

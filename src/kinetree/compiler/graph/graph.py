@@ -1,4 +1,4 @@
-"""A traced function: its outputs as nodes over numbered inputs, and ways to walk and count them."""
+"""The graph of a traced function: its outputs as nodes over numbered inputs, with traversal, counts and text."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from kinetree.base.lazy import lazy
 from kinetree.compiler.graph.expr import NUMERIC, Node, make
 
 FREE = frozenset(("const", "true", "false", "input", "neg"))
-"""Operations that cost nothing: a sign is absorbed by the instruction that uses it."""
+"""Operations without cost: the instruction that uses a sign absorbs it."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Outputs, in order, of a function of `n_inputs` numbers."""
+    """The outputs of a function of `n_inputs` numbers."""
 
     n_inputs: int
     outputs: tuple[Node, ...]
     sequence: tuple[Node, ...] = ()
-    """An order to keep to, where rewriting has made nodes anew: that of the nodes they stand for."""
+    """The order of the nodes after a rewrite: that of the nodes they replace. Empty: the order of creation."""
     names: tuple[str, ...] = ()
-    """What the inputs are called, if they have names: x0, x1, … otherwise."""
+    """The names of the inputs; x0, x1, … without."""
     results: tuple[str, ...] = ()
-    """What the outputs are called, if they have names: result[0], result[1], … otherwise."""
+    """The names of the outputs; result[0], result[1], … without."""
 
     def __repr__(self) -> str:
         return f"<Graph: {self.operations()} operations, {self.n_inputs} inputs, {len(self.outputs)} outputs>"
 
     def nodes(self) -> list[Node]:
-        """All nodes that the outputs need, operands before what uses them."""
+        """All nodes that the outputs depend on, operands before their users."""
         return self._nodes
 
     @lazy
@@ -40,23 +40,23 @@ class Graph:
         return in_sequence(needed, self.sequence) if self.sequence else needed
 
     def counts(self) -> Counter[str]:
-        """How many operations of each kind it takes."""
+        """The number of operations of each kind."""
         return Counter(node.op for node in self.nodes() if node.op not in FREE)
 
     def operations(self) -> int:
-        """How many operations it takes."""
+        """The number of operations."""
         return self.counts().total()
 
     def name_of(self, position: int) -> str:
-        """What the input at a position is called."""
+        """The name of the input at a position."""
         return self.names[position] if self.names else f"x{position}"
 
     def result_name(self, position: int) -> str:
-        """What the output at a position is called."""
+        """The name of the output at a position."""
         return self.results[position] if self.results else f"result[{position}]"
 
     def listing(self, names: Sequence[str] = ()) -> str:
-        """The operations as lines of text, inputs called by the given names; the last line lists the outputs."""
+        """The operations as lines of text, with these names for the inputs; the last line lists the outputs."""
         names = names or [self.name_of(k) for k in range(self.n_inputs)]
         called: dict[Node, str] = {}
         lines: list[str] = []
@@ -71,25 +71,25 @@ class Graph:
         return "\n".join([*lines, f"return {', '.join(called[node] for node in self.outputs)}"])
 
     def dot(self) -> str:
-        """The graph in the language of Graphviz, constants written into the operations that use them."""
-        from kinetree.compiler.graph import picture  # noqa: PLC0415 - it draws graphs
+        """The graph in the DOT language of Graphviz; constants are written into the operations that use them."""
+        from kinetree.compiler.graph import picture  # noqa: PLC0415 - it imports this module
 
         return picture.dot(self)
 
     def svg(self) -> str:
-        """The graph as a drawing, for a browser or a notebook; a few hundred operations at most."""
+        """The graph as an SVG, for a browser or a notebook; up to a few hundred operations."""
         from kinetree.compiler.graph import picture  # noqa: PLC0415
 
         return picture.svg(self)
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows."""
+        """The SVG that a notebook shows, or None for a large graph."""
         from kinetree.compiler.graph import picture  # noqa: PLC0415
 
-        return picture.svg(self) if self.operations() <= picture.MOST else None
+        return picture.svg(self) if self.operations() <= picture.MAX_OPERATIONS else None
 
     def evaluate(self, inputs: Iterable[float]) -> list[float]:
-        """The outputs for given inputs, node by node in Python: slow, for tests."""
+        """The outputs for these inputs, computed node by node in Python: slow, for tests."""
         values = list(inputs)
         results: dict[Node, float] = {}
         for node in self.nodes():
@@ -104,7 +104,7 @@ class Graph:
         return [results[node] for node in self.outputs]
 
     def mapped(self, change: Callable[[Node, tuple[Node, ...]], Node]) -> Graph:
-        """The graph rebuilt from the inputs up: `change(node, new operands)` gives each node's replacement."""
+        """The graph rebuilt from the inputs up: `change(node, new operands)` returns the replacement of each node."""
         new: dict[Node, Node] = {}
         for node in self.nodes():
             new[node] = change(node, tuple(new[arg] for arg in node.args))
@@ -113,7 +113,7 @@ class Graph:
 
 
 def reachable(roots: Iterable[Node]) -> list[Node]:
-    """The nodes that the roots depend on, themselves included, in the order they were made."""
+    """The roots and all nodes that they depend on, in the order of creation."""
     found: set[Node] = set()
     waiting = list(roots)
     while waiting:
@@ -125,7 +125,7 @@ def reachable(roots: Iterable[Node]) -> list[Node]:
 
 
 def in_sequence(nodes: list[Node], sequence: Iterable[Node]) -> list[Node]:
-    """The nodes as the sequence has them, but each after its operands."""
+    """The nodes in the order of the sequence, but each after its operands."""
     missing = dict.fromkeys(nodes)
     ordered: list[Node] = []
     for first in (*sequence, *nodes):
@@ -144,14 +144,14 @@ def in_sequence(nodes: list[Node], sequence: Iterable[Node]) -> list[Node]:
 
 
 def uses(graph: Graph) -> Counter[Node]:
-    """How often each node is an operand or an output."""
+    """The number of uses of each node as an operand or an output."""
     counted = Counter(arg for node in graph.nodes() for arg in node.args)
     counted.update(graph.outputs)
     return counted
 
 
 def rebuilt(node: Node, args: tuple[Node, ...]) -> Node:
-    """The same operation on other operands, simplified again."""
+    """The operation of a node on other operands, simplified again."""
     if all(map(operator.is_, args, node.args)):
         return node
     return make(node.op, *args)

@@ -1,9 +1,9 @@
-"""Pictures of a graph: text for Graphviz, and an SVG with a layout of its own, which needs no other program.
+"""Pictures of a graph: DOT text for Graphviz, and an SVG with its own layered layout, which needs no other program.
 
-One row for each depth, inputs above what uses them and results at the bottom. A constant is written into the operation
-that uses it. Edges that pass a row get a place in it, one for all that come from the same box, so that none runs
-through another; rows are sorted by where their neighbours are (Sugiyama, Tagawa, Toda 1981), and boxes moved as close
-to them as their order allows.
+There is one row for each depth, inputs above their uses and results at the bottom. A constant is written into the
+operation that uses it. Edges that pass a row get a place in it, shared by all edges of one box, so that none crosses a
+box. Rows are sorted by the positions of their neighbours (Sugiyama, Tagawa, Toda 1981), and boxes are moved as close to
+these as their order allows.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from kinetree.compiler.graph.expr import COMMUTATIVE, Node
 from kinetree.compiler.graph.graph import Graph
 from kinetree.errors import ArgumentError
 
-MOST = 400
-"""Operations above which nobody would see anything in a picture."""
+MAX_OPERATIONS = 400
+"""The number of operations above which a picture is unreadable."""
 SWEEPS = 24
 HEIGHT, GAP, ROW, MARGIN, LETTER, SMALL_LETTER, LEGEND_HEIGHT = 34.0, 16.0, 66.0, 14.0, 7.6, 5.8, 26.0
 
@@ -27,13 +27,13 @@ CHOICES = frozenset(
     ("where", "less", "less_equal", "equal", "logical_and", "logical_or", "logical_not", "minimum", "maximum")
 )
 FUSED = {"fma": "x·y + z", "fms": "x·y - z", "fnma": "z - x·y", "fnms": "-x·y - z"}
-"""Operations whose names few know, of operands x, y, z."""
+"""The formulas of fused operations on operands x, y, z, for the legend."""
 FUNCTIONS = frozenset(("sin", "cos", "tan", "atan2", "sqrt", "exp", "log", "tanh", "absolute", "div"))
 
 
 @dataclass(eq=False)
 class Box:
-    """A node as it is drawn, or a place where an edge passes a row."""
+    """A drawn node, or a place where an edge passes a row."""
 
     label: str = ""
     small: str = ""
@@ -42,7 +42,7 @@ class Box:
     row: int = 0
     x: float = 0.0
     above: list[Box] = field(default_factory=list)
-    """What it is computed from, in the order of the operands."""
+    """The boxes of the operands, in their order."""
     below: list[Box] = field(default_factory=list)
 
     @property
@@ -52,7 +52,7 @@ class Box:
 
 
 def dot(graph: Graph) -> str:
-    """The graph in the language of Graphviz."""
+    """The graph in the DOT language of Graphviz."""
     boxes = _boxes(graph)
     number = {box: k for k, box in enumerate(boxes)}
     lines = ["digraph {", '  node [shape=box, style="rounded,filled", fontname="Helvetica"];']
@@ -66,11 +66,11 @@ def dot(graph: Graph) -> str:
 
 
 def svg(graph: Graph) -> str:
-    """The graph as a drawing."""
-    if graph.operations() > MOST:
+    """The graph as an SVG."""
+    if graph.operations() > MAX_OPERATIONS:
         raise ArgumentError(
-            f"the graph has {graph.operations()} operations, and a picture shows up to {MOST}: read .listing(), give "
-            ".dot() to Graphviz, or compile a smaller part of the function"
+            f"the graph has {graph.operations()} operations, and a picture shows up to {MAX_OPERATIONS}: read "
+            ".listing(), give .dot() to Graphviz, or compile a smaller part of the function"
         )
     boxes = _boxes(graph)
     _choose_rows(boxes)
@@ -104,16 +104,16 @@ def svg(graph: Graph) -> str:
 
 
 def _legend(graph: Graph) -> str:
-    """What the fused operations in it are."""
+    """The formulas of the fused operations in the graph."""
     used = graph.counts()
     return ",  ".join(f"{op} = {meaning}" for op, meaning in FUSED.items() if used[op])
 
 
-# -- what is drawn -----------------------------------------------------------------------------------------------------
+# -- boxes -------------------------------------------------------------------------------------------------------------
 
 
 def _boxes(graph: Graph) -> list[Box]:
-    """Inputs that are used, operations, results; constants only where they are results themselves."""
+    """Boxes of used inputs, operations and results; a constant has a box only if it is a result."""
     boxes: dict[Node, Box] = {}
     count = itertools.count(1)
     called: dict[Node, str] = {}
@@ -143,7 +143,7 @@ def _boxes(graph: Graph) -> list[Box]:
 
 
 def _constants(node: Node) -> str:
-    """The constants among the operands, with dots for the others where their order matters."""
+    """The constants among the operands, with dots for other operands if their order matters."""
     constants = [_number(arg) for arg in node.args if _is_constant(arg)]
     if not constants or node.op in COMMUTATIVE:
         return ", ".join(constants)
@@ -158,11 +158,12 @@ def _number(node: Node) -> str:
     return f"{node.value:.4g}" if node.op == "const" else node.op
 
 
-# -- where it goes -----------------------------------------------------------------------------------------------------
+# -- layout ------------------------------------------------------------------------------------------------------------
 
 
 def _choose_rows(boxes: Sequence[Box]) -> None:
-    """Operations below their operands, results last; inputs, and what has one operand, just above their first use."""
+    """Set the rows: operations below their operands, results last, and boxes with less than two operands just above
+    their first use."""
     for box in boxes:
         box.row = 1 + max((operand.row for operand in box.above), default=-1)
     last = max((box.row for box in boxes), default=0)
@@ -174,8 +175,8 @@ def _choose_rows(boxes: Sequence[Box]) -> None:
 
 
 def _rows(boxes: Sequence[Box]) -> tuple[list[list[Box]], list[tuple[list[Box], int]]]:
-    """The boxes by rows, with places for edges that pass; each edge as the boxes it runs through, and which it is of
-    those that arrive."""
+    """The boxes by row, with places for passing edges; and the edges, each as the boxes it runs through and the index
+    of its operand."""
     rows: list[list[Box]] = [[] for _ in range(1 + max((box.row for box in boxes), default=-1))]
     paths = []
     passing: dict[tuple[Box, int], Box] = {}
@@ -188,9 +189,9 @@ def _rows(boxes: Sequence[Box]) -> tuple[list[list[Box]], list[tuple[list[Box], 
             path = [operand]
             for row in range(operand.row + 1, box.row):
                 if (operand, row) not in passing:
-                    passing[operand, row] = place = Box(row=row, above=[path[-1]])
-                    path[-1].below.append(place)
-                    rows[row].append(place)
+                    passing[operand, row] = passed = Box(row=row, above=[path[-1]])
+                    path[-1].below.append(passed)
+                    rows[row].append(passed)
                 path.append(passing[operand, row])
             path[-1].below.append(box)
             box.above.append(path[-1])
@@ -199,13 +200,14 @@ def _rows(boxes: Sequence[Box]) -> tuple[list[list[Box]], list[tuple[list[Box], 
 
 
 def _untangle(rows: list[list[Box]]) -> None:
-    """Sort every row by where its neighbours are, downwards and upwards in turn; keep the order that crosses least."""
+    """Sort every row by the positions of its neighbours, alternately downwards and upwards; keep the order with the
+    fewest crossings."""
     best, fewest = [list(row) for row in rows], _crossings(rows)
     for sweep in range(SWEEPS):
         for row in rows if sweep % 2 == 0 else reversed(rows):
             sides = [(box.above, box.below) if sweep % 2 == 0 else (box.below, box.above) for box in row]
-            place = {box: _mean(first or other, box.x) for box, (first, other) in zip(row, sides, strict=True)}
-            row.sort(key=place.__getitem__)
+            target = {box: _mean(first or other, box.x) for box, (first, other) in zip(row, sides, strict=True)}
+            row.sort(key=target.__getitem__)
             _move(row, [float(k) for k in range(len(row))])
         crossings = _crossings(rows)
         if crossings < fewest:
@@ -217,15 +219,15 @@ def _untangle(rows: list[list[Box]]) -> None:
 def _crossings(rows: Sequence[Sequence[Box]]) -> int:
     count = 0
     for row in rows:
-        place = {box: k for k, box in enumerate(row)}
+        rank = {box: k for k, box in enumerate(row)}
         following = rows[row[0].row + 1] if row and row[0].row + 1 < len(rows) else ()
-        ends = [place[upper] for lower in following for upper in sorted(lower.above, key=place.__getitem__)]
+        ends = [rank[upper] for lower in following for upper in sorted(lower.above, key=rank.__getitem__)]
         count += sum(1 for k, end in enumerate(ends) for other in ends[k + 1 :] if other < end)
     return count
 
 
 def _straighten(rows: list[list[Box]]) -> None:
-    """Move boxes towards the middle of their neighbours, in the order they have."""
+    """Move boxes towards the mean of their neighbours without changing their order."""
     for row in rows:
         _move(row, _spread(row, [0.0] * len(row)))
     for sweep in range(SWEEPS):
@@ -234,7 +236,7 @@ def _straighten(rows: list[list[Box]]) -> None:
 
 
 def _spread(row: Sequence[Box], wanted: Sequence[float]) -> list[float]:
-    """Places as near as may be, in squares, to those wanted, with gaps between the boxes (pool adjacent violators)."""
+    """Positions nearest to those wanted, in least squares, with gaps between the boxes (pool adjacent violators)."""
     offsets = [0.0]
     for left, right in itertools.pairwise(row):
         offsets.append(offsets[-1] + (left.width + right.width) / 2 + GAP)
@@ -250,21 +252,21 @@ def _spread(row: Sequence[Box], wanted: Sequence[float]) -> list[float]:
     return [mean + offset for mean, offset in zip(means, offsets, strict=True)]
 
 
-def _move(row: Sequence[Box], places: Sequence[float]) -> None:
-    for box, place in zip(row, places, strict=True):
-        box.x = place
+def _move(row: Sequence[Box], positions: Sequence[float]) -> None:
+    for box, position in zip(row, positions, strict=True):
+        box.x = position
 
 
 def _mean(boxes: Iterable[Box], otherwise: float) -> float:
-    places = [box.x for box in boxes]
-    return sum(places) / len(places) if places else otherwise
+    positions = [box.x for box in boxes]
+    return sum(positions) / len(positions) if positions else otherwise
 
 
-# -- how it looks ------------------------------------------------------------------------------------------------------
+# -- drawing -----------------------------------------------------------------------------------------------------------
 
 
 def _edge(path: Sequence[Box], position: int) -> str:
-    """A smooth line that passes rows straight, within the gap it has there, and arrives at the place of its operand."""
+    """A smooth curve, straight within its gap where it passes a row, which ends at the position of its operand."""
     last = path[-1]
     arrival = last.x + last.width * 0.7 * ((position + 0.5) / len(last.above) - 0.5)
     x, y, slope = path[0].x, path[0].row * ROW + HEIGHT, 0.0
@@ -283,12 +285,12 @@ def _edge(path: Sequence[Box], position: int) -> str:
 
 
 def _slope(before: float, after: float) -> float:
-    """Of a line where it passes a row, from the steps to it and from it: none where it turns back."""
+    """The slope of an edge where it passes a row, from the steps before and after; zero where it turns back."""
     if before * after <= 0.0:
         return 0.0
     slope = 2.0 * before * after / (before + after) / ROW
-    most = GAP / HEIGHT
-    return max(-most, min(most, slope))
+    limit = GAP / HEIGHT
+    return max(-limit, min(limit, slope))
 
 
 def _written(text: str, x: float, y: float) -> str:

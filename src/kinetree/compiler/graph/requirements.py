@@ -1,7 +1,6 @@
-"""Conditions that `ops.require` meets while a function is traced.
+"""Conditions of `ops.require` in a function that is traced.
 
-Machine code cannot raise. Whether one of them is broken becomes one more output beside the results, and whoever calls
-the code looks at it.
+Machine code cannot raise. It has one more output, whether any condition is broken, which its caller checks.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ _collected = _Collected()
 
 
 def require(condition: Any) -> None:
-    """Let the traced function report, beside its results, where this condition does not hold."""
+    """Add a condition to those of the traced function."""
     if _collected.conditions is not None:
         _collected.conditions.append(condition)
 
 
 @contextmanager
 def collected_requirements() -> Iterator[list[Any]]:
-    """The conditions that are required inside."""
+    """A context that collects the conditions required inside."""
     before, _collected.conditions = _collected.conditions, []
     try:
         yield _collected.conditions
@@ -38,7 +37,7 @@ def collected_requirements() -> Iterator[list[Any]]:
 
 
 def any_broken(conditions: list[Any]) -> Any:
-    """Whether one of them does not hold."""
+    """Whether any condition does not hold."""
     broken: Any = False
     for condition in conditions:
         broken = ops.logical_or(broken, ops.logical_not(condition))

@@ -1,4 +1,4 @@
-"""Run a function on symbols: any function written over `ops` leaves the graph of its scalar operations."""
+"""Tracing: a function over `ops` runs on symbols and builds the graph of its scalar operations."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def _operation(name: str) -> Callable[..., Node]:
     return lambda *operands: make(name, *map(as_node, operands))
 
 
-_CALLED = {"divide": "div"}
-_OPERATIONS = {name: _operation(_CALLED.get(name, name)) for name in ops.PRIMITIVES}
+_RENAMED = {"divide": "div"}
+_OPERATIONS = {name: _operation(_RENAMED.get(name, name)) for name in ops.PRIMITIVES}
 ops.register(Node, SimpleNamespace(**_OPERATIONS, require=requirements.require))
 
 
 def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Graph, list[tuple[int, ...]]]:
-    """The graph of `function` on arrays of symbols, and the shapes of the arrays it returned.
+    """The graph of `function` on arrays of symbols, and the shapes of the arrays that it returns.
 
-    Must run inside `expr.new_table()`; inputs are numbered through all arrays in C order.
+    It must run inside `expr.new_table()`. Inputs are numbered consecutively through all arrays, in C order.
     """
     arrays, position = [], 0
     for shape in shapes:
@@ -37,7 +37,7 @@ def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tu
             array[index] = symbol(position)
             position += 1
         arrays.append(array)
-    with np.errstate(all="ignore"):  # constants may be infinite or NaN, as any value may
+    with np.errstate(all="ignore"):  # constants may be infinite or NaN
         result = function(*arrays)
     outputs: list[Node] = []
     output_shapes = []
@@ -48,7 +48,7 @@ def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tu
     graph = Graph(position, tuple(outputs))
     own = {symbol(k) for k in range(position)}
     if any(node.op == "input" and node not in own for node in graph.nodes()):
-        raise TypeError("a traced value is used outside the trace it belongs to: it was kept from another one")
+        raise TypeError("a traced value is used outside the trace it belongs to: it comes from another trace")
     return graph, output_shapes
 
 
@@ -62,7 +62,7 @@ def as_array(value: Any) -> Array:
 
 
 def _real(element: Any) -> Node:
-    """An output as a number: a truth value counts 1 or 0."""
+    """An output as a number: a boolean counts 1 or 0."""
     node = as_node(element)
     if expr.SIGNATURES[node.op][1] == expr.BOOLEAN:
         return make("where", node, as_node(1.0), as_node(0.0))

@@ -1,6 +1,6 @@
-"""What the native code assumes of CPython and NumPy, and whether it is so here.
+"""Checks of what the native code assumes about CPython and NumPy.
 
-Memory is looked at only where it must be readable.
+They read memory only where it is certainly mapped.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from kinetree.compiler.codegen.entry import interpreter
 from kinetree.compiler.runtime.threads import THREADS
 
-_NEW_FROM_DESCR, _SCALAR = 94, 60  # positions in NumPy's table of functions
+_NEW_FROM_DESCR, _SCALAR = 94, 60  # positions in NumPy's C API table
 _NDARRAY, _DTYPE = 2, 3
 
 
 def is_cpython() -> bool:
-    """Whether this is CPython with its lock, on a machine of 64 bits, little end first."""
+    """Whether this is CPython with a GIL, on a little-endian 64-bit machine."""
     return (
         sys.implementation.name == "cpython"
         and not sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -37,7 +37,7 @@ class _Named(NamedTuple):
 
 
 def types_are_as_expected() -> bool:
-    """Whether one can tell a tuple, and what is derived from it."""
+    """Whether the flags of a type tell tuples and their subclasses."""
     if type.__sizeof__(object) < interpreter.TYPE_FLAGS + 8:
         return False
     for kind in (tuple, _Named, list, np.ndarray, object):
@@ -48,7 +48,7 @@ def types_are_as_expected() -> bool:
 
 
 def arrays_are_as_expected() -> bool:
-    """Whether arrays and numbers have what the native code reads of them where it reads it."""
+    """Whether the fields of arrays and floats have the offsets that the native code reads."""
     samples = [
         np.empty(3),
         np.empty((2, 5))[:, ::2],
@@ -70,21 +70,21 @@ def arrays_are_as_expected() -> bool:
 
 @cache
 def counts_are_as_expected() -> bool:
-    """Whether one can tell that nobody refers to an array any more."""
+    """Whether reference counts and weak references of an array can be read from its memory."""
     owner = [np.empty(3)]
-    place = id(owner[0])
+    address = id(owner[0])
 
     def count() -> int:
-        return ctypes.c_ssize_t.from_address(place + interpreter.OBJECT_REFERENCES).value
+        return ctypes.c_ssize_t.from_address(address + interpreter.OBJECT_REFERENCES).value
 
     def weak() -> bool:
-        return ctypes.c_void_p.from_address(place + interpreter.ARRAY_WEAK).value is not None
+        return ctypes.c_void_p.from_address(address + interpreter.ARRAY_WEAK).value is not None
 
     seen = [count(), weak()]
     reference = weakref.ref(owner[0])
     view = owner[0][1:]
     base = ctypes.c_void_p.from_address(id(view) + interpreter.ARRAY_BASE).value
-    seen += [count(), weak(), base == place]
+    seen += [count(), weak(), base == address]
     del view, reference
     return np.ndarray.__basicsize__ >= interpreter.ARRAY_WEAK + 8 and seen == [1, False, 2, True, True]
 
@@ -93,15 +93,15 @@ def _array_is_as_expected(array: Any) -> bool:
     def number(kind: Any, base: int, offset: int) -> int:
         return int(kind.from_address(base + offset).value or 0)
 
-    place, dtype = id(array), id(array.dtype)
-    flags = number(ctypes.c_int, place, interpreter.ARRAY_FLAGS)
-    shape = number(ctypes.c_void_p, place, interpreter.ARRAY_SHAPE)
-    strides = number(ctypes.c_void_p, place, interpreter.ARRAY_STRIDES)
+    address, dtype = id(array), id(array.dtype)
+    flags = number(ctypes.c_int, address, interpreter.ARRAY_FLAGS)
+    shape = number(ctypes.c_void_p, address, interpreter.ARRAY_SHAPE)
+    strides = number(ctypes.c_void_p, address, interpreter.ARRAY_STRIDES)
     return (
-        number(ctypes.c_void_p, place, interpreter.OBJECT_TYPE) == id(np.ndarray)
-        and number(ctypes.c_void_p, place, interpreter.ARRAY_DATA) == array.__array_interface__["data"][0]
-        and number(ctypes.c_int, place, interpreter.ARRAY_RANK) == array.ndim
-        and number(ctypes.c_void_p, place, interpreter.ARRAY_DTYPE) == dtype
+        number(ctypes.c_void_p, address, interpreter.OBJECT_TYPE) == id(np.ndarray)
+        and number(ctypes.c_void_p, address, interpreter.ARRAY_DATA) == array.__array_interface__["data"][0]
+        and number(ctypes.c_int, address, interpreter.ARRAY_RANK) == array.ndim
+        and number(ctypes.c_void_p, address, interpreter.ARRAY_DTYPE) == dtype
         and [number(ctypes.c_int64, shape, 8 * k) for k in range(array.ndim)] == list(array.shape)
         and [number(ctypes.c_int64, strides, 8 * k) for k in range(array.ndim)] == list(array.strides)
         and bool(flags & interpreter.C_CONTIGUOUS) == array.flags.c_contiguous
@@ -134,7 +134,7 @@ def python_addresses() -> Any:
 
 
 def _numpy_table() -> Any:
-    """NumPy's table of functions for C."""
+    """NumPy's C API table."""
     core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
     return (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(_capsule_pointer(core._ARRAY_API, None))
 

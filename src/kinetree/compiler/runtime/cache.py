@@ -1,16 +1,16 @@
-"""Object code kept on disk, so that no process compiles what another one has: bytes in, bytes out, by key.
+"""A cache of object code on disk, bytes by key, so that a process need not compile what another one has compiled.
 
-What is read here will be run, so it must be what this user wrote: folder and entries belong to the user, nobody else
-may write to them, and a checksum over key and content is verified before anything is handed out. What is damaged is
-deleted and counts as missing; what others may have touched is left alone and not used.
+Object code that is read here is executed, so it must come from this user: folder and entries belong to the user, no
+other user may write to them, and a checksum over key and content is verified before data is returned. Damaged entries
+are deleted and count as missing; entries that others may have written are left in place and not used.
 
-A cache that does not work makes things slower, never wrong: no function here raises. What the user should know is said
-in one `CacheWarning` per process; where the user's filters turn it into an error, the sentence goes to stderr instead.
-An interrupt (Ctrl-C) passes through and leaves no half-written file behind.
+A cache that fails makes calls slower, never wrong: no function here raises. The user gets one `CacheWarning` per
+process; if a filter turns it into an error, the sentence goes to stderr instead. An interrupt (Ctrl-C) passes through
+and leaves no half-written file behind.
 
-- `KINETREE_CACHE_DIR` names the folder; otherwise it is the platform's usual one.
+- `KINETREE_CACHE_DIR` names the folder; the default is the platform's usual one.
 - `KINETREE_CACHE=0` switches the cache off.
-- `KINETREE_CACHE_MB` bounds its size, 512 if not set; the least recently used entries make room.
+- `KINETREE_CACHE_MB` limits its size, 512 by default; the least recently used entries are removed first.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from kinetree.errors import CacheWarning, short
 SWITCH, FOLDER, BOUND = "KINETREE_CACHE", "KINETREE_CACHE_DIR", "KINETREE_CACHE_MB"
 MEGABYTES = 512.0
 ROOM = 0.9
-"""Share of the bound that may stay when entries have to go, so that not every write has to make room."""
+"""The share of the limit that remains after entries are removed, so that not every write removes some."""
 TOUCH = 60.0
-"""Seconds within which an entry that is read again is not marked as used again."""
+"""Seconds within which a second read does not update an entry's time of use."""
 STRAY = 3600.0
-"""Seconds after which a temporary file is one that nobody will finish."""
+"""Seconds after which a temporary file counts as abandoned."""
 
 MAGIC = b"kinetree object code, format 1\n"
 _HEAD = len(MAGIC) + 32 + 8
 _KEY = re.compile(r"[0-9a-f]{8,128}")
-_ENTRY = re.compile(r"[0-9a-f]{8,128}\.kinetree")  # so that nothing else is ever removed, whatever folder is named
+_ENTRY = re.compile(r"[0-9a-f]{8,128}\.kinetree")  # no other file is ever removed, whatever folder is named
 _TEMPORARY = re.compile(r"[0-9a-f]{8,128}\.[0-9a-f]{16}\.kinetree-part")
 _HERE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _HERE  # a pipe in place of an entry must not make us wait
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _HERE  # a pipe in place of an entry must not block
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _HERE
 
 _warned = threading.Lock()
-"""Taken by the first who warns and never given back; a forked child inherits it, and need not say it again."""
+"""Taken by the first warning and never released; a forked child inherits it and does not warn again."""
 
 
 @dataclass(frozen=True, order=True)
@@ -61,7 +61,7 @@ class _File:
 
 
 def folder() -> Path | None:
-    """Where entries are kept; None if the cache is switched off, or there is no place to keep it in."""
+    """The folder of the entries; None if the cache is switched off or no folder is known."""
     if os.environ.get(SWITCH) == "0":
         return None
     named = os.environ.get(FOLDER)
@@ -80,7 +80,7 @@ def folder() -> Path | None:
 
 
 def read(key: str) -> bytes | None:
-    """What was written under this key, a hexadecimal digest; None if there is no sound entry."""
+    """The data stored under this key, a hexadecimal digest; None if there is no valid entry."""
     where = _ready(create=False)
     if where is None or not _KEY.fullmatch(key):
         return None
@@ -94,12 +94,12 @@ def read(key: str) -> bytes | None:
     data = content[_HEAD:]
     if content[:_HEAD] == _head(key, data):
         return data
-    _remove(path)  # should another process have mended it just now, it will be written once more
+    _remove(path)  # if another process has just replaced it, it is written once more
     return None
 
 
 def write(key: str, data: bytes) -> None:
-    """Keep the data under this key, and make room for it; not if it alone exceeds the bound."""
+    """Store the data under this key, and remove old entries for it; do nothing if it alone exceeds the limit."""
     bound = _bound()
     if _HEAD + len(data) > bound or not _KEY.fullmatch(key):
         return
@@ -122,13 +122,13 @@ def write(key: str, data: bytes) -> None:
 
 
 def size() -> int:
-    """Bytes on disk of all entries."""
+    """The size of all entries on disk, in bytes."""
     where = _ready(create=False)
     return sum(file.size for file in _files(where)[0]) if where else 0
 
 
 def clear() -> int:
-    """Remove all entries, and what interrupted writes have left; how many entries that were."""
+    """Remove all entries and the remains of interrupted writes; return the number of entries."""
     where = _ready(create=False)
     if where is None:
         return 0
@@ -138,11 +138,11 @@ def clear() -> int:
     return sum(_remove(file.path) for file in entries)
 
 
-# -- where ----------------------------------------------------------------------------------------------------------
+# -- the folder ------------------------------------------------------------------------------------------------------
 
 
 def _home() -> Path | None:
-    """The home directory. Root in someone else's, as by sudo, has none: that user could not use what it left there."""
+    """The home directory; None for root in another user's (sudo): that user could not use the files of root."""
     if os.environ.get("HOME") == "":
         return None
     home = os.path.expanduser("~")
@@ -153,19 +153,19 @@ def _home() -> Path | None:
 
 
 def _bound() -> float:
-    """How many bytes all entries may take."""
+    """The limit on the size of all entries, in bytes."""
     text = os.environ.get(BOUND, "").strip()
     with suppress(ValueError):
         megabytes = float(text) if text else MEGABYTES
         if megabytes >= 0.0:
             return megabytes * 1e6
     if folder() is not None:
-        _warn(f"{BOUND} is {short(text)}; expected a number of megabytes, so that it is {MEGABYTES:g}")
+        _warn(f"{BOUND} is {short(text)}; expected a number of megabytes; the default of {MEGABYTES:g} is used")
     return MEGABYTES * 1e6
 
 
 def _ready(create: bool) -> Path | None:
-    """The folder, if it is there and nobody else may write to it; made if it is to be."""
+    """The folder if it exists, or after `create`, and no other user may write to it; else None."""
     where = folder()
     if where is None:
         return None
@@ -184,7 +184,7 @@ def _ready(create: bool) -> Path | None:
 
 
 def _fault(status: os.stat_result) -> str:
-    """Why a file or folder is not this user's alone; nothing if it is, or where the platform does not say so."""
+    """The reason why others may have written a file or folder; empty if none, or if the platform has no owners."""
     if not hasattr(os, "geteuid"):
         return ""
     if status.st_uid != os.geteuid():
@@ -197,7 +197,7 @@ def _not_used(where: Path, reason: str) -> None:
 
 
 def _warn(sentence: str) -> None:
-    """Say what is wrong, once per process, whatever the user's filters make of warnings."""
+    """Warn once per process; a warning that the user's filters turn into an error is printed to stderr."""
     if not _warned.acquire(blocking=False):
         return
     try:
@@ -215,17 +215,15 @@ def _entry(where: Path, key: str) -> str:
 
 
 def _head(key: str, data: bytes) -> bytes:
-    """What comes before the data: format, SHA-256 of key and data, length."""
+    """The header before the data: format, SHA-256 of key and data, length."""
     digest = sha256(key.encode() + b"\n")
     digest.update(data)
     return MAGIC + digest.digest() + len(data).to_bytes(8, "big")
 
 
 def _content(path: str, where: Path) -> bytes | None:
-    """The whole file, and a mark that it was used; None if it is not to be trusted, empty if it is no plain file.
-
-    The file that is judged is the one that is read, whatever happens to its name meanwhile.
-    """
+    """The content of a file, whose time of use is updated; None if others may have written it, empty if it is no
+    regular file. The checks and the read use one descriptor, so the name cannot change to another file between them."""
     descriptor = os.open(path, _READ)
     try:
         status = os.fstat(descriptor)
@@ -247,7 +245,7 @@ def _content(path: str, where: Path) -> bytes | None:
 
 
 def _put(path: str, content: bytes) -> None:
-    """Write a new file. It is not forced to the disk: what a power cut leaves of it will not pass the checksum."""
+    """Write a new file without fsync: the checksum rejects what a power cut leaves of it."""
     descriptor = os.open(path, _WRITE, 0o600)
     try:
         rest = memoryview(content)
@@ -258,7 +256,7 @@ def _put(path: str, content: bytes) -> None:
 
 
 def _harmless(problem: BaseException) -> bool:
-    """Whether a write failed for what others did meanwhile: cleared the cache, or (Windows) hold the entry open."""
+    """Whether a write failed because another process cleared the cache or (Windows) has the entry open."""
     return isinstance(problem, FileNotFoundError) or (os.name == "nt" and isinstance(problem, PermissionError))
 
 
@@ -267,7 +265,7 @@ def _reason(problem: BaseException) -> str:
 
 
 def _remove(path: str) -> bool:
-    """Whether the file was there and is gone."""
+    """Remove a file; return whether it existed."""
     with suppress(OSError):
         os.unlink(path)
         return True
@@ -275,7 +273,7 @@ def _remove(path: str) -> bool:
 
 
 def _files(where: Path) -> tuple[list[_File], list[_File]]:
-    """Entries and temporaries, without those that vanish meanwhile."""
+    """Entries and temporary files, without those that vanish meanwhile."""
     entries: list[_File] = []
     temporaries: list[_File] = []
     with suppress(OSError), os.scandir(where) as items:
@@ -290,7 +288,7 @@ def _files(where: Path) -> tuple[list[_File], list[_File]]:
 
 
 def _make_room(where: Path, bound: float, keep: str) -> None:
-    """Remove stray temporaries and, above the bound, entries from the least recently used on, but not `keep`."""
+    """Remove abandoned temporary files and, above the limit, the least recently used entries, but not `keep`."""
     entries, temporaries = _files(where)
     for file in temporaries:
         if file.used < (time.time() - STRAY) * 1e9:

@@ -1,4 +1,4 @@
-"""Arrays in, arrays out: a program's machine code behind checked pointers.
+"""Calls of kernels on NumPy arrays, whose shapes and types are checked before their pointers are passed on.
 
 One state runs the scalar kernel. A batch runs the vector kernel in blocks of lanes, on several threads if it is large.
 """
@@ -33,7 +33,7 @@ _SYMBOLS: dict[Kind, str] = {"single": SINGLE, "batch": BATCH, "loop": LOOP}
 
 
 class Loaded:
-    """Code in memory, ready to be called."""
+    """Machine code of one kind in memory, as a function to call."""
 
     def __init__(self, kind: Kind, code: Code, target: Target) -> None:
         self.memory = LoadedCode(code.object_file, target)
@@ -43,11 +43,11 @@ class Loaded:
         self.workspace = code.workspace
 
     def states_for_one_thread(self, lanes: int) -> int:
-        """Up to so many states, sharing the work with another thread takes longer."""
+        """The largest number of states for which a second thread does not pay."""
         return int(2.0 * WORTH_A_THREAD * lanes / (NANOSECONDS * max(1, self.operations))) - 1
 
     def states_at_once(self, lanes: int) -> int:
-        """How many states, in whole blocks of lanes, take some `AT_ONCE`: one call that cannot be interrupted."""
+        """The number of states, in whole blocks of lanes, for one uninterruptible call of about `AT_ONCE`."""
         return lanes * int(max(1.0, AT_ONCE / (NANOSECONDS * max(1, self.operations))))
 
 
@@ -55,14 +55,14 @@ Shape = tuple[int, ...]
 
 
 def flat_rows(array: Array, batch: Shape, core: Shape) -> Array:
-    """(…, *core) broadcast to (*batch, *core), as (N, n); a view where memory allows."""
+    """An array (…, *core) broadcast to (*batch, *core) and reshaped to (N, n); a view where possible."""
     if array.shape != batch + core:
         array = np.broadcast_to(array, batch + core)
     return array if array.ndim == 2 and len(core) == 1 else array.reshape(prod(batch), prod(core))
 
 
 class Kernel:
-    """A compiled function; machine code is made on the first call for one state, and on the first for a batch."""
+    """A compiled function; machine code of each kind is made on its first use."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -76,11 +76,11 @@ class Kernel:
     # -- machine code ------------------------------------------------------------------------------------------
 
     def loaded(self, kind: Kind) -> Loaded | None:
-        """The code, if it was asked for before."""
+        """The code of this kind if it was loaded before, else None."""
         return self._loaded.get(kind)
 
     def load(self, kind: Kind) -> Loaded:
-        """The code for one state or for a batch, made or read when it is first asked for."""
+        """The code of this kind, compiled or read from disk on first use."""
         loaded = self._loaded.get(kind)
         if loaded is None:
             with lock:
@@ -93,7 +93,7 @@ class Kernel:
     # -- calls -------------------------------------------------------------------------------------------------
 
     def single(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """One state: float64 inputs of the program's shapes, C-contiguous outputs to write to."""
+        """Run one state: float64 inputs of the program's shapes, C-contiguous outputs to write to."""
         code = self.load("single")
         self._check((), inputs, outputs)
         inputs = [_contiguous(array) for array in inputs]
@@ -104,14 +104,14 @@ class Kernel:
         del memory
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
+        """Run N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
         code = self.load("batch")
         self._check((len(outputs[0]),), inputs, outputs)
         descriptor: list[int] = []
-        held = []  # arrays that must stay until the kernel is done
+        alive = []  # arrays that must live until the kernel is done
         for array in inputs:
             array, row, column = _strided(array)
-            held.append(array)
+            alive.append(array)
             descriptor += [address_of(array), row, column]
         for array, size in zip(outputs, self._sizes_out, strict=True):
             descriptor += [address_of(array), size]
@@ -119,8 +119,8 @@ class Kernel:
         states, lanes = len(outputs[0]), self.source.target.lanes
         stopped = threading.Event()
 
-        def work(start: int, stop: int, keep: object = (held, outputs)) -> None:
-            memory, address = self.workspace(code.workspace)  # held here, whatever else this thread does meanwhile
+        def work(start: int, stop: int, keep: object = (alive, outputs)) -> None:
+            memory, address = self.workspace(code.workspace)  # a reference, in case this thread replaces its workspace
             for first, last in Pace(code.operations, lanes).pieces(start, stop):
                 if stopped.is_set():
                     return
@@ -130,12 +130,12 @@ class Kernel:
         if states <= code.states_for_one_thread(lanes) or get_num_threads() == 1:
             work(0, states)
         else:
-            worth = int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
-            run_ranges(work, states, lanes, worth, stopped.set)
+            useful_threads = int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
+            run_ranges(work, states, lanes, useful_threads, stopped.set)
 
     def run(self, arguments: Sequence[tuple[Array, Shape]], batch: Shape, outputs: Sequence[Array]) -> None:
-        """One state, or every state of a batch: inputs (…, *core) given with their core shapes, outputs (*batch, …)
-        C-contiguous and apart from the inputs."""
+        """Run one state or all states of a batch. Each input (…, *core) comes with its core shape; outputs (*batch, …)
+        are C-contiguous and do not overlap the inputs."""
         count = prod(batch)
         flat = [output.reshape(count, -1) for output in outputs]
         if batch == ():
@@ -144,44 +144,44 @@ class Kernel:
             self.batch([flat_rows(array, batch, core) for array, core in arguments], flat)
 
     def _check(self, batch: tuple[int, ...], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """The last word before pointers are taken: what the kernel reads and writes is there."""
-        right = all(array.shape == (*batch, size) for array, size in zip(inputs, self._sizes_in, strict=True))
-        right = right and all(
+        """Raise unless all that the kernel reads and writes lies inside these arrays."""
+        fits = all(array.shape == (*batch, size) for array, size in zip(inputs, self._sizes_in, strict=True))
+        fits = fits and all(
             array.size == size * prod(batch) and array.flags.c_contiguous and array.flags.aligned
             for array, size in zip(outputs, self._sizes_out, strict=True)
         )
-        if not right or any(array.dtype.char != "d" for array in (*inputs, *outputs)):
+        if not fits or any(array.dtype.char != "d" for array in (*inputs, *outputs)):
             raise RuntimeError("arrays do not fit the compiled code")
 
     def workspace(self, size: int) -> tuple[Array, int]:
-        """This thread's scratch memory, and an address in it that is a multiple of 64."""
-        held: tuple[Array, int] | None = getattr(self._local, "memory", None)
-        if held is None or len(held[0]) < size + 64:
+        """This thread's scratch memory of at least `size` bytes, and its first address that is a multiple of 64."""
+        found: tuple[Array, int] | None = getattr(self._local, "memory", None)
+        if found is None or len(found[0]) < size + 64:
             memory = np.empty(size + 64, dtype=np.uint8)
-            held = self._local.memory = (memory, -(-address_of(memory) // 64) * 64)
-        return held
+            found = self._local.memory = (memory, -(-address_of(memory) // 64) * 64)
+        return found
 
 
 def _slow_address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _quick_address(array: Array) -> int:
-    """The first field of an array object, behind its head; ten times faster than to ask for it."""
-    return _pointer_at(id(array) + _HEAD).value or 0
+def _fast_address(array: Array) -> int:
+    """The data pointer, read as the first field behind the object header: ten times faster than NumPy's interface."""
+    return _pointer_at(id(array) + _HEADER).value or 0
 
 
-def _quick_is_right() -> bool:
-    """Whether arrays of this NumPy are laid out so, in this Python."""
+def _fast_address_works() -> bool:
+    """Whether arrays of this NumPy and this Python are laid out as `_fast_address` assumes."""
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return False
     samples = [np.empty(n) for n in (1, 3, 1000)] + [np.empty((4, 5))[1:, ::2], np.empty((2, 3)).T[::-1]]
-    return all(_quick_address(sample) == _slow_address(sample) for sample in samples)
+    return all(_fast_address(sample) == _slow_address(sample) for sample in samples)
 
 
 _pointer_at = ctypes.c_void_p.from_address
-_HEAD = object.__basicsize__
-address_of = _quick_address if _quick_is_right() else _slow_address
+_HEADER = object.__basicsize__
+address_of = _fast_address if _fast_address_works() else _slow_address
 
 
 def _contiguous(array: Array) -> Array:
@@ -190,7 +190,7 @@ def _contiguous(array: Array) -> Array:
 
 
 def _strided(array: Array) -> tuple[Array, int, int]:
-    """The array (N, n), or a copy where its memory does not suit, and its strides in numbers."""
+    """The array (N, n), copied if the kernel cannot read its memory, and its strides in elements."""
     rows, columns = array.strides
     if rows % 8 or columns % 8 or not array.flags.aligned or not array.dtype.isnative:
         array = np.array(array, dtype=np.float64, order="C")

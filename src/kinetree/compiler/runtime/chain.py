@@ -1,7 +1,7 @@
-"""Kernels that run one after the other in one native call: what one leaves in memory, the next takes up.
+"""Kernels that run one after the other in one native call and pass their results on in memory.
 
-Each stage is a function like any kernel's for one state, ``stage(inputs, outputs, workspace)`` with tables of
-addresses. Its last output is a status, which ends the chain unless it is 0.0, and is then that of the chain.
+Each stage has the signature of a kernel for one state, ``stage(inputs, outputs, workspace)`` with tables of addresses.
+Its last output is a status. A status other than 0.0 ends the chain and becomes the status of the chain.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ _LINE = 64
 
 
 class Argument(NamedTuple):
-    """An array given to the chain."""
+    """An argument of the chain."""
 
     position: int
 
 
 class Result(NamedTuple):
-    """An array that the chain gives."""
+    """A result of the chain."""
 
     position: int
 
 
 class Buffer(NamedTuple):
-    """Memory between stages, of so many numbers; equal names mean the same."""
+    """Memory of `size` numbers between stages; buffers with equal names are the same memory."""
 
     name: str
     size: int
 
 
 class Numbers(NamedTuple):
-    """Numbers that are always the same."""
+    """Constants."""
 
     values: tuple[float, ...]
 
@@ -58,17 +58,17 @@ Place: TypeAlias = Argument | Result | Buffer | Numbers
 
 @dataclass(frozen=True)
 class Stage:
-    """A kernel, where it reads and where it writes."""
+    """A kernel, the places that it reads and those that it writes."""
 
     code: Loaded
     workspace: int
     inputs: tuple[Place, ...]
     outputs: tuple[Place, ...]
-    """Behind these comes the status."""
+    """The status follows these."""
 
 
-class _Linked:
-    """Code in memory, connected to the stages it calls."""
+class _LoadedChain:
+    """Machine code of a chain, linked to its stages."""
 
     def __init__(self, stages: Sequence[Stage], results: int, target: Target) -> None:
         text, self.workspace = _assembly(stages, results)
@@ -82,8 +82,8 @@ class _Linked:
 
 
 @dataclass(frozen=True)
-class _Frame:
-    """What a kernel's source tells of it, for one that has no code of its own."""
+class _ChainSource:
+    """The layout and target of a chain, which has no code of its own."""
 
     layout: Layout
     target: Target
@@ -93,29 +93,29 @@ class _Frame:
 
 
 class Chain(Kernel):
-    """Stages behind one call. `layout` is that of the whole; its last output is the status."""
+    """Stages behind one call. `layout` describes the whole chain; its last output is the status."""
 
     def __init__(self, stages: Sequence[Stage], layout: Layout) -> None:
-        super().__init__(_Frame(layout, host()))
+        super().__init__(_ChainSource(layout, host()))
         self.stages = tuple(stages)
 
     def load(self, kind: Kind = "single") -> Any:
-        """The code for one state; there is none for a batch."""
+        """The machine code for one state; a chain has none for batches."""
         if kind == "single" and kind not in self._loaded:
             with lock:
                 if kind not in self._loaded:
-                    linked: Any = _Linked(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
-                    self._loaded.setdefault(kind, linked)  # a signal handler may have made it meanwhile
+                    made: Any = _LoadedChain(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
+                    self._loaded.setdefault(kind, made)  # a signal handler may have made it meanwhile
         return super().load(kind)
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
-        rows = [array[0] if array.strides[0] == 0 else array for array in inputs]  # the same for all states
+        """Run N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
+        rows = [array[0] if array.strides[0] == 0 else array for array in inputs]  # broadcast inputs
         self.states([np.ascontiguousarray(array) for array in rows], outputs)
 
     def states(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """Many states, one after the other, on several threads if that pays: inputs (N, size), or (size,) for the same
-        in all of them, and outputs (N, size), side by side in memory."""
+        """Run N states, on several threads if that pays. Inputs have shape (N, size), or (size,) if all states share
+        them; outputs have shape (N, size). All are C-contiguous."""
         count, stopped = len(outputs[0]), threading.Event()
 
         def work(start: int, stop: int) -> None:
@@ -130,7 +130,7 @@ class Chain(Kernel):
 
 
 def _rows(array: Array, start: int, stop: int) -> StridedView:
-    """The rows of an array as the steps of one state; a vector stays where it is."""
+    """A view whose steps are the rows start … stop of a matrix; a vector is the same at every step."""
     if array.ndim == 1:
         return StridedView(array[None], array[None], 0)
     rows = array[start:stop]
@@ -138,7 +138,7 @@ def _rows(array: Array, start: int, stop: int) -> StridedView:
 
 
 def _assembly(stages: Sequence[Stage], results: int) -> tuple[str, int]:
-    """The chain as a module, and the bytes of workspace that it needs."""
+    """The module of the chain, and the size of its workspace in bytes."""
     buffers: dict[Place, int] = {}
     end = 0
     for stage in stages:
@@ -175,7 +175,7 @@ def _assembly(stages: Sequence[Stage], results: int) -> tuple[str, int]:
 
 
 def _stage(s: int, stage: Stage, buffers: dict[Place, int], tables: int, scratch: int, results: int) -> list[str]:
-    """Fill the tables of one stage, call it, and leave if its status is not zero."""
+    """Instructions that fill the tables of one stage, call it, and return if its status is not zero."""
     lines = []
     places: list[Place] = [*stage.inputs, *stage.outputs, Result(results)]
     for k, place in enumerate(places):

@@ -1,4 +1,4 @@
-"""Machine code of one kernel, with what one must know to call it."""
+"""Machine code of one kernel, with the layout of its arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 from kinetree.compiler.runtime.jit import Target
 
 Kind = Literal["single", "batch", "loop"]
-"""For one state, for a batch, or for many steps of a batch."""
+"""The kernel for one state, for a batch, or for many steps of a batch."""
 
 SINGLE = "kinetree_single"
 """void kinetree_single(inputs, outputs, workspace): tables of addresses, one per array."""
@@ -28,15 +28,15 @@ class Layout(NamedTuple):
 
 
 class LoopCarry(NamedTuple):
-    """How the results of one step become the arguments of the next: the first `states` outputs are the first inputs of
-    the next step. Of the other inputs, those that are `moving` have new numbers at every step."""
+    """How one step feeds the next: the first `states` outputs become the first inputs of the next step. Each other
+    input has new values at every step if it is `moving`, else it is constant."""
 
     states: int
     moving: tuple[bool, ...]
 
 
 class Code(NamedTuple):
-    """An object file, the operations it does for one state, and the bytes it needs to work in."""
+    """An object file, its number of operations for one state, and the size of its workspace in bytes."""
 
     object_file: bytes
     operations: int
@@ -51,7 +51,7 @@ class Code(NamedTuple):
 
 
 class Source(Protocol):
-    """Where a kernel's code comes from: a program, or the disk."""
+    """The origin of a kernel's code: a program, or the disk."""
 
     @property
     def layout(self) -> Layout: ...

@@ -1,4 +1,4 @@
-"""LLVM assembly to machine code for this CPU, and into memory. The only place that imports llvmlite."""
+"""LLVM assembly is compiled for this CPU and loaded into memory here. No other module imports llvmlite."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from kinetree.base import locks
-from kinetree.base.deferred_signals import undisturbed
+from kinetree.base.deferred_signals import deferring_signals
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.elementary import BIND, LIBRARY
 from kinetree.compiler.codegen.ir import Width
-from kinetree.compiler.runtime.keep_alive import hold
+from kinetree.compiler.runtime.keep_alive import keep_alive
 
 lock = locks.compiler
-"""llvmlite does one thing at a time, and so does everything that makes machine code; `locks` says what else is taken
-with it, and in which order."""
+"""The lock of everything that makes machine code; `locks` gives the order in which it is taken with others."""
 _llvmlite_lock = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None) or threading.RLock()
-"""llvmlite's own."""
+"""The lock of llvmlite itself."""
 locks.IN_ORDER.append(_llvmlite_lock)
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,8 +31,10 @@ T = TypeVar("T")
 
 
 def once(make: F) -> F:
-    """Like `functools.cache`, for what holds machine code: threads that ask at the same time get the same. Of two that
-    were made, the one that is not kept would be gone while the thread that made it still runs its code."""
+    """`functools.cache` for functions that return machine code: concurrent calls get the same object.
+
+    If two were made, the one that is not kept could be freed while its thread still runs its code.
+    """
     made: dict[tuple[Any, ...], Any] = {}
 
     @wraps(make)
@@ -48,27 +49,30 @@ def once(make: F) -> F:
 
 
 class lazy_code(lazy[T]):
-    """The same for a property: `lazy`, and computed by one thread at a time, which holds the lock of the compiler."""
+    """A `lazy` attribute that one thread at a time computes, holding the compiler's lock."""
 
     lock = lock
 
 
-_given_up: list[Any] = []
-"""Pointers to what nobody needs any more."""
+_unused_engines: list[Any] = []
+"""Pointers to execution engines that wait to be disposed of."""
 
 
-def _alone(function: F) -> F:
-    """Alone with llvmlite, and to the end. Functions of this kind do not call each other: the lock is not theirs."""
+def _exclusive(function: F) -> F:
+    """The function, run by one thread at a time and not interrupted by signal handlers.
 
-    def give_back_and_call(*arguments: Any, **named: Any) -> Any:
-        while _given_up:
-            llvm.ffi.lib.LLVMPY_DisposeExecutionEngine(_given_up.pop())
+    Such functions must not call each other: on the main thread another thread runs them, which does not hold the lock.
+    """
+
+    def dispose_and_call(*arguments: Any, **named: Any) -> Any:
+        while _unused_engines:
+            llvm.ffi.lib.LLVMPY_DisposeExecutionEngine(_unused_engines.pop())
         return function(*arguments, **named)
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         with lock:
-            return undisturbed(give_back_and_call, *arguments, **named)
+            return deferring_signals(dispose_and_call, *arguments, **named)
 
     return cast(F, call)
 
@@ -78,7 +82,7 @@ _LANES = (("avx512f", 8), ("avx", 4), ("neon", 2), ("sse2", 2))
 
 @dataclass(frozen=True)
 class Target:
-    """A CPU: how many states its vector instructions take at once, and whether they multiply and add at once."""
+    """A CPU: the number of doubles in a vector register (lanes), and whether it has fused multiply-add."""
 
     cpu: str
     features: str
@@ -91,9 +95,9 @@ class Target:
 
 
 @cache
-@_alone
+@_exclusive
 def host(without: frozenset[str] = frozenset()) -> Target:
-    """This machine; `without` some of its features, to test code for lesser ones."""
+    """The CPU of this machine, `without` some features: tests then compile for older CPUs."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features()
@@ -106,12 +110,12 @@ def host(without: frozenset[str] = frozenset()) -> Target:
 
 
 def versions() -> str:
-    """Of what turns assembly into machine code."""
+    """The versions of llvmlite and LLVM."""
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
 def _machine(target: Target) -> Any:
-    """Code in one piece with its constants (small code model), except for CPUs that must call fma from outside."""
+    """The target machine: position-independent code in the small code model, except for CPUs that call fma in libm."""
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=target.cpu,
         features=target.features,
@@ -122,7 +126,7 @@ def _machine(target: Target) -> Any:
 
 
 def _c_library() -> Any:
-    """What Python itself runs on, where it shows that; to search for the library takes longer."""
+    """The C library of this process, if it exports the functions; a search for the library takes longer."""
     with suppress(OSError, TypeError):
         library = ctypes.CDLL(None)
         if all(hasattr(library, name) for name in ("fma", *LIBRARY)):
@@ -141,16 +145,16 @@ def _library_addresses() -> Any:
     return (ctypes.c_void_p * len(addresses))(*addresses)
 
 
-@_alone
+@_exclusive
 def compile_object(assembly: str, target: Target) -> bytes:
-    """Machine code of a module, as an object file in memory."""
+    """The object file of a module."""
     module = llvm.parse_assembly(assembly)
     return bytes(_machine(target).emit_object(module))
 
 
-@_alone
+@_exclusive
 def optimized_object(assembly: str, target: Target) -> bytes:
-    """The same of a module with loops, after LLVM's own passes: they inline, unroll and use vector instructions."""
+    """The object file of a module with loops, after LLVM's passes: they inline, unroll and vectorize."""
     machine = _machine(target)
     module = llvm.parse_assembly(assembly)
     module.triple = machine.triple
@@ -162,40 +166,40 @@ def optimized_object(assembly: str, target: Target) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-@_alone
+@_exclusive
 def assembly_of(text: str, target: Target) -> str:
-    """The same as assembly for people."""
+    """The machine instructions of a module, as text."""
     return str(_machine(target).emit_assembly(llvm.parse_assembly(text)))
 
 
-class _Given:
-    """Memory of LLVM's, until this is deallocated; it is given back when llvmlite is called next.
+class _EngineOwner:
+    """Owns an execution engine. The next call of llvmlite after its deallocation disposes of the engine.
 
-    An object may be deallocated on any thread and between any two instructions, also while somebody compiles. If it
-    took llvmlite's lock then, a signal handler that came meanwhile could wait for the compiler's lock, which comes
-    first; and an interrupt in llvmlite's own functions would leave its lock taken for ever.
+    An object may be deallocated on any thread and between any two instructions, even during a compilation. If that
+    took llvmlite's lock, a signal handler could meanwhile wait for the compiler's lock, which must be taken first; and
+    an interrupt inside llvmlite would leave its lock taken for ever.
     """
 
     def __init__(self, engine: Any) -> None:
         self._pointer = engine._ptr
-        engine._owned = True  # not by llvmlite's objects, which leave it alone then
+        engine._owned = True  # llvmlite then does not dispose of it
 
-    def __del__(self, leave: Callable[[Any], None] = _given_up.append) -> None:
-        leave(self._pointer)
+    def __del__(self, dispose_later: Callable[[Any], None] = _unused_engines.append) -> None:
+        dispose_later(self._pointer)
 
 
 class LoadedCode:
-    """An object file in executable memory, for as long as this lives; even if it is garbage that still runs.
+    """An object file in executable memory, freed with this object, but not before finalizers that still run the code.
 
-    All its sections lie in one reservation, since they reach each other by short distances.
+    All sections lie in one reservation, because they address each other by short offsets.
     """
 
-    @_alone
+    @_exclusive
     def __init__(self, object_file: bytes, target: Target, library: bool = True) -> None:
-        """With `library`, the code calls functions of the C library through pointers that are set here."""
+        """With `library`, set the pointers through which the code calls the C library."""
         addresses = _library_addresses()
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=target.fuses)
-        self._hold = hold(_Given(self._engine))
+        self._owner = keep_alive(_EngineOwner(self._engine))
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()
         if library:
@@ -204,5 +208,5 @@ class LoadedCode:
     def _address(self, name: str) -> int:
         return int(self._engine.get_function_address(name))
 
-    address = _alone(_address)
-    """Of a function, by its name."""
+    address = _exclusive(_address)
+    """The address of a function, by its name."""

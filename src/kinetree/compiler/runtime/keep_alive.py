@@ -7,13 +7,13 @@ import numpy as np
 from kinetree.ops import Array
 
 
-def hold(thing: object) -> Array:
-    """Keeps an object until this is deallocated, and not only until the collector has found its owner.
+def keep_alive(thing: object) -> Array:
+    """A reference that keeps an object from being finalized until the reference itself is deallocated.
 
-    The collector runs all finalizers of a dead cycle, in any order, before it takes the first object apart. What a
-    finalizer of the user's may still call must not have been finalized by then; and an object to which there is a
-    reference from elsewhere is not. The collector does not look into arrays: this is such a reference.
+    The collector runs all finalizers of a dead cycle, in any order, before it deallocates the first object. A user's
+    finalizer may still call machine code, so the owner of that code must not be finalized with the cycle. The
+    collector does not look into arrays: for it, an object in an array is referenced from outside of the cycle.
     """
-    box = np.empty(1, dtype=object)
-    box[0] = thing
-    return box
+    reference = np.empty(1, dtype=object)
+    reference[0] = thing
+    return reference

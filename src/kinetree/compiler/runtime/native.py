@@ -1,8 +1,8 @@
-"""Calls of one state that go from the interpreter straight into a kernel, with no Python in between.
+"""Calls that go from the interpreter straight into a kernel, with no Python in between.
 
-`NativeEntry.bind` makes a built-in function of Python's own kind, whose ``__self__`` is the object it belongs to, as of
-any method written in C. What it leads to is in `codegen.entry`; here its records are filled, and it is tried before its
-first use, where CPython and NumPy are what it assumes.
+`NativeEntry.bind` returns a built-in function, like a method written in C: its ``__self__`` is the object it belongs
+to. `codegen.entry` writes the machine code of these functions. This module fills the records that the code reads, and
+probes it before its first use: CPython and NumPy must be laid out as it assumes.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from kinetree.compiler.runtime.assumptions import (
 from kinetree.compiler.runtime.call import Loaded
 from kinetree.compiler.runtime.code import Code
 from kinetree.compiler.runtime.jit import LoadedCode, host, lock
-from kinetree.compiler.runtime.keep_alive import hold
+from kinetree.compiler.runtime.keep_alive import keep_alive
 from kinetree.compiler.runtime.memory import LARGE
 from kinetree.compiler.runtime.stored import stored_object
 
 NATIVE = "KINETREE_NATIVE"
-"""Environment variable: set to 0, every call takes the Python path."""
+"""An environment variable: with the value 0, every call takes the Python path."""
 
 _FASTCALL_KEYWORDS = 0x0080 | 0x0002
 
 MOST_ARRAYS, MOST_RESULTS = records.MOST_PARAMETERS - 2, records.MOST_OUTPUTS - 1
-"""What a native call can take and return."""
+"""Limits on the arguments and results of a native call."""
 
 PROBES = 20
-"""Other threads may take and give up references during a probe, to the type float64 above all: it may fail for that."""
+"""Attempts: a probe fails if other threads change reference counts meanwhile, that of the dtype float64 above all."""
 
 Shape = tuple[int, ...]
 
@@ -59,7 +59,7 @@ class Mapping(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """What a call takes and returns. After the arrays come either `options`, which are strings, or one mapping."""
+    """The arguments and results of a call. After the arrays come either `options` (strings) or one mapping."""
 
     name: str
     text: str
@@ -67,37 +67,37 @@ class Interface(NamedTuple):
     arrays: tuple[tuple[str, Shape], ...]
     results: tuple[Shape, ...]
     bare: bool
-    """One result, returned as it is, and accepted as `out`."""
+    """Whether there is one result, returned without a tuple and accepted as `out`."""
     fallback: Callable[..., Any]
-    """fallback(self, *args, **kwargs): for whatever the native code does not know."""
+    """fallback(self, *args, **kwargs) serves every call that the native code cannot."""
     module: str
-    """The module it is from."""
+    """The ``__module__`` of the built-in function."""
     options: tuple[str, ...] = ()
     defaults: tuple[str, ...] = ()
     mapping: Mapping | None = None
     presets: tuple[Any, ...] = ()
-    """For each array, what it is where it is not given, or None where it must be."""
+    """The default of each array, or None for a required one."""
     spreads: int = 0
-    """Of so many arguments by position the last may be a tuple, of that array and those after it; 0 for never."""
+    """With this many positional arguments, the last may be a tuple of its array and the following ones; 0: never."""
     spread_to: int = 0
-    """How many arguments there are at most with the items of that tuple."""
+    """The maximum number of arguments, counting the items of that tuple."""
 
 
 class Variant(NamedTuple):
-    """A kernel of an entry, and for which calls it is."""
+    """The kernels of an entry for one choice of options and places."""
 
     code: Loaded | None
-    """For one state; Python serves what is missing."""
+    """The kernel for one state; without it, Python serves the call."""
     options: tuple[str, ...] = ()
-    """What each option must be."""
+    """The value of each option."""
     places: tuple[tuple[str, str], ...] = ()
     """Name and tag of each array of the mapping that the kernel takes."""
     covers: bool = False
-    """Whether it also serves calls with fewer arrays in the mapping, the others being zero."""
+    """Whether it also serves calls with fewer arrays in the mapping: the missing ones are zero."""
     has_status: bool = False
-    """The kernel's last output says whether all is well (0.0), else Python is to look at it."""
+    """Whether the kernel's last output is a status: a call whose status is not 0.0 goes to Python."""
     batch: Loaded | None = None
-    """For a batch."""
+    """The kernel for a batch."""
 
 
 class _MethodDef(ctypes.Structure):
@@ -110,18 +110,18 @@ class _MethodDef(ctypes.Structure):
 
 
 class _ModuleName(str):
-    """The ``__module__`` of a bound call, which also keeps alive what the call runs."""
+    """The ``__module__`` of a bound call, which also keeps its entry alive."""
 
     entry: NativeEntry
 
 
 class NativeEntry:
-    """One callable's way to its kernels."""
+    """A native function and the table of its kernels."""
 
     def __init__(self, interface: Interface) -> None:
         self.interface = interface
-        self._kept: list[object] = []  # all memory the record points to
-        self._known: dict[Variant, dict[records.Variant, int]] = {}
+        self._references: list[object] = []  # keeps alive all that the record points to
+        self._variant_fields: dict[Variant, dict[records.Variant, int]] = {}
         names = [name for name, _ in interface.arrays] + list(interface.options)
         mapping = interface.mapping
         if mapping is not None:
@@ -135,8 +135,8 @@ class NativeEntry:
             records.Entry.PARAMETERS: self._table([self._name(name) for name in (*names, "out")]),
             records.Entry.POSITIONAL: len(names),
             records.Entry.ARRAYS: len(interface.arrays),
-            records.Entry.INPUTS: self._forms([shape for _, shape in interface.arrays]),
-            records.Entry.OUTPUTS: self._forms(interface.results),
+            records.Entry.INPUTS: self._shapes([shape for _, shape in interface.arrays]),
+            records.Entry.OUTPUTS: self._shapes(interface.results),
             records.Entry.RESULTS: len(interface.results),
             records.Entry.BARE: int(interface.bare),
             records.Entry.SPREADS: interface.spreads,
@@ -144,18 +144,18 @@ class NativeEntry:
             records.Entry.RECYCLES: int(interface.bare and interface.results[0] != () and counts_are_as_expected()),
         }
         if interface.presets:
-            held = [0 if array is None else self._object(array) for array in interface.presets]
-            fields[records.Entry.PRESETS] = self._table(held)
+            presets = [0 if array is None else self._object(array) for array in interface.presets]
+            fields[records.Entry.PRESETS] = self._table(presets)
         if mapping is not None:
             fields |= {
                 records.Entry.WRAPPER: self._object(mapping.wrapper),
                 records.Entry.VALUE: self._name(mapping.value),
                 records.Entry.TAG: self._name(mapping.tag),
                 records.Entry.UNTAGGED: self._name(mapping.untagged),
-                records.Entry.MAPPED: self._forms([mapping.shape]),
+                records.Entry.MAPPED: self._shapes([mapping.shape]),
             }
         slot = _Slot()
-        self._hold = hold(slot)
+        self._slot = keep_alive(slot)
         self._record = slot.record
         for field in records.Entry:
             self._record[field] = fields.get(field, 0)
@@ -163,17 +163,18 @@ class NativeEntry:
         self._method = ctypes.addressof(slot.method)
 
     def bind(self, instance: object) -> Callable[..., Any]:
-        """The call as a method of this object."""
+        """The built-in function, bound to an object as a method."""
         module = _ModuleName(self.interface.module)
         module.entry = self
         return _new_function(self._method, instance, module)
 
     def set_variants(self, variants: Iterable[Variant]) -> None:
-        """Let calls reach these kernels and no others, and of several that fit the first with the fewest places."""
-        fitting = [known for known in variants if len(self.interface.arrays) + len(known.places) <= records.MOST_INPUTS]
-        ordered = sorted(fitting, key=lambda known: len(known.places))
+        """Replace the kernels that calls can reach. A call takes the first variant that fits, fewest places first."""
+        arrays = len(self.interface.arrays)
+        fitting = [variant for variant in variants if arrays + len(variant.places) <= records.MOST_INPUTS]
+        ordered = sorted(fitting, key=lambda variant: len(variant.places))
         chain = (ctypes.c_int64 * (records.VARIANT * len(ordered)))()
-        self._kept.append(chain)  # and the former ones stay: a call may be in the midst of them
+        self._references.append(chain)  # former ones stay: another call may still read them
         places = [ctypes.addressof(chain) + 8 * records.VARIANT * k for k in range(len(ordered))] + [0]
         plain = 0
         for k, variant in enumerate(ordered):
@@ -186,41 +187,41 @@ class NativeEntry:
         self._record[records.Entry.PLAIN] = plain
 
     def _fields(self, variant: Variant) -> dict[records.Variant, int]:
-        """All but what comes next."""
-        if variant in self._known:
-            return self._known[variant]
-        self._kept += [variant.code, variant.batch]
+        """The record of a variant, without the address of the next one."""
+        if variant in self._variant_fields:
+            return self._variant_fields[variant]
+        self._references += [variant.code, variant.batch]
         counts = [prod(shape) for shape in self.interface.results]
-        most = (LARGE - 1) // (8 * max(1, sum(counts)))
+        max_states = (LARGE - 1) // (8 * max(1, sum(counts)))
         if variant.batch is not None:
-            most = min(most, variant.batch.states_at_once(host().lanes))  # Python can be interrupted in between
-        scratch = self._room(8 * (sum(counts) + 1))
+            max_states = min(max_states, variant.batch.states_at_once(host().lanes))  # longer calls are interruptible
+        scratch = self._aligned_zeros(8 * (sum(counts) + 1))
         options: list[int] = []
         for word, default in zip(variant.options, self.interface.defaults, strict=True):
             options += [self._name(word), int(word == default)]
         names = [self._name(word) for place in variant.places for word in place]
         mapping = self.interface.mapping
-        self._known[variant] = fields = {
+        self._variant_fields[variant] = fields = {
             records.Variant.KERNEL: 0 if variant.code is None else variant.code.address,
-            records.Variant.WORKSPACE: self._room(0 if variant.code is None else variant.code.workspace),
+            records.Variant.WORKSPACE: self._aligned_zeros(0 if variant.code is None else variant.code.workspace),
             records.Variant.BATCH: 0 if variant.batch is None else variant.batch.address,
             records.Variant.BATCH_WORKSPACE: 0 if variant.batch is None else variant.batch.workspace,
             records.Variant.SMALL: 0 if variant.batch is None else variant.batch.states_for_one_thread(host().lanes),
-            records.Variant.MOST: most,
+            records.Variant.MOST: max_states,
             records.Variant.OPTIONS: self._table(options),
             records.Variant.PLACES: -1 if mapping is None else len(variant.places),
             records.Variant.NAMES: self._table(names),
             records.Variant.COVERS: int(variant.covers),
             records.Variant.STATUS: scratch + 8 * sum(counts) if variant.has_status else 0,
             records.Variant.SCRATCH: scratch,
-            records.Variant.ZEROS: 0 if mapping is None else self._room(8 * prod(mapping.shape)),
+            records.Variant.ZEROS: 0 if mapping is None else self._aligned_zeros(8 * prod(mapping.shape)),
         }
         return fields
 
     # -- memory that lives as long as the entry ----------------------------------------------------------------
 
     def _object(self, value: object) -> int:
-        self._kept.append(value)
+        self._references.append(value)
         return id(value)
 
     def _name(self, word: str) -> int:
@@ -228,27 +229,28 @@ class NativeEntry:
 
     def _table(self, numbers: Sequence[int]) -> int:
         array = (ctypes.c_int64 * max(1, len(numbers)))(*numbers)
-        self._kept.append(array)
+        self._references.append(array)
         return ctypes.addressof(array)
 
-    def _room(self, size: int) -> int:
-        """Zeros, at an address that is a multiple of 64."""
+    def _aligned_zeros(self, size: int) -> int:
+        """The address of `size` bytes of zeros, a multiple of 64."""
         memory = (ctypes.c_char * (size + 64))()
-        self._kept.append(memory)
+        self._references.append(memory)
         return -(-ctypes.addressof(memory) // 64) * 64
 
-    def _forms(self, shapes: Sequence[Shape]) -> int:
+    def _shapes(self, shapes: Sequence[Shape]) -> int:
+        """The address of a table with the rank, shape, size and offset of each array."""
         numbers: list[int] = []
         for k, shape in enumerate(shapes):
             numbers += [len(shape), self._table(shape), prod(shape), sum(map(prod, shapes[:k]))]
         return self._table(numbers)
 
 
-# -- entries come from pages of native code, which are never freed: their entries are used again -----------------------
+# -- pages of entries: their code is never freed, and their slots are used again ---------------------------------------
 
 
 class _Page:
-    """A module of native entries."""
+    """A loaded module of native entries, each with a record and a method definition."""
 
     def __init__(self, object_file: bytes) -> None:
         self.code = LoadedCode(object_file, host(), library=False)
@@ -260,24 +262,24 @@ class _Page:
             method.function = self.code.address(records.entry_name(k))
             method.flags = _FASTCALL_KEYWORDS
         self.free = list(range(records.ENTRIES))
-        self.gone = _gone
+        self.raise_released = _raise_released
 
 
-def _gone(*arguments: object, **named: object) -> None:
-    raise ReferenceError("what this call belonged to is gone")
+def _raise_released(*arguments: object, **named: object) -> None:
+    raise ReferenceError("the object that this call belonged to no longer exists")
 
 
 _pages: list[_Page] = []
-_forget = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
-"""Gives up a reference to an object, given its address or 0."""
-_RESULTS = (int(records.Entry.LAST), int(records.Entry.EARLIER))
-_CLOSED = tuple(
-    {records.Entry.POSITIONAL: -1, records.Entry.FALLBACK: id(_gone)}.get(field, 0) for field in records.Entry
+_decref = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
+"""Py_DecRef of the object at an address, or of nothing at 0."""
+_RECYCLED = (int(records.Entry.LAST), int(records.Entry.EARLIER))
+_RELEASED = tuple(
+    {records.Entry.POSITIONAL: -1, records.Entry.FALLBACK: id(_raise_released)}.get(field, 0) for field in records.Entry
 )
 
 
 class _Slot:
-    """An entry's place in a page, free again when this is gone."""
+    """An entry's place in a page, which is free again when the slot is deallocated."""
 
     def __init__(self) -> None:
         with lock:
@@ -289,15 +291,15 @@ class _Slot:
         self.method = self.page.methods[self.index]
 
     def __del__(
-        self,  # what follows is there even when this module no longer is
-        results: Sequence[int] = _RESULTS,
-        closed: Sequence[int] = _CLOSED,
-        forget: Callable[[int], None] = _forget,
+        self,  # defaults outlive the names of this module at shutdown
+        recycled: Sequence[int] = _RECYCLED,
+        released: Sequence[int] = _RELEASED,
+        decref: Callable[[int], None] = _decref,
     ) -> None:
-        kept = [self.record[field] for field in results]
-        self.record[: len(closed)] = closed
-        for address in kept:
-            forget(address)
+        results = [self.record[field] for field in recycled]
+        self.record[: len(released)] = released
+        for address in results:
+            decref(address)
         self.page.free.append(self.index)
 
 
@@ -308,7 +310,7 @@ def _entry_object() -> bytes:
 
 def _entry_assembly() -> str:
     importing("kinetree.compiler.codegen.entry.assembly")
-    from kinetree.compiler.codegen.entry.assembly import entry_assembly  # noqa: PLC0415 - a warm start does without
+    from kinetree.compiler.codegen.entry.assembly import entry_assembly  # noqa: PLC0415 - not needed with a warm cache
 
     return entry_assembly()
 
@@ -318,17 +320,17 @@ _new_function: Callable[..., Callable[..., Any]] = ctypes.PYFUNCTYPE(
 )(("PyCFunction_NewEx", ctypes.pythonapi))
 
 
-# -- is this the Python and the NumPy we think it is? ------------------------------------------------------------------
+# -- checks of the assumptions on CPython and NumPy --------------------------------------------------------------------
 
 
 def available() -> bool:
-    """Whether native calls work here and are not switched off."""
+    """Whether native calls work on this interpreter and are not switched off."""
     return os.environ.get(NATIVE, "") != "0" and _works()
 
 
 @cache
 def _works() -> bool:
-    """Looks at memory only where it must be readable, and runs native code only if all of that is as expected."""
+    """Whether the layout of objects in memory is as expected, and then a probe of native code succeeds."""
     try:
         with lock:
             return is_cpython() and types_are_as_expected() and arrays_are_as_expected() and _probe_succeeds()
@@ -355,7 +357,7 @@ define void @kinetree_bind(ptr %table) nounwind {
 
 
 def _probe_succeeds() -> bool:
-    """A native call of a sum of two numbers, in all the ways there are to call it."""
+    """Whether a native sum of two numbers works in all ways to call it."""
 
     def python(owner: object, x: Any, *, out: Any = None) -> str:
         return "python"
@@ -363,13 +365,13 @@ def _probe_succeeds() -> bool:
     entry = NativeEntry(Interface("probe", "probe($self, x)\n--\n\n", (("x", (2,)),), ((1,),), True, python, __name__))
     entry.set_variants([Variant(Loaded("single", Code(stored_object("probe", lambda: _PROBE, host()), 1, 0), host()))])
     call, x, out = entry.bind(entry), np.array([1.0, 2.0]), np.zeros(1)
-    kept = [call(x), call(x), call(x)]
-    del kept[:]
-    return any(_nothing_is_lost(call, x, out, python, entry) for _ in range(PROBES))
+    results = [call(x), call(x), call(x)]
+    del results[:]
+    return any(_calls_leak_nothing(call, x, out, python, entry) for _ in range(PROBES))
 
 
-def _nothing_is_lost(call: Any, x: Any, out: Any, python: Any, entry: NativeEntry) -> bool:
-    """Whether the calls give the right results and leave no references behind."""
+def _calls_leak_nothing(call: Any, x: Any, out: Any, python: Any, entry: NativeEntry) -> bool:
+    """Whether the calls return the right results and leave all reference counts unchanged."""
     counts = [sys.getrefcount(item) for item in (x, out, x.dtype, python, entry)]
     for _ in range(3):
         if (

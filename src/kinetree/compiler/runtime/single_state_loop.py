@@ -1,4 +1,4 @@
-"""One state under way: the words that the machine code of the loop reads, of which few change from call to call."""
+"""The step loop of one state: its machine code reads a table of words, few of which change from call to call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinetree.compiler.runtime.strided_view import StridedView
 from kinetree.ops import Array
 
 NEVER = 2**62
-"""Steps until the next record, where nothing is recorded."""
+"""Steps until the next record if nothing is recorded."""
 
 
 @once
@@ -28,10 +28,10 @@ def _driver() -> tuple[LoadedCode, Any]:
 
 
 class SingleStateLoop:
-    """The loop of one state, made ready once: `advance` may be called for every single step.
+    """The step loop of one state, prepared once, so that `advance` is cheap even for a single step.
 
-    state     numbers of all arrays that are carried, one behind the other; written in place
-    inputs    of all steps, and `records` of every `every` steps, checked by who makes this
+    state     the concatenated arrays that are carried from step to step; updated in place
+    inputs    views over all steps, and `records` of every `every` steps; the caller has checked them
     """
 
     def __init__(
@@ -45,12 +45,12 @@ class SingleStateLoop:
         layout = kernel.source.layout
         carried = layout.inputs[: len(layout.inputs) - len(inputs)]
         results = np.empty(sum(layout.outputs))
-        starts, ends = _places(state, carried), _places(results, layout.outputs)
-        kept = [(k, record) for k, record in enumerate(records) if record is not None]
+        starts, ends = _addresses(state, carried), _addresses(results, layout.outputs)
+        recorded = [(k, record) for k, record in enumerate(records) if record is not None]
         steps = [0] * len(carried) + [view.stride for view in inputs]
-        words = [len(steps), *steps, address_of(state), address_of(results), len(state), len(kept)]
-        self._written = []  # which word, the address at the first record, and how far apart records are
-        for k, record in kept:
+        words = [len(steps), *steps, address_of(state), address_of(results), len(state), len(recorded)]
+        self._written = []  # index of the word, address of the first record, stride between records
+        for k, record in recorded:
             self._written.append((len(words) + 1, address_of(record.first), record.stride))
             words += [ends[k], 0, layout.outputs[k], record.stride]
         firsts = [address_of(view.first) for view in inputs]
@@ -63,10 +63,10 @@ class SingleStateLoop:
         self._outputs, self._words = _words(ends), _words(words)
         self._addresses = tuple(map(ctypes.addressof, (self._inputs, self._outputs, self._words)))
         self._kernel, self._code, self._drive, self._every = kernel, kernel.load("single"), _driver()[1], every
-        self._held = (state, results, tuple(inputs), tuple(records))  # behind the addresses
+        self._references = (state, results, tuple(inputs), tuple(records))  # they keep the addresses valid
 
     def advance(self, done: int, steps: int) -> None:
-        """So many steps further, when so many are done."""
+        """Advance the state by `steps` after `done` steps."""
         for k, first, step in self._read:
             self._inputs[k] = first + done * step
         for k, first, step in self._written:
@@ -76,8 +76,8 @@ class SingleStateLoop:
         del memory
 
 
-def _places(array: Array, sizes: Sequence[int]) -> list[int]:
-    """Addresses of so many numbers each, one behind the other."""
+def _addresses(array: Array, sizes: Sequence[int]) -> list[int]:
+    """Addresses of consecutive parts of an array with these sizes."""
     return [address_of(array) + 8 * before for before in accumulate((0, *sizes[:-1]))][: len(sizes)]
 
 
@@ -92,7 +92,7 @@ def run_rows(
     rows: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Run the kernel on so many rows of its arrays, or until it is `stopped`; every view is of one state."""
+    """Run the kernel on `rows` rows of its arrays, or until `stopped()`; each step of a view is one row."""
     layout = kernel.source.layout
     for view, size in zip(inputs, layout.inputs, strict=True):
         view.check(1, size, rows)

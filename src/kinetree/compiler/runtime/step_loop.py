@@ -1,4 +1,4 @@
-"""States under way: a kernel whose results are its next arguments, for one state or for many, on all threads."""
+"""Loops over steps in machine code: the results of one step are the arguments of the next, for one state or many."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from kinetree.ops import Array
 
 
 class StepLoop:
-    """Many states, (N, total) numbers of all arrays that are carried from step to step, and what they become.
+    """N states, (N, total) numbers of all arrays that are carried from step to step, and a kernel that advances them.
 
-    inputs    of all steps, for the inputs of the kernel behind the states
-    records   where outputs of the kernel go after every `every` steps; None for those that are not kept
+    inputs    views over all steps, for the kernel's inputs behind the carried ones
+    records   views that receive the kernel's outputs after every `every` steps; None for outputs that are not recorded
     """
 
     def __init__(
@@ -48,32 +48,33 @@ class StepLoop:
 
     @property
     def states(self) -> Array:
-        """As they are now, (N, total); to be read."""
+        """The current states, (N, total), to be read."""
         return self._tiles.swapaxes(1, 2).reshape(-1, self._tiles.shape[1])[: self.count]
 
-    def advance(self, steps: int, tell: Callable[[float], None] | None = None) -> None:
-        """So many steps further, with `tell` called now and then with how many steps of a state were made.
+    def advance(self, steps: int, report: Callable[[float], None] | None = None) -> None:
+        """Advance all states; `report` is called now and then with the number of steps of one state since the last.
 
         An interrupt leaves some states further than others.
         """
         if not 0 <= steps <= self.steps - self.done:
             raise RuntimeError("there are no more steps")
         if self.count == 1:
-            self._advance_one(steps, tell)
+            self._advance_one(steps, report)
         elif steps:
-            self._advance_blocks(steps, tell)
+            self._advance_blocks(steps, report)
         self.done += steps
 
     # -- many states -------------------------------------------------------------------------------------------
 
-    def _advance_blocks(self, steps: int, tell: Callable[[float], None] | None) -> None:
+    def _advance_blocks(self, steps: int, report: Callable[[float], None] | None) -> None:
         code = self.kernel.load("loop")
-        a_step = max(1.0, code.operations * NANOSECONDS)
+        step_time = max(1.0, code.operations * NANOSECONDS)
         stopped = threading.Event()
 
         def pieces(start: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
-            """Blocks for all steps where these are few, or one block for some steps at a time."""
-            if a_step * steps < FIRST * AT_ONCE:
+            """Calls as (first state, last state, first step, last step): several blocks for all steps if these are
+            short, else one block for some of the steps."""
+            if step_time * steps < FIRST * AT_ONCE:
                 for first, last in Pace(code.operations * steps, self.lanes).pieces(start, stop):
                     yield first, last, 0, steps
             else:
@@ -90,18 +91,18 @@ class StepLoop:
                 words, until = self._words(self.done + begun)
                 tiles = address_of(self._tiles)
                 code.function(first, last, ended - begun, until, self.every, ctypes.addressof(words), tiles, space)
-                if tell is not None:
-                    tell((last - first) * (ended - begun))
+                if report is not None:
+                    report((last - first) * (ended - begun))
             del memory
 
-        worth = int(a_step * len(self._tiles) * steps / WORTH_A_THREAD)
-        if worth < 2 or get_num_threads() == 1 or len(self._tiles) == 1:
+        useful_threads = min(int(step_time * len(self._tiles) * steps / WORTH_A_THREAD), len(self._tiles))
+        if useful_threads < 2 or get_num_threads() == 1:
             work(0, self.count)
         else:
-            run_ranges(work, self.count, self.lanes, min(worth, len(self._tiles)), stopped.set)
+            run_ranges(work, self.count, self.lanes, useful_threads, stopped.set)
 
     def _words(self, done: int) -> tuple[Any, int]:
-        """What the machine code reads of inputs and records after so many steps, and when the next record is due."""
+        """Addresses and strides of inputs and records after `done` steps, and the steps until the next record."""
         words: list[int] = []
         for view in self.inputs:
             row, column = view.first.strides
@@ -116,28 +117,28 @@ class StepLoop:
 
     # -- one state ---------------------------------------------------------------------------------------------
 
-    def _advance_one(self, steps: int, tell: Callable[[float], None] | None) -> None:
+    def _advance_one(self, steps: int, report: Callable[[float], None] | None) -> None:
         for begun, ended in Pace(self.kernel.load("single").operations).pieces(0, steps):
-            self._one.advance(self.done + begun, ended - begun)
-            if tell is not None:
-                tell(ended - begun)
+            self._single_state_loop.advance(self.done + begun, ended - begun)
+            if report is not None:
+                report(ended - begun)
 
     @lazy_code
-    def _one(self) -> SingleStateLoop:
+    def _single_state_loop(self) -> SingleStateLoop:
         return SingleStateLoop(self.kernel, self._tiles.reshape(-1), self.inputs, self.records, self.every)
 
     def _check(self, states: Array) -> None:
-        """The last word before pointers are taken: every step stays inside its arrays."""
-        layout, fed_back = self.kernel.source.layout, self.carry.states
-        sizes = layout.inputs[:fed_back]
-        if states.shape != (self.count, sum(sizes)) or sizes != layout.outputs[:fed_back] or states.dtype.char != "d":
+        """Raise unless every step stays inside its arrays."""
+        layout, carried = self.kernel.source.layout, self.carry.states
+        sizes = layout.inputs[:carried]
+        if states.shape != (self.count, sum(sizes)) or sizes != layout.outputs[:carried] or states.dtype.char != "d":
             raise RuntimeError("states do not fit the compiled code")
-        for view, size, moving in zip(self.inputs, layout.inputs[fed_back:], self.carry.moving, strict=True):
+        for view, size, moving in zip(self.inputs, layout.inputs[carried:], self.carry.moving, strict=True):
             view.check(self.count, size, self.steps)
             if self.count == 1 and size > 1 and view.first.strides[1] != 8:
-                raise RuntimeError("arguments of one state do not lie side by side")
+                raise RuntimeError("the arguments of one state are not contiguous in memory")
             if view.stride and not moving:
-                raise RuntimeError("an input moves that was compiled to stay")
+                raise RuntimeError("an input changes from step to step, but the code was compiled for a constant one")
         for record, size in zip(self.records, layout.outputs, strict=True):
             if record is not None:
                 record.check_result(self.count, size, self.steps // self.every)

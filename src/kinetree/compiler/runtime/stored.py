@@ -1,9 +1,8 @@
-"""Machine code from the disk, if it was made before: for the same graph, by the same sources, for the same CPU.
+"""Machine code on disk, found by its graph, the library's sources and the CPU.
 
-A function of the library has an identity besides, under which a record says what its graph was, so that it need not be
-traced. That holds only while the library is what its sources say (`originals`): where a program has replaced part of
-it, all functions are traced, and where it has replaced part of the compiler, nothing is read from the disk or written
-to it.
+A function of the library also has an identity. A record under that identity names the graph, so that the function need
+not be traced. Records are valid only while the library is what its sources say (`originals`): if a program has replaced
+part of it, all functions are traced; if it has replaced part of the compiler, the disk is neither read nor written.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from kinetree.compiler.runtime.jit import Target, compile_object, versions
 
 
 class CachedCode:
-    """Machine code of a program, which the digest of its graph names: from the disk if it was made before."""
+    """Machine code of a program, by the digest of its graph: read from disk, or compiled and stored."""
 
     def __init__(self, digest: str, layout: Layout, target: Target, program: Callable[[], Source]) -> None:
         self.digest, self.layout, self.target, self._program = digest, layout, target, program
@@ -37,7 +36,7 @@ class CachedCode:
         if data is not None:
             return Code.from_bytes(data)
         code = self._program().code(kind)
-        _keep(key, code.to_bytes())
+        _store(key, code.to_bytes())
         return code
 
 
@@ -47,7 +46,7 @@ def stored_object(
     target: Target,
     compiled: Callable[[str, Target], bytes] = compile_object,
 ) -> bytes:
-    """The object file of a module of the library's own, from the disk if it was compiled before."""
+    """The object file of a fixed module of the library, from disk if it was compiled before."""
     found = replaced()
     if found:
         return compiled(assembly(), target)
@@ -56,12 +55,12 @@ def stored_object(
     if data is None:
         data = compiled(assembly(), target)
         if not replaced():
-            _keep(key, data)
+            _store(key, data)
     return data
 
 
 def load_record(identity: str, target: Target) -> Any:
-    """What was kept of the function of this identity; None if nothing was."""
+    """The record of the function with this identity; None if there is none."""
     found = replaced()
     if found:
         return None
@@ -70,35 +69,37 @@ def load_record(identity: str, target: Target) -> Any:
 
 
 def save_record(identity: str, target: Target, record: Any) -> None:
-    """Keep what is known of a function, made of lists, dicts, strings and numbers."""
+    """Store the record of a function: lists, dicts, strings and numbers."""
     if not replaced():
-        _keep(key_of(target, "record", identity), json.dumps(record).encode())
+        _store(key_of(target, "record", identity), json.dumps(record).encode())
 
 
-def _makes_code(name: str) -> bool:
-    """Whether what has this name has a part in carry graphs into code."""
+def _affects_code(name: str) -> bool:
+    """Whether the object of this name has a part in compiling graphs."""
     return name.startswith("kinetree.compiler") or not name.startswith("kinetree.")
 
 
 def key_of(target: Target, *identity: str, found: frozenset[str] | None = None) -> str:
-    """The name under which code is kept: changes with everything that the code depends on. Empty, under which nothing
-    is kept, where the library's own text is not to be had, or does not say what its compiler does. `found` is what is
-    `replaced`, if that was just asked."""
-    if not _SOURCES or any(map(_makes_code, replaced() if found is None else found)):
+    """The key of an entry, a hash of everything that the code depends on.
+
+    The key is empty, and nothing is stored, if the library's sources are not available or part of its compiler was
+    replaced. `found` is the result of `replaced()`, if the caller has it.
+    """
+    if not _SOURCES or any(map(_affects_code, replaced() if found is None else found)):
         return ""
     parts = [_SOURCES, versions(), np.__version__, sys.platform, platform.machine(), repr(target), *identity]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _keep(key: str, data: bytes) -> None:
-    """Write to the disk, unless the library's files were edited since it was loaded: then this is what the old text
-    made, or a mixture; or this process has a compiler of its own."""
-    if _sources() == _SOURCES and not any(map(_makes_code, replaced())):
+def _store(key: str, data: bytes) -> None:
+    """Write to the disk, unless the library's files were edited since they were loaded, or part of the compiler was
+    replaced in this process."""
+    if _sources() == _SOURCES and not any(map(_affects_code, replaced())):
         disk.write(key, data)
 
 
 def _sources() -> str:
-    """A hash of the library's own text, algorithms and compiler alike; empty if there is none, as in an archive."""
+    """A hash of all source files of the library; empty if they cannot be read, as in a zip archive."""
     state, count = hashlib.sha256(), 0
     root = Path(__file__).parents[2]
     for folder, folders, files in os.walk(root):

@@ -1,4 +1,4 @@
-"""Where an array is at every step of a loop in machine code."""
+"""Arrays that a loop in machine code reads or writes, one slice at every step."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kinetree.ops import Array
 
 @dataclass(frozen=True)
 class StridedView:
-    """Where an argument or a result is: (states, size) numbers at the first step, and how far it moves each step.
+    """An argument or result of a loop: the slice `first`, (states, size), which moves by `stride` bytes every step.
 
-    The array is the whole; `first` is a view of it at the first step, (states, size), and `stride` is in bytes.
+    `first` is a view of the array `whole`.
     """
 
     whole: Array
@@ -20,7 +20,7 @@ class StridedView:
     stride: int
 
     def check(self, states: int, size: int, steps: int) -> None:
-        """The last word before pointers are taken: every step stays inside its array."""
+        """Raise unless the slices of all steps have this shape and lie inside the array."""
         low, high = _bounds(self.whole)
         begin, end = _bounds(self.first)
         shift = self.stride * max(0, steps - 1)
@@ -31,14 +31,14 @@ class StridedView:
             raise RuntimeError("arrays do not fit the compiled code")
 
     def check_result(self, states: int, size: int, steps: int) -> None:
-        """The same of what is written: the numbers of one state must lie side by side."""
+        """Raise as `check` does, and unless the numbers of one state are contiguous."""
         self.check(states, size, steps)
         if self.first.size and self.first.strides[1] != 8 and self.first.shape[1] > 1:
-            raise RuntimeError("results do not lie side by side")
+            raise RuntimeError("the results of one state are not contiguous in memory")
 
 
 def _bounds(array: Array) -> tuple[int, int]:
-    """The first byte of an array, and the first behind it."""
+    """The addresses of the first byte of an array and of the first byte behind it."""
     reach = [stride * (size - 1) for stride, size in zip(array.strides, array.shape, strict=True)]
     start = address_of(array)
     return start + sum(x for x in reach if x < 0), start + sum(x for x in reach if x > 0) + array.itemsize

@@ -1,4 +1,4 @@
-"""A pool of threads for large batches. Machine code runs without Python's lock, so they really run side by side."""
+"""A thread pool for large batches. Machine code runs without the GIL, so the threads run in parallel."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 THREADS = ctypes.c_int64(0)
-"""How many threads a large batch is spread over, where machine code can see it."""
+"""The number of threads for a large batch, in memory that machine code reads."""
 
 
-LOOKS = 2000
-"""At the count of helpers before the caller is put to sleep: some 0.1 ms."""
+SPINS = 2000
+"""Reads of the count of helpers before the caller sleeps: some 0.1 ms."""
 _IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
 
 
 class _Pool:
-    """The threads of this process, made when they are first needed."""
+    """The threads of this process, created when they are first needed."""
 
     def __init__(self) -> None:
         self.count: int | None = None
@@ -38,31 +38,31 @@ class _Pool:
         self.reset()
 
     def reset(self) -> None:
-        """Start anew: after a fork the child has none of the parent's threads, and perhaps a lock nobody will open."""
+        """Forget the threads: a forked child has none of its parent's, and may inherit a lock that nobody releases."""
         self._lock = threading.RLock()
         self._busy = False
         self._executor: ThreadPoolExecutor | None = None
         self._size = 0
 
-    def pause(self, count: int, looks: int) -> None:
-        """Waits for a count to become zero, for a short while and without Python's lock."""
-        if self._wait is None and lock.acquire(blocking=False):  # else somebody compiles, perhaps for long
+    def spin(self, count: int, spins: int) -> None:
+        """Wait briefly, without the GIL, until the number at the address `count` is zero."""
+        if self._wait is None and lock.acquire(blocking=False):  # else another thread compiles, perhaps for long
             try:
                 self._code = LoadedCode(compile_object(pause_assembly(_IS_X86), host()), host(), library=False)
                 self._wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address(PAUSE))
             finally:
                 lock.release()
         if self._wait is not None:
-            self._wait(count, looks)
+            self._wait(count, spins)
 
     def submit(self, work: Callable[[], None]) -> None:
-        """Let a helper do the work, unless there are no threads to be had, as while Python shuts down."""
+        """Run the work on a thread of the pool; do nothing if no thread can start, as while Python shuts down."""
         with self._lock:
-            if self._busy:  # a signal handler or a finalizer, which came while this very thread was here
+            if self._busy:  # a signal handler or a finalizer interrupted this thread in here
                 return
             self._busy = True
             try:
-                if self._executor is None or self._size != get_num_threads():  # the old one ends with the work it has
+                if self._executor is None or self._size != get_num_threads():  # the old one finishes its work
                     importing("concurrent.futures")
                     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow to load, and few need it
 
@@ -70,7 +70,7 @@ class _Pool:
                     self._executor = ThreadPoolExecutor(self._size, thread_name_prefix="kinetree")
                 self._executor.submit(work)
             except (RuntimeError, ImportError):
-                self._executor = None  # it has kept the work, and perhaps no thread that would ever take it
+                self._executor = None  # it has queued the work, and may have no thread to run it
             finally:
                 self._busy = False
 
@@ -81,7 +81,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def get_num_threads() -> int:
-    """How many threads a large batch is spread over: as many as this process may use CPUs, unless set."""
+    """The number of threads for a large batch: the CPUs that this process may use, unless it was set."""
     if _pool.count is not None:
         return _pool.count
     return _cpus()
@@ -98,77 +98,83 @@ def set_num_threads(count: int) -> None:
     except TypeError:
         wanted = 0
     if wanted < 1 or isinstance(count, bool):
-        raise ArgumentError(f"count is {short(count)}; expected a whole number from 1 up")
+        raise ArgumentError(f"count is {short(count)}; expected an integer of at least 1")
     _pool.count = THREADS.value = wanted
 
 
 def run_ranges(
-    work: Callable[[int, int], None], size: int, block: int, worth: int, abandon: Callable[[], None] = lambda: None
+    work: Callable[[int, int], None],
+    size: int,
+    block: int,
+    useful_threads: int,
+    abandon: Callable[[], None] = lambda: None,
 ) -> None:
-    """work(start, stop) over 0 … size in runs of whole blocks, on this thread and helpers of the pool; `worth` is how
-    many threads would pay. Who compiles stays on his thread: whoever waits for him must not be waited for.
+    """Call work(start, stop) for ranges of whole blocks that cover 0 … size, on this thread and on helpers of the pool.
 
-    Whoever is free takes the next run, long ones first, so that all end at nearly the same time. Returns, also by an
-    exception or an interrupt, only when nobody works any more; `abandon` is called first, to tell work that takes long
-    to come to an end.
+    Free threads take the next range, long ones first, so that all finish at nearly the same time. At most
+    `useful_threads` take part. A thread that compiles does all the work itself: a helper that needs its lock would
+    never finish.
+
+    The call returns or raises only when no thread works any more. On an exception or an interrupt it first calls
+    `abandon`, which asks long work to stop.
     """
-    threads = 1 if is_held(lock) else min(get_num_threads(), worth)
-    runs = _Runs(work, _shrinking(size, block, threads, 8 * worth), abandon)
+    threads = 1 if is_held(lock) else min(get_num_threads(), useful_threads)
+    queue = _WorkQueue(work, _guided_ranges(size, block, threads, 8 * useful_threads), abandon)
     try:
         for _ in range(threads - 1):
-            _pool.submit(runs.help)
-        runs.take()
+            _pool.submit(queue.help)
+        queue.run()
     except BaseException:
         abandon()
         raise
     finally:
-        runs.close()
-    if runs.problem is not None:
-        raise runs.problem
+        queue.close()
+    if queue.problem is not None:
+        raise queue.problem
 
 
-def _shrinking(size: int, block: int, threads: int, most: int) -> Iterator[tuple[int, int]]:
-    """Runs from 0 to size: each half of a fair share of what is left, but no smaller than size / most."""
+def _guided_ranges(size: int, block: int, threads: int, max_count: int) -> Iterator[tuple[int, int]]:
+    """Ranges from 0 to size: each is half a thread's share of what is left, and at least size / max_count."""
     start, blocks = 0, -(-size // block)
-    least = -(-blocks // most)
+    minimum = -(-blocks // max_count)
     while blocks > 0:
-        run = max(least, blocks // (2 * threads))
-        yield start, min(start + run * block, size)
-        start, blocks = start + run * block, blocks - run
+        taken = max(minimum, blocks // (2 * threads))
+        yield start, min(start + taken * block, size)
+        start, blocks = start + taken * block, blocks - taken
 
 
-class _Runs:
-    """Runs that nobody has taken yet, and how many helpers are at work.
+class _WorkQueue:
+    """The ranges that no thread has taken yet, and the number of helpers at work.
 
-    A helper that comes when all is done finds that out here. Nobody waits for one that has not begun: all threads of
-    the pool may be busy, perhaps with waiting themselves.
+    A helper that starts after the end finds the queue empty. The caller waits only for helpers that have started: all
+    threads of the pool may be busy, perhaps waiting themselves.
     """
 
     def __init__(
-        self, work: Callable[[int, int], None], runs: Iterator[tuple[int, int]], abandon: Callable[[], None]
+        self, work: Callable[[int, int], None], ranges: Iterator[tuple[int, int]], abandon: Callable[[], None]
     ) -> None:
         self.problem: BaseException | None = None
-        self._work, self._runs, self._abandon = work, runs, abandon
+        self._work, self._ranges, self._abandon = work, ranges, abandon
         self._helpers = ctypes.c_int64(0)
         self._changed = threading.Condition()
 
-    def take(self) -> None:
-        """Work until nothing is left."""
+    def run(self) -> None:
+        """Take and process ranges until none is left."""
         while True:
             with self._changed:
-                run = next(self._runs, None)
-            if run is None:
+                taken = next(self._ranges, None)
+            if taken is None:
                 return
-            self._work(*run)
+            self._work(*taken)
 
     def help(self) -> None:
-        """The same on another thread, which keeps what goes wrong for the caller."""
+        """Do the same as a helper: an exception is stored for the caller."""
         with self._changed:
             self._helpers.value += 1
         try:
-            self.take()
+            self.run()
         except BaseException as problem:
-            self._runs = iter(())
+            self._ranges = iter(())
             self.problem = problem
             self._abandon()
         finally:
@@ -177,15 +183,15 @@ class _Runs:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Leave nothing for others, wait for those at work, and only then let an interrupt through."""
-        self._runs = iter(())
+        """Drop the remaining ranges and wait for helpers at work; raise an interrupt only after that."""
+        self._ranges = iter(())
         interrupt: BaseException | None = None
-        looks = LOOKS
+        spins = SPINS
         while self._helpers.value:
             try:
-                if looks:
-                    _pool.pause(ctypes.addressof(self._helpers), looks)
-                    looks = 0
+                if spins:
+                    _pool.spin(ctypes.addressof(self._helpers), spins)
+                    spins = 0
                 with self._changed:
                     self._changed.wait_for(lambda: not self._helpers.value)
             except BaseException as caught:

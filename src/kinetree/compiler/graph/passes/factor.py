@@ -18,6 +18,6 @@ _factor = compile_rules(FACTOR, once=True)
 
 
 def factor(graph: Graph) -> Graph:
-    """The graph with common factors of products that are used only once taken out."""
+    """The graph with common factors taken out of products that are used only once."""
     shared = {node for node, count in uses(graph).items() if count > 1}
     return rewrite(graph, _factor, shared)

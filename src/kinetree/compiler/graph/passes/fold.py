@@ -1,8 +1,8 @@
-"""Folding: what is true of numbers, applied while a graph grows.
+"""Folding: algebraic identities, applied while a graph is built.
 
-Signs move outwards and constants together, so that equal terms become the same node. Nothing here loses accuracy
-beyond the rounding of one operation. What cancels is
-not depended on: x * 0, x - x, 0 / x and x * (y / x) lose an infinity or a NaN that x may be, and the sign of a zero.
+Signs move outwards and constants together, so that equal terms become the same node. No rule loses accuracy beyond the
+rounding of one operation. Terms that cancel disappear: x * 0, x - x, 0 / x and x * (y / x) lose an infinity or a NaN of
+x, and the sign of a zero.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Multiply-add fusion: one instruction, one rounding, for a product and a sum.
+"""Multiply-add fusion: one instruction with one rounding for a product and a sum.
 
-A product is taken apart only where every use of it is a sum, so that it need not be computed as well.
+A product is fused only if all its uses are sums, so that it need not be computed separately as well.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ _fuse = compile_rules(FUSE, once=True)
 def fuse(graph: Graph) -> Graph:
     """The graph with sums of products as fused operations."""
     counted = uses(graph)
-    needed = set(graph.outputs)  # computed on its own anyway: some use of it cannot take it apart
+    separate = set(graph.outputs)  # nodes with a use that cannot absorb them: they are computed anyway
     for node in graph.nodes():
         for arg in node.args:
-            alone = node.op not in ("add", "sub") if arg.op == "mul" else counted[arg] > 1
-            if alone:
-                needed.add(arg)
-    return rewrite(graph, _fuse, needed)
+            if node.op not in ("add", "sub") if arg.op == "mul" else counted[arg] > 1:
+                separate.add(arg)
+    return rewrite(graph, _fuse, separate)

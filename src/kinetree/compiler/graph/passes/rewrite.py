@@ -1,4 +1,4 @@
-"""Apply a table of rules to a whole graph."""
+"""Rewriting of a whole graph by a table of rules."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from kinetree.compiler.graph.expr import Node, Rules
 from kinetree.compiler.graph.graph import Graph, rebuilt
 
 
-def rewrite(graph: Graph, rules: Rules, kept: Set[Node]) -> Graph:
-    """The graph with each node replaced as the first fitting rule says; nodes in `kept` are not taken apart."""
+def rewrite(graph: Graph, rules: Rules, intact: Set[Node]) -> Graph:
+    """The graph with each node replaced by the first rule that fits; rules do not take nodes in `intact` apart."""
     shared: set[Node] = set()
 
     def change(node: Node, args: tuple[Node, ...]) -> Node:
@@ -17,7 +17,7 @@ def rewrite(graph: Graph, rules: Rules, kept: Set[Node]) -> Graph:
         new = rule(shared, *args) if rule is not None else None
         if new is None:
             new = rebuilt(node, args)
-        if node in kept:
+        if node in intact:
             shared.add(new)
         return new
 

@@ -5,8 +5,8 @@
     x - x -> 0              a name that stands twice must match the same node
     x * y + z -> fma(x, y, z)      functions are operations by name
 
-Commutative operations are tried both ways round. The functions take an operation's operands and return the node that
-replaces it, or None; rules are tried in the order they are written.
+Commutative operations are tried in both orders. The functions take the operands of an operation and return the node
+that replaces it, or None; rules are tried in the order in which they are written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OPERATORS = {
 
 @dataclass(frozen=True)
 class Rule:
-    """Both sides as Python expressions, and the operation at the top of the left one."""
+    """Both sides as Python expressions, and the outermost operation of the left side."""
 
     text: str
     left: ast.expr
@@ -39,7 +39,7 @@ class Rule:
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:
-    """The rules of a table, one a line; what follows # is a comment."""
+    """The rules of a table, one per line; # begins a comment."""
     found = []
     for line in text.splitlines():
         line = line.split("#")[0].strip()
@@ -50,10 +50,10 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
 
 
 def compile_rules(rules: Iterable[Rule], once: bool = False) -> Rules:
-    """For each operation, one function that tries all rules for it.
+    """One function for each operation, which tries all its rules.
 
-    With `once`, a rule applies only where the inner operations it takes apart are used once; the functions then take a
-    set of the nodes used more than once as their first argument.
+    With `once`, a rule applies only if the inner operations that it takes apart are used once; the functions then take
+    the set of nodes that are used more than once as their first argument.
     """
     by_op: dict[str, list[Rule]] = {}
     for rule in rules:
@@ -84,7 +84,7 @@ def _operation(expression: ast.expr) -> tuple[str, list[ast.expr]]:
 
 
 def _matchers(rule: Rule, arguments: list[str], once: bool) -> list[str]:
-    """Nested ifs for one rule, once for each way round of the commutative operations in it."""
+    """`if` statements for one rule, one for each order of operands of its commutative operations."""
     swaps = sum(1 for node in ast.walk(rule.left) if isinstance(node, (ast.BinOp, ast.Call)) and _commutes(node))
     lines: list[str] = []
     seen = set()
@@ -106,7 +106,7 @@ def _commutes(expression: ast.expr) -> bool:
 
 def _match(
     pattern: ast.expr,
-    place: str | None,
+    node: str | None,
     operands: list[str],
     swaps: Any,
     conditions: list[str],
@@ -114,26 +114,27 @@ def _match(
     fresh: Any,
     once: bool,
 ) -> None:
-    """Conditions under which the node at `place` (None: the operation itself, with these operands) fits the pattern."""
+    """Append the conditions under which `node`, an expression (None: the operation itself, with these operands),
+    matches the pattern."""
     if isinstance(pattern, ast.Name):
-        _match_name(pattern.id, place or "", conditions, bound)
+        _match_name(pattern.id, node or "", conditions, bound)
         return
     value = _literal(pattern)
     if value is not None:
         if isinstance(value, bool):
-            conditions.append(f"{place}.op == {'true' if value else 'false'!r}")
+            conditions.append(f"{node}.op == {'true' if value else 'false'!r}")
         else:
-            conditions.append(f"{place}.op == 'const' and {place}.value == {value!r}")
+            conditions.append(f"{node}.op == 'const' and {node}.value == {value!r}")
         return
     op, parts = _operation(pattern)
-    if place is not None:
-        conditions.append(f"{place}.op == {op!r}")
+    if node is not None:
+        conditions.append(f"{node}.op == {op!r}")
         if once:
-            conditions.append(f"{place} not in shared")
+            conditions.append(f"{node} not in shared")
         operands = []
         for k in range(len(parts)):
             name = f"b{next(fresh)}"
-            conditions.append(f"({name} := {place}.args[{k}]) is not None")
+            conditions.append(f"({name} := {node}.args[{k}]) is not None")
             operands.append(name)
     if op in COMMUTATIVE and next(swaps):
         operands = operands[::-1]
@@ -141,13 +142,13 @@ def _match(
         _match(part, operand, [], swaps, conditions, bound, fresh, once)
 
 
-def _match_name(name: str, place: str, conditions: list[str], bound: dict[str, str]) -> None:
+def _match_name(name: str, node: str, conditions: list[str], bound: dict[str, str]) -> None:
     if name in bound:
-        conditions.append(f"{place} is {bound[name]}")
+        conditions.append(f"{node} is {bound[name]}")
         return
-    bound[name] = place
+    bound[name] = node
     if name.startswith("c"):
-        conditions.append(f"{place}.op == 'const'")
+        conditions.append(f"{node}.op == 'const'")
 
 
 def _literal(expression: ast.expr) -> float | bool | None:

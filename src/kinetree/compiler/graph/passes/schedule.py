@@ -1,6 +1,6 @@
-"""An order of the operations that keeps few values alive at a time, for the registers are few.
+"""An order of the operations that keeps few values alive at a time, because registers are few.
 
-Sines and cosines come first, as soon as their angles are known: a kernel for one state then computes many at a time.
+Sines and cosines come first, as soon as their angles are known, so that a kernel for one state computes many at a time.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ ANGULAR = frozenset(("sin", "cos"))
 
 
 def schedule(graph: Graph) -> list[Node]:
-    """The nodes that must be computed: as traced or depth first from the outputs, whichever needs fewer reloads."""
+    """The nodes to compute, in traced or in depth-first order from the outputs, whichever needs fewer reloads."""
     traced = [node for node in graph.nodes() if node.args]
     depth_first = _depth_first(graph.outputs)
     return angles_first(min((traced, depth_first), key=reloads))
 
 
 def _depth_first(roots: tuple[Node, ...]) -> list[Node]:
-    """Each node after its operands, and those as late as may be."""
+    """The nodes in depth-first order, each after its operands."""
     order: list[Node] = []
     seen: set[Node] = set()
     waiting = [(root, False) for root in reversed(roots)]
@@ -38,37 +38,37 @@ def _depth_first(roots: tuple[Node, ...]) -> list[Node]:
 
 
 def reloads(order: list[Node], registers: int = REGISTERS) -> int:
-    """How often a value must come back from memory if the one needed last is always put out (Belady 1966)."""
+    """The number of reloads from memory if the value with the latest next use is always evicted (Belady 1966)."""
     times: dict[Node, list[int]] = {}
-    for time in range(len(order) - 1, -1, -1):  # later uses below earlier ones
+    for time in range(len(order) - 1, -1, -1):  # the next use is last in each list
         for arg in order[time].args:
             if arg.args:
                 times.setdefault(arg, []).append(time)
-    held: dict[Node, int] = {}
+    in_registers: dict[Node, int] = {}
     by_next_use: list[tuple[int, int, Node]] = []
     count = 0
     for time, node in enumerate(order):
         for arg in node.args:
-            if arg.args and arg not in held:
+            if arg.args and arg not in in_registers:
                 count += 1
         for value in {*node.args, node}:
             uses = times.get(value, [])
             while uses and uses[-1] <= time:
                 uses.pop()
             if uses:
-                held[value] = uses[-1]
+                in_registers[value] = uses[-1]
                 heapq.heappush(by_next_use, (-uses[-1], value.order, value))
             else:
-                held.pop(value, None)
-        while len(held) > registers:
+                in_registers.pop(value, None)
+        while len(in_registers) > registers:
             next_use, _, value = heapq.heappop(by_next_use)
-            if held.get(value) == -next_use:
-                del held[value]
+            if in_registers.get(value) == -next_use:
+                del in_registers[value]
     return count
 
 
 def angles_first(order: list[Node]) -> list[Node]:
-    """The same operations with sines and cosines moved forward, level by level where angles depend on others."""
+    """The same operations with sines and cosines moved to the front, level by level if angles depend on others."""
     level: dict[Node, int] = {}
     for node in order:
         below = max((level.get(arg, 0) for arg in node.args), default=0)

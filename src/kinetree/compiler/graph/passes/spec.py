@@ -1,4 +1,4 @@
-"""What a legal graph is, checked between passes: a broken pass is caught where it broke the graph."""
+"""The rules of a legal graph, checked between passes, so that a wrong pass is found where it breaks the graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class IllegalGraph(AssertionError):
 
 
 def check(graph: Graph, fused: bool) -> Graph:
-    """The graph itself, if all its nodes are legal; fused operations only where `fused`."""
+    """The graph itself if all its nodes are legal, else raises; fused operations are legal with `fused`."""
     for node in graph.nodes():
         if node.op not in SIGNATURES or (node.op in FUSED and not fused):
             raise IllegalGraph(f"{node.op} is not an operation at this stage")

@@ -1,7 +1,7 @@
-"""Cut a long schedule into parts that become functions of their own.
+"""A long schedule is cut into parts, each of which becomes a function.
 
 LLVM takes more than linear time for long functions. Values that one part computes and another needs go through a
-workspace; a slot of it is used again when its value is no longer needed.
+workspace, whose slots are used again when their values are no longer needed.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
 
 PART = 1000
-"""Operations in one function, at most; stores of one result in more places than a symmetric matrix has count too."""
+"""The maximum number of operations in one function; stores of one result count from the third on (a symmetric matrix
+has two)."""
 VERY_LONG = 20_000
-"""Operations from which on functions are shorter: LLVM is done a third sooner, and little is lost."""
+"""The number of operations from which on functions are shorter: LLVM takes a third less time, and little is lost."""
 SHORT_PART = 200
 ANGLES = 200
-"""Sines and cosines in one function, at most: all are alive at once, and LLVM takes minutes for thousands."""
+"""The maximum number of sines and cosines in one function: all are alive at once, and LLVM takes minutes for
+thousands."""
 
 
 @dataclass
 class Part:
-    """Operations of one function, with the values it takes from the workspace and leaves there, by slot."""
+    """The operations of one function, and the slots of the values that it loads from and stores in the workspace."""
 
     nodes: list[Node]
     loads: dict[Node, int] = field(default_factory=dict)
@@ -32,34 +34,34 @@ class Part:
 
 
 def split(order: list[Node], size: int | None = None, outputs: Iterable[Node] = ()) -> tuple[list[Part], int]:
-    """The parts and how many slots the workspace needs."""
+    """The parts and the number of slots of the workspace."""
     usual = PART if len(order) < VERY_LONG else SHORT_PART
     repeated = {node: count - 2 for node, count in Counter(outputs).items() if count > 2}
     parts = [Part(nodes) for nodes in _cut(order, size or usual, repeated)]
-    home = {node: k for k, part in enumerate(parts) for node in part.nodes}
-    last: dict[Node, int] = {}
+    part_of = {node: k for k, part in enumerate(parts) for node in part.nodes}
+    last_use: dict[Node, int] = {}
     for k, part in enumerate(parts):
         for node in part.nodes:
             for arg in node.args:
-                if arg in home and home[arg] < k:
-                    last[arg] = k
+                if arg in part_of and part_of[arg] < k:
+                    last_use[arg] = k
     free: list[int] = []
     slots = 0
     slot: dict[Node, int] = {}
     for k, part in enumerate(parts):
         for node in part.nodes:
             for arg in node.args:
-                if arg in home and home[arg] < k:
+                if arg in part_of and part_of[arg] < k:
                     part.loads[arg] = slot[arg]
         for node in part.nodes:
-            if node in last:
+            if node in last_use:
                 if free:
                     slot[node] = free.pop()
                 else:
                     slot[node], slots = slots, slots + 1
                 part.stores[node] = slot[node]
-        # a slot read in this part may be written only by the next: this part stores as it goes
-        free.extend(slot[node] for node in part.loads if last[node] == k)
+        # a slot that this part reads is free from the next part on: stores and loads of one part interleave
+        free.extend(slot[node] for node in part.loads if last_use[node] == k)
     return parts, slots
 
 

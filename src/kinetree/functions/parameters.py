@@ -18,14 +18,18 @@ class Parameters:
         self._positional = tuple(each.name for each in parameters if each.kind is not each.KEYWORD_ONLY)
         self._named = {each.name for each in parameters if each.kind is not each.POSITIONAL_ONLY}
         self._defaults = {each.name: each.default for each in parameters}
+        self._required = tuple(each.name for each in parameters if each.default is each.empty)
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments by name, defaults included."""
-        given = {**self._defaults, **dict(zip(self._positional, args, strict=False)), **kwargs}
-        taken = self._positional[: len(args)]
-        fits = len(args) <= len(self._positional) and kwargs.keys() <= self._named and kwargs.keys().isdisjoint(taken)
-        if fits and inspect.Parameter.empty not in map(_kind, given.values()):
-            return given
+        """Arguments by name, in the order of the signature, defaults included."""
+        given = dict(zip(self._positional, args, strict=False))
+        if len(args) <= len(self._positional) and self._named.issuperset(kwargs) and given.keys().isdisjoint(kwargs):
+            given = {**self._defaults, **given, **kwargs}
+            for name in self._required:
+                if given[name] is inspect.Parameter.empty:
+                    break
+            else:
+                return given
         raise self._error(args, kwargs)
 
     def _error(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ArgumentTypeError:
@@ -37,8 +41,3 @@ class Parameters:
         except TypeError as error:
             return ArgumentTypeError(f"{self.name}: {error}")
         return ArgumentTypeError(f"{self.name} got inspect.Parameter.empty for an argument; expected a value")
-
-
-def _kind(value: Any) -> Any:
-    """The value itself if it is a class, as the mark of what was not given is; nothing of arrays is compared."""
-    return value if isinstance(value, type) else None

@@ -153,25 +153,34 @@ class Quantity:
 
     def call(self, instance: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The quantity for these arguments, read by Python."""
-        robot, subject = instance._subject
         given = self._parameters.bound(args, kwargs)
+        values, words = [given[name] for name in self.inputs], [given[name] for name in self.options]
+        chosen = tuple(given[name] for name in self.select)
+        call = instance.__dict__.get("_members", {}).get((self, chosen)) if all(map(_is_word, chosen)) else None
+        if call is not None:
+            return call(*values, *words, out=given.get("out"))
+        robot, subject = instance._subject
         self.check(robot.model)
-        values = [given[name] for name in self.inputs]
-        options = tuple(one_of(name, given[name], CHOICES[name]) for name in self.options)
-        selected = self._selected(given)
+        options, selected = self._words(words), self._selected(given)
         function, out = self.function(robot, subject, selected), given.get("out")
         if function.fixed == self.defaults or function.eager:
             return function.evaluate(values, options, given.get("wrenches"), out)
-        kept = f"{self.name} {selected}"
-        call = instance.__dict__.get(kept) or instance.__dict__.setdefault(kept, self._member(instance, function))
+        members = instance.__dict__.setdefault("_members", {})
+        call = members.get((self, selected)) or members.setdefault((self, selected), self._member(instance, function))
+        if all(map(_is_word, chosen)):
+            members[self, chosen] = call
         return call(*values, *options, out=out)
+
+    def _words(self, words: Iterable[Any]) -> tuple[str, ...]:
+        """Values of options, checked."""
+        return tuple(one_of(name, word, CHOICES[name]) for name, word in zip(self.options, words, strict=True))
 
     def _member(self, instance: Any, function: QuantityFunction) -> Callable[..., Any]:
         """The call for what is selected, of arrays and options, native where that is possible."""
         count = len(self.inputs)
 
         def by_python(instance: Any, *args: Any, out: Array | None = None) -> Any:
-            return function.evaluate(args[:count], args[count:], out=out)
+            return function.evaluate(args[:count], self._words(args[count:]), out=out)
 
         words = ", ".join(["$self", *self.inputs, *self.options, "*", "out=None"])
         text = f"{self.name}({words})\n--\n\n{inspect.getdoc(self.method)}"
@@ -193,8 +202,11 @@ class Quantity:
 
     def key(self, options: Mapping[str, Any] | None = None, places: tuple[Place, ...] = ()) -> Key:
         """That of a call with these options, by default its own."""
-        given = {**self.options, **(options or {})}
-        return Key(tuple(one_of(name, given[name], CHOICES[name]) for name in self.options), places)
+        return Key(self._words({**self.options, **(options or {})}.values()), places)
+
+
+def _is_word(value: object) -> bool:
+    return type(value) is str
 
 
 def quantities_of(owner: type) -> dict[str, Quantity]:

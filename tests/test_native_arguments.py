@@ -63,16 +63,16 @@ def test_whatever_reads_as_the_state_gives_the_same_result(arm, tmp_path):
         ("unpickled", pickle.loads(pickle.dumps(q)), True),
         ("row", np.array([q, q])[1], True),
         ("plain view of a file", np.asarray(mapped(q, tmp_path)), True),
-        ("list", q.tolist(), False),
-        ("tuple", tuple(q), False),
-        ("list of numbers", list(q), False),
-        ("float32", q.astype(np.float32), False),
+        ("list", q.tolist(), True),
+        ("tuple", tuple(q), True),
+        ("list of numbers", list(q), True),
+        ("float32", q.astype(np.float32), True),
         ("float16", q.astype(np.float16), False),
         ("long double", q.astype(np.longdouble), False),
         ("big-endian", q.astype(">f8"), False),
         ("misaligned", misaligned(q), False),
-        ("reversed", q[::-1].copy()[::-1], False),
-        ("strided", np.repeat(q, 2)[::2], False),
+        ("reversed", q[::-1].copy()[::-1], True),
+        ("strided", np.repeat(q, 2)[::2], True),
         ("memmap", mapped(q, tmp_path), False),
         ("subclass", q.view(np.recarray), False),
         ("memoryview", memoryview(q), False),
@@ -293,3 +293,47 @@ def test_options_that_are_almost_strings(kind):
     assert np.array_equal(
         robot.inverse_dynamics(q, q, q, wrenches), in_python(robot.inverse_dynamics, q, q, q, wrenches)
     )
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int32, int, float])
+def test_every_layout_of_numbers_is_read_natively(kind):
+    """Arrays of any strides and nested lists, for arguments without axes, vectors and matrices."""
+
+    @kt.compile(shapes={"x": (), "y": (3,), "Z": (2, 3)})
+    def law(x, y, Z):
+        return Z @ y * x
+
+    call = law.bind()
+    x, y, Z = 3, np.array([1, -2, 3]), np.array([[1, 0, 2], [5, 7, -1]])
+    right = call(3.0, y.astype(float), Z.astype(float)).copy()
+    if kind in (int, float):
+        forms = [(kind(x), [kind(n) for n in y], [tuple(map(kind, row)) for row in Z])]
+    else:
+        Z = Z.astype(kind)
+        spread = np.zeros((2, 6, 2), kind)
+        spread[:, ::2, 1] = Z
+        y, x = y.astype(kind), np.array(x, kind)
+        forms = [(x, y, Z), (x, y[::-1].copy()[::-1], Z.T.copy().T), (x, np.repeat(y, 3)[1::3], spread[:, ::2, 1])]
+        forms += [(x, y, Z[::-1].copy()[::-1]), (x, np.broadcast_to(y, (2, 3))[1], np.asfortranarray(Z))]
+    for form in forms:
+        with python_calls() as entered:
+            result = call(*form)
+        assert np.array_equal(result, right) and bool(entered) != native.available()
+
+
+def test_lists_of_another_form_are_refused_with_the_same_words(arm):
+    arm.gravity_forces(np.zeros(6))
+    for wrong in (
+        [0.0] * 5,
+        [[0.0] * 6] * 2 + [[0.0] * 5],
+        [0.0, "a", 0.0, 0.0, 0.0, 0.0],
+        [0.0] * 5 + [None],
+        [True] * 6,
+    ):
+        outcomes = []
+        for call in (arm.gravity_forces, lambda q: kt.Robot.gravity_forces(arm, q)):
+            try:
+                outcomes.append(call(wrong).tolist())
+            except kt.KinetreeError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]

@@ -33,6 +33,9 @@ class Case:
         self.out, self.number, self.readonly = np.zeros((6, 6)), np.zeros(()), np.zeros((6, 6))
         self.readonly.setflags(write=False)
         self.wrench, self.numbers = np.arange(6.0), [0.0] * 6
+        self.words, self.large, self.subclass = ["1"] * 6, [1.0] * 5 + [10**30], self.q.view(np.recarray)
+        self.strided, self.single, self.integers = np.repeat(self.q, 2)[::2], self.q.astype(np.float32), np.arange(6)
+        self.listed = {self.feet[0]: [1, 2.0, 3, 4, 5, 6], self.feet[1]: self.integers}
         self.tagged = kt.Wrench(self.wrench, "local")
         self.wrenches = {self.feet[0]: self.wrench, made(self.feet[1]): self.wrench}
         self.both = {made(self.feet[0]): self.tagged, self.feet[1]: self.wrench}
@@ -62,6 +65,10 @@ class Case:
             "out is None": lambda: arm.mass_matrix(q, out=None),
             "option": lambda: tool.jacobian(q, "local"),
             "option, made": lambda: tool.jacobian(q, reference=self.word),
+            "list": lambda: arm.mass_matrix(self.numbers),
+            "strided": lambda: arm.mass_matrix(self.strided),
+            "float32 and integers": lambda: arm.kinetic_energy(self.single, self.integers),
+            "a list of wrenches": lambda: dog.inverse_dynamics(self.state, self.motion, self.motion, self.listed),
             "no wrenches": lambda: dog.inverse_dynamics(self.state, self.motion, self.motion),
             "wrenches": lambda: dog.inverse_dynamics(self.state, self.motion, self.motion, self.wrenches),
             "tagged": lambda: dog.inverse_dynamics(self.state, self.motion, self.motion, self.both, out=self.torque),
@@ -72,7 +79,9 @@ class Case:
         """All of these go through Python, and some of them fail there."""
         arm, dog, tool, q, v = self.arm, self.dog, self.tool, self.q, self.v
         return {
-            "list": lambda: arm.mass_matrix(self.numbers),
+            "list of words": lambda: arm.mass_matrix(self.words),
+            "number too large": lambda: arm.mass_matrix(self.large),
+            "another class": lambda: arm.mass_matrix(self.subclass),
             "batch of several axes": lambda: arm.mass_matrix(self.batch[None]),
             "too many": lambda: arm.mass_matrix(q, v),
             "too few": lambda: arm.kinetic_energy(q),

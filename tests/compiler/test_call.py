@@ -4,6 +4,7 @@ import platform
 import re
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -294,4 +295,57 @@ def test_flat_rows_is_a_view_where_it_can_be():
     x = np.arange(24.0).reshape(2, 3, 4)
     assert np.shares_memory(flat_rows(x, (2, 3), (4,)), x)
     assert flat_rows(x[0, 0], (5, 2), (4,)).shape == (10, 4)
-    assert np.array_equal(flat_rows(x[:, :1], (2, 3), (4,))[4], x[1, 0])
+    scattered = flat_rows(x[:, :1], (2, 3), (4,))
+    assert np.array_equal(scattered.block(4, 5)[0], x[1, 0]) and np.shares_memory(scattered.array, x)
+
+
+LAYOUTS = {
+    "broadcast outside": lambda n, core: np.broadcast_to(n(70, *core), (9, 70, *core)),
+    "broadcast inside": lambda n, core: np.broadcast_to(n(9, 1, *core), (9, 70, *core)),
+    "every other row": lambda n, core: n(9, 141, *core)[:, 1::2],
+    "exchanged axes": lambda n, core: n(70, 9, *core).swapaxes(0, 1),
+    "backwards": lambda n, core: n(18, 70, *core)[::-2, ::-1],
+    "part of a matrix": lambda n, core: n(9, 70, *(n + 1 for n in core))[..., *(np.s_[1:],) * len(core)],
+    "transposed matrix": lambda n, core: n(9, 70, *core[::-1]).transpose(0, 1, *range(len(core) + 1, 1, -1)),
+    "misaligned": lambda n, core: _misaligned(n(9, 70, *core)),
+    "other byte order": lambda n, core: n(9, 70, *core).astype(">f8"),
+    "nine short rows": lambda n, core: np.broadcast_to(n(70, 1, *core), (70, 9, *core)).swapaxes(0, 1),
+}
+
+
+def _misaligned(array):
+    raw = np.zeros(array.nbytes + 8, np.uint8)
+    view = raw[3 : 3 + array.nbytes].view(np.float64).reshape(array.shape)
+    view[...] = array
+    return view
+
+
+@pytest.mark.parametrize("core", [(3,), (2, 3)], ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_batches_of_several_axes_in_any_layout(layout, core, threads):
+    rng = np.random.default_rng(3)
+    kernel = Kernel(build(lambda X, y: X * ops.sin(y[0]) + y[1], [core, (2,)], host()))
+    X, y = LAYOUTS[layout](lambda *shape: rng.normal(size=shape), core), rng.normal(size=(9, 70, 2))
+    right, got = np.empty((9, 70, *core)), np.empty((9, 70, *core))
+    before = kt.get_num_threads()
+    kt.set_num_threads(threads)
+    try:
+        kernel.run([(np.array(X, dtype=float), core), (y, (2,))], (9, 70), [right])
+        kernel.run([(X, core), (y, (2,))], (9, 70), [got])
+    finally:
+        kt.set_num_threads(before)
+    assert np.array_equal(got, right) and np.isfinite(got).all()
+
+
+def test_a_broadcast_batch_is_not_copied():
+    robot, rng = kt.load("arm6"), np.random.default_rng(0)
+    q, v, a = rng.normal(size=(40, 1, 6)), rng.normal(size=(5000, 6)), rng.normal(size=(6,))
+    out = np.empty((40, 5000, 6))
+    robot.inverse_dynamics(q, v, a, out=out)
+    tracemalloc.start()
+    robot.inverse_dynamics(q, v, a, out=out)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < out.nbytes / 20
+    assert np.array_equal(out[7], robot.inverse_dynamics(np.tile(q[7], (5000, 1)), v, np.tile(a, (5000, 1))))

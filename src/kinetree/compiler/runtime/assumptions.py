@@ -124,6 +124,9 @@ def python_addresses() -> Any:
         "threads": ctypes.addressof(THREADS),
         "dict": id(dict),
         "str": id(str),
+        "int": id(int),
+        "list": id(list),
+        "tuple": id(tuple),
         "PyArray_NewFromDescr": table[_NEW_FROM_DESCR],
         "PyArray_Scalar": table[_SCALAR],
     }

@@ -10,10 +10,12 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from kinetree.compiler.runtime.code import BATCH, LOOP, SINGLE, Code, Kind, Source
 from kinetree.compiler.runtime.jit import LoadedCode, Target, lock
@@ -21,6 +23,10 @@ from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS, Pace
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
 from kinetree.ops import Array
 
+BLOCK = 512
+"""Rows that are copied at a time, where they are scattered: a multiple of all numbers of lanes."""
+SPAN = 32
+"""Rows from which on a call for them alone takes no longer than to copy them."""
 WORTH_A_THREAD = 200_000.0
 """Nanoseconds of work below which a batch stays on the calling thread."""
 
@@ -54,11 +60,61 @@ class Loaded:
 Shape = tuple[int, ...]
 
 
-def flat_rows(array: Array, batch: Shape, core: Shape) -> Array:
-    """An array (…, *core) broadcast to (*batch, *core) and reshaped to (N, n); a view where possible."""
+class ScatteredRows:
+    """(*batch, *core) as rows (N, n) that no pair of strides describes: those of several batch axes, or of matrices.
+
+    Rows along the last `inner` batch axes are as far apart as `row` says [numbers], and their numbers as `column` says;
+    without such axes rows are copied.
+    """
+
+    def __init__(self, array: Array, batch: Shape, core: Shape) -> None:
+        self.array, self.batch, self.dtype = array, batch, array.dtype
+        self.shape = (prod(batch), prod(core))
+        self.inner, self.row, self.column = 0, self.shape[1], 1
+        column = _one_stride(core, array.strides[len(batch) :])
+        whole = not any(stride % 8 for stride in array.strides)
+        if column is not None and whole and array.flags.aligned and array.dtype.isnative:
+            self.column = column // 8
+            while self.inner < len(batch):
+                part = slice(len(batch) - self.inner - 1, len(batch))
+                row = _one_stride(batch[part], array.strides[part])
+                if row is None:
+                    break
+                self.inner, self.row = self.inner + 1, row // 8
+
+    def address(self, outer: int, axes: int) -> int:
+        """That of the first row of those along the last axes, for an index of the others."""
+        place, strides = address_of(self.array), self.array.strides
+        for axis in reversed(range(len(self.batch) - axes)):
+            outer, index = divmod(outer, self.batch[axis])
+            place += index * strides[axis]
+        return place
+
+    def block(self, start: int, stop: int) -> Array:
+        """Rows copied one behind the other."""
+        rows = self.array[np.unravel_index(np.arange(start, stop), self.batch)]
+        return np.ascontiguousarray(rows, dtype=np.float64).reshape(stop - start, -1)
+
+
+def flat_rows(array: Array, batch: Shape, core: Shape) -> Array | ScatteredRows:
+    """(…, *core) broadcast to (*batch, *core), as rows (N, n), without a copy."""
     if array.shape != batch + core:
         array = np.broadcast_to(array, batch + core)
-    return array if array.ndim == 2 and len(core) == 1 else array.reshape(prod(batch), prod(core))
+    if array.ndim == 2 and len(core) == 1:
+        return array
+    row, column = (_one_stride(array.shape[part], array.strides[part]) for part in np.s_[: len(batch), len(batch) :])
+    if row is None or column is None:
+        return ScatteredRows(array, batch, core)
+    return as_strided(array, (prod(batch), prod(core)), (row, column), writeable=False)
+
+
+def _one_stride(shape: Shape, strides: Shape) -> int | None:
+    """The distance from number to number along several axes in C order; None if it is not always the same."""
+    axes = [(length, stride) for length, stride in zip(shape, strides, strict=True) if length != 1]
+    for (_, outer), (length, inner) in pairwise(axes):
+        if outer != length * inner:
+            return None
+    return axes[-1][1] if axes else 8
 
 
 class Kernel:
@@ -103,16 +159,21 @@ class Kernel:
         code.function(start, start + ctypes.sizeof(ctypes.c_void_p) * len(inputs), address)
         del memory
 
-    def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """Run N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
+    def batch(self, inputs: Sequence[Array | ScatteredRows], outputs: Sequence[Array]) -> None:
+        """Run N states: float64 inputs (N, size) of any strides or scattered, C-contiguous outputs (N, size)."""
         code = self.load("batch")
         self._check((len(outputs[0]),), inputs, outputs)
         descriptor: list[int] = []
         alive = []  # arrays that must live until the kernel is done
-        for array in inputs:
-            array, row, column = _strided(array)
-            alive.append(array)
-            descriptor += [address_of(array), row, column]
+        scattered = []
+        for k, array in enumerate(inputs):
+            if isinstance(array, ScatteredRows):
+                scattered.append((3 * k, array))
+                descriptor += [0, array.row, array.column]
+            else:
+                array, row, column = _strided(array)
+                alive.append(array)
+                descriptor += [address_of(array), row, column]
         for array, size in zip(outputs, self._sizes_out, strict=True):
             descriptor += [address_of(array), size]
         block = self._descriptor(*descriptor)
@@ -124,8 +185,36 @@ class Kernel:
             for first, last in Pace(code.operations, lanes).pieces(start, stop):
                 if stopped.is_set():
                     return
-                code.function(first, last, block, address)
+                if scattered:
+                    piecewise(first, last, address)
+                else:
+                    code.function(first, last, block, address)
             del memory, keep
+
+        def in_spans(start: int, stop: int, address: int) -> None:
+            """Rows that are strided along some axes, one call for each index of the others."""
+            mine = self._descriptor(*descriptor)
+            while start < stop:
+                outer, done = divmod(start, length)
+                end = min(stop, start + length - done)
+                for place, rows in scattered:
+                    mine[place] = rows.address(outer, axes) - 8 * rows.row * (start - done)
+                code.function(start, end, mine, address)
+                start = end
+
+        def in_blocks(start: int, stop: int, address: int) -> None:
+            """Rows that are copied, some at a time."""
+            mine = self._descriptor(*descriptor)
+            for first in range(start, stop, BLOCK):
+                last = min(first + BLOCK, stop)
+                copies = [rows.block(first, last) for _, rows in scattered]
+                for (place, _), copy in zip(scattered, copies, strict=True):
+                    mine[place : place + 3] = [address_of(copy) - 8 * first * copy.shape[1], copy.shape[1], 1]
+                code.function(first, last, mine, address)
+
+        axes = min((rows.inner for _, rows in scattered), default=0)
+        length = prod(scattered[0][1].batch[-axes:]) if axes else 1
+        piecewise = in_spans if length >= SPAN else in_blocks
 
         if states <= code.states_for_one_thread(lanes) or get_num_threads() == 1:
             work(0, states)
@@ -143,7 +232,7 @@ class Kernel:
         else:
             self.batch([flat_rows(array, batch, core) for array, core in arguments], flat)
 
-    def _check(self, batch: tuple[int, ...], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    def _check(self, batch: tuple[int, ...], inputs: Sequence[Array | ScatteredRows], outputs: Sequence[Array]) -> None:
         """Raise unless all that the kernel reads and writes lies inside these arrays."""
         fits = all(array.shape == (*batch, size) for array, size in zip(inputs, self._sizes_in, strict=True))
         fits = fits and all(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from kinetree.compiler.codegen.ir import ONE
-from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded
+from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded, ScatteredRows
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout
 from kinetree.compiler.runtime.jit import LoadedCode, Target, compile_object, host, lock
 from kinetree.compiler.runtime.pace import NANOSECONDS
@@ -108,9 +108,10 @@ class Chain(Kernel):
                     self._loaded.setdefault(kind, made)  # a signal handler may have made it meanwhile
         return super().load(kind)
 
-    def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """Run N states: float64 inputs (N, size) of any strides, C-contiguous outputs (N, size) to write to."""
-        rows = [array[0] if array.strides[0] == 0 else array for array in inputs]  # broadcast inputs
+    def batch(self, inputs: Sequence[Array | ScatteredRows], outputs: Sequence[Array]) -> None:
+        """Run N states: float64 inputs (N, size) of any strides or scattered, C-contiguous outputs (N, size)."""
+        whole = [array.block(0, len(outputs[0])) if isinstance(array, ScatteredRows) else array for array in inputs]
+        rows = [array[0] if array.strides[0] == 0 else array for array in whole]  # broadcast inputs
         self.states([np.ascontiguousarray(array) for array in rows], outputs)
 
     def states(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

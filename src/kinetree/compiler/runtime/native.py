@@ -214,9 +214,15 @@ class NativeEntry:
             records.Variant.COVERS: int(variant.covers),
             records.Variant.STATUS: scratch + 8 * sum(counts) if variant.has_status else 0,
             records.Variant.SCRATCH: scratch,
+            records.Variant.ROOM: self._aligned_zeros(8 * self._numbers(variant)),
             records.Variant.ZEROS: 0 if mapping is None else self._aligned_zeros(8 * prod(mapping.shape)),
         }
         return fields
+
+    def _numbers(self, variant: Variant) -> int:
+        """How many all inputs of one state have."""
+        mapped = 0 if self.interface.mapping is None else prod(self.interface.mapping.shape)
+        return sum(prod(shape) for _, shape in self.interface.arrays) + mapped * len(variant.places)
 
     # -- memory that lives as long as the entry ----------------------------------------------------------------
 
@@ -372,6 +378,7 @@ def _probe_succeeds() -> bool:
 
 def _calls_leak_nothing(call: Any, x: Any, out: Any, python: Any, entry: NativeEntry) -> bool:
     """Whether the calls return the right results and leave all reference counts unchanged."""
+    others = ([1, 2.0], (np.float64(1.0), 2), x[::-1], np.array([1, 2]), np.array([1.0, 2.0], dtype=np.float32))
     counts = [sys.getrefcount(item) for item in (x, out, x.dtype, python, entry)]
     for _ in range(3):
         if (
@@ -382,6 +389,8 @@ def _calls_leak_nothing(call: Any, x: Any, out: Any, python: Any, entry: NativeE
             or out[0] != 3.0
         ):
             return False
-        if call([1.0, 2.0]) != "python" or call(x[::-1]) != "python" or call(x, out=x) != "python":
+        if any(call(other)[0] != 3.0 for other in others):
+            return False
+        if call([1.0, "2"]) != "python" or call(x[:1]) != "python" or call(x, out=x) != "python":
             return False
     return counts == [sys.getrefcount(item) for item in (x, out, x.dtype, python, entry)]

@@ -5,7 +5,7 @@ record says what the call takes and returns, and has a list of *variants*: kerne
 call. Calls that an entry does not understand go to a Python function with the same arguments.
 
 `records` and `interpreter` give the numbers that the text and its user (`compiler.runtime.native`) share; `assembly`
-puts the text together: `arrays`, `matching`, `references`, `results`, `single`, `enter`, `batch`.
+puts the text together: `arrays`, `conversion`, `matching`, `references`, `results`, `single`, `enter`, `batch`.
 
 No Python code can run between the last check of an argument and the last use of its memory: the results are allocated
 before the checks, and reading a dict of strings runs no code of the user's.

@@ -7,6 +7,7 @@ from string import Template
 from kinetree.compiler.codegen.entry import interpreter, records
 from kinetree.compiler.codegen.entry.arrays import ARRAYS
 from kinetree.compiler.codegen.entry.batch import RUN_BATCH
+from kinetree.compiler.codegen.entry.conversion import CONVERSION, LOOPS
 from kinetree.compiler.codegen.entry.enter import ENTER
 from kinetree.compiler.codegen.entry.matching import MATCHING
 from kinetree.compiler.codegen.entry.references import REFERENCES
@@ -16,7 +17,7 @@ from kinetree.compiler.codegen.entry.single import RUN_SINGLE
 
 def entry_assembly() -> str:
     """The module: CONNECT, RECORDS, and the ENTRIES."""
-    parts = (_TABLES, ARRAYS, MATCHING, REFERENCES, RESULTS, RUN_SINGLE, ENTER, RUN_BATCH)
+    parts = (_TABLES, ARRAYS, CONVERSION, MATCHING, REFERENCES, RESULTS, RUN_SINGLE, ENTER, RUN_BATCH)
     entries = [
         f"define ptr @{records.entry_name(k)}(ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {{\n"
         f"  %record = getelementptr i64, ptr @records, i64 {k * records.FIELDS}\n"
@@ -38,7 +39,7 @@ def _constants() -> dict[str, str]:
     constants["IN"] = interpreter.C_CONTIGUOUS | interpreter.ALIGNED
     constants["OUT"] = constants["IN"] | interpreter.WRITEABLE
     constants["OWN"] = constants["OUT"] | interpreter.OWNED
-    return {name: str(value) for name, value in constants.items()}
+    return {name: str(value) for name, value in constants.items()} | LOOPS
 
 
 def _macros(text: str) -> str:

@@ -8,6 +8,9 @@ PYTHON = (
     "none",
     "dict",
     "str",
+    "int",
+    "list",
+    "tuple",
     "PyArray_NewFromDescr",
     "PyArray_Scalar",
     "Py_IncRef",
@@ -22,6 +25,9 @@ PYTHON = (
     "PyTuple_GetItem",
     "PyTuple_New",
     "PyTuple_SetItem",
+    "PyList_Size",
+    "PyList_GetItem",
+    "PyLong_AsLongLongAndOverflow",
     "PyErr_Clear",
     "threads",
     "PyMem_RawMalloc",
@@ -38,6 +44,6 @@ ARRAY_BASE, ARRAY_DTYPE, ARRAY_FLAGS, ARRAY_WEAK = 48, 56, 64, 72
 DTYPE_ORDER, DTYPE_NUMBER = 26, 28
 NUMBER_VALUE = 16  # of Python's float and of NumPy's
 TYPE_FLAGS, TUPLE = 168, 1 << 26  # of a type; whether it is a tuple's
-DOUBLE = 12
+INT, LONG, LONGLONG, FLOAT, DOUBLE = 5, 7, 9, 11, 12  # numbers of dtypes
 NATIVE = ord("=")
 C_CONTIGUOUS, OWNED, ALIGNED, WRITEABLE = 0x001, 0x004, 0x100, 0x400

@@ -87,6 +87,7 @@ class Variant(IntEnum):
     BATCH_WORKSPACE = 11  # how many bytes it needs
     SMALL = 12  # up to so many states, one thread is enough
     MOST = 13  # up to so many states, results are small enough to be allocated here
+    ROOM = 14  # for the numbers of all inputs of one state
 
 
-VARIANT = 14
+VARIANT = 15

@@ -41,26 +41,37 @@ define internal fastcc i1 @take(ptr %record, ptr %variant, ptr %slots, ptr %foun
 entry:
   %arrays = field i64 %record, Entry_ARRAYS
   %forms = field ptr %record, Entry_INPUTS
+  %first_room = field ptr %variant, Variant_ROOM
   br label %head
 head:
   %k = phi i64 [0, %entry], [%next, %good]
   %form = phi ptr [%forms, %entry], [%next_form, %good]
+  %room = phi ptr [%first_room, %entry], [%rest, %good]
   %more = icmp slt i64 %k, %arrays
   br i1 %more, label %one, label %mapped
 one:
   %slot = getelementptr ptr, ptr %slots, i64 %k
   %object = load ptr, ptr %slot
   %data = call fastcc ptr @data(ptr %object, ptr %form, i32 $IN)
-  %wrong = icmp eq ptr %data, null
+  %other = icmp eq ptr %data, null
+  br i1 %other, label %convert, label %good
+convert:
+  %copied = call fastcc ptr @converted(ptr %object, ptr %form, ptr %room)
+  %size = field i64 %form, Form_COUNT
+  %beyond = getelementptr double, ptr %room, i64 %size
+  %wrong = icmp eq ptr %copied, null
   br i1 %wrong, label %no, label %good
 good:
+  %numbers = phi ptr [%data, %one], [%copied, %convert]
+  %rest = phi ptr [%room, %one], [%beyond, %convert]
   %input_at = getelementptr ptr, ptr %inputs, i64 %k
-  store ptr %data, ptr %input_at
+  store ptr %numbers, ptr %input_at
   %next = add i64 %k, 1
   %next_form = getelementptr i64, ptr %form, i64 $FORM
   br label %head
 mapped:
   %j = phi i64 [0, %head], [%j1, %mapped_good]
+  %space = phi ptr [%room, %head], [%left_over, %mapped_good]
   %left = icmp slt i64 %j, %places
   br i1 %left, label %mapped_one, label %yes
 mapped_one:
@@ -72,10 +83,17 @@ mapped_one:
 mapped_given:
   %mapped_form = field ptr %record, Entry_MAPPED
   %item_data = call fastcc ptr @data(ptr %item, ptr %mapped_form, i32 $IN)
-  %item_wrong = icmp eq ptr %item_data, null
+  %item_other = icmp eq ptr %item_data, null
+  br i1 %item_other, label %mapped_convert, label %mapped_good
+mapped_convert:
+  %item_copied = call fastcc ptr @converted(ptr %item, ptr %mapped_form, ptr %space)
+  %item_size = field i64 %mapped_form, Form_COUNT
+  %item_beyond = getelementptr double, ptr %space, i64 %item_size
+  %item_wrong = icmp eq ptr %item_copied, null
   br i1 %item_wrong, label %no, label %mapped_good
 mapped_good:
-  %memory = phi ptr [%zeros, %mapped_one], [%item_data, %mapped_given]
+  %memory = phi ptr [%zeros, %mapped_one], [%item_data, %mapped_given], [%item_copied, %mapped_convert]
+  %left_over = phi ptr [%space, %mapped_one], [%space, %mapped_given], [%item_beyond, %mapped_convert]
   %where = add i64 %arrays, %j
   %mapped_at = getelementptr ptr, ptr %inputs, i64 %where
   store ptr %memory, ptr %mapped_at

@@ -89,8 +89,8 @@ def test_a_tuple_stands_for_the_arguments_in_it(weighted):
     for given in ((Y,), (Y, np.array([2.0])), (Y, np.array([2.0]), np.zeros(3)), Pair(Y, np.array([2.0]))):
         assert weighted(X, given).tolist() == SUM
     assert weighted(X, (Y, one)).tolist() == weighted(X, (Y,), w=one).tolist() == [11.0, 22.0, 33.0]
-    assert weighted(X, (Y,), z=X).tolist() == [22.0, 44.0, 66.0]
-    for given in ((), (Y, one, X, X), (Y, one, X, X) * 20, (X[:2],), ([1.0, 2.0, 3.0],), [Y, one], ("y",), (None,)):
+    assert weighted(X, (Y,), z=X).tolist() == weighted(X, (Y.tolist(),), z=X.tolist()).tolist() == [22.0, 44.0, 66.0]
+    for given in ((), (Y, one, X, X), (Y, one, X, X) * 20, (X[:2],), ([1.0, 2.0],), [Y, one], ("y",), (None,)):
         assert weighted(X, given)[0] == "python"
     assert weighted(X, (Y, one), w=one)[0] == "python"  # given twice
     assert weighted((X, Y))[0] == "python"

@@ -37,10 +37,14 @@ Place = tuple[str, str]
 """The place of a wrench: a frame and a reference."""
 
 
+Options = tuple[Any, ...]
+"""Values of options: words, or tuples for a selection that has no word."""
+
+
 class Key(NamedTuple):
     """The key of a specialization: the values of its options, and the places of its wrenches."""
 
-    options: tuple[str, ...] = ()
+    options: Options = ()
     places: tuple[Place, ...] = ()
 
 
@@ -59,17 +63,11 @@ class CompiledFunction(ABC):
     """Whether the formula runs on numbers, as it is written."""
     options: Mapping[str, str] = {}
     """Options and their default values."""
-    fixed: Mapping[str, str] = {}
-    """Further options of a call, each with the only value that this function serves."""
     takes_wrenches: bool = False
-    results: tuple[Shape, ...] | None = None
-    """The shapes of the results for one state, if they are known before the formula is traced."""
     presets: Mapping[str, Array] = {}
     """Default values of arrays."""
     spread: tuple[int, int] = (0, 0)
     """(n, m): after n arguments, the following ones up to the m-th may come as one tuple."""
-    careful: CompiledFunction | None = None
-    """The function that computes states that break a requirement; without it they are computed on numbers."""
     always_reports: bool = False
     """Whether the code has an output for refused states even if there can be none, as solvers and searches expect."""
     quaternions: Mapping[str, tuple[slice, ...]] = {}
@@ -89,6 +87,14 @@ class CompiledFunction(ABC):
         """The results for one state as a function of its arrays, on symbols or on numbers. It must not refer to this
         object, which caches it."""
 
+    def result_shapes(self, options: Options) -> tuple[Shape, ...] | None:
+        """The shapes of the results for one state, if they are known before the formula is traced."""
+        return None
+
+    def careful(self, options: Options) -> CompiledFunction | None:
+        """The function that computes states that break a requirement; without it they are computed on numbers."""
+        return None
+
     def on_numbers(self, key: Key) -> Callable[..., Any]:
         """The formula for numbers only."""
         return self.formula(key)
@@ -104,7 +110,7 @@ class CompiledFunction(ABC):
     # -- calls -------------------------------------------------------------------------------------------------
 
     def evaluate(
-        self, values: Sequence[Any], options: tuple[str, ...] = (), wrenches: Any = None, out: Array | None = None
+        self, values: Sequence[Any], options: Options = (), wrenches: Any = None, out: Array | None = None
     ) -> Any:
         """The results for one state or for all states of a batch; traced values become part of the outer graph."""
         if tracing() and _any_traced(values, wrenches):
@@ -117,7 +123,7 @@ class CompiledFunction(ABC):
         batch = batch_shape(arguments)
         return (self._run_eagerly if self.eager else self._run_kernel)(key, arguments, batch, out)
 
-    def _add_wrenches(self, options: tuple[str, ...], wrenches: Any, arguments: Arguments) -> Key:
+    def _add_wrenches(self, options: Options, wrenches: Any, arguments: Arguments) -> Key:
         """Add the wrenches to the arguments and return their key. If prepared code has more places than needed, the
         others get zero wrenches."""
         given = self.read_wrenches(wrenches, as_floats)
@@ -132,11 +138,12 @@ class CompiledFunction(ABC):
         covering = [known for known in self._prepared if known.options == key.options and wanted <= set(known.places)]
         return min(covering, key=lambda known: len(known.places), default=key)
 
-    def _inline(self, values: Sequence[Any], options: tuple[str, ...], wrenches: Any, out: Array | None) -> Any:
+    def _inline(self, values: Sequence[Any], options: Options, wrenches: Any, out: Array | None) -> Any:
         if out is not None:
             raise ArgumentError("out cannot be given inside a compiled function, whose values have no memory")
-        if self.careful is not None:
-            return self.careful._inline(values, options, wrenches, out)
+        careful = self.careful(options)
+        if careful is not None:
+            return careful._inline(values, options, wrenches, out)
         cores = self.arrays.items()
         arrays = [one_state(name, value, core) for (name, core), value in zip(cores, values, strict=True)]
         given = self.read_wrenches(wrenches or {}, one_state) if self.takes_wrenches else {}
@@ -185,8 +192,9 @@ class CompiledFunction(ABC):
         """Compute the states again that break a requirement, whose status is not zero; raises for a refused one."""
         self._check_quaternions(arguments)
         broken = status != 0.0
-        if self.careful is not None:
-            self._recompute(key, arguments, batch, broken, results)
+        careful = self.careful(key.options)
+        if careful is not None:
+            self._recompute(careful, key, arguments, batch, broken, results)
             return
         for index in np.argwhere(broken):
             self._run_state(key, arguments, batch, tuple(map(int, index)))
@@ -195,13 +203,20 @@ class CompiledFunction(ABC):
                 self._batches_by_python |= {key}
                 self._update_entry()
 
-    def _recompute(self, key: Key, arguments: Arguments, batch: Shape, broken: Array, results: list[Array]) -> None:
+    def _recompute(
+        self,
+        careful: CompiledFunction,
+        key: Key,
+        arguments: Arguments,
+        batch: Shape,
+        broken: Array,
+        results: list[Array],
+    ) -> None:
         """Replace the results of the states that are `broken` by those of the careful function."""
-        assert self.careful is not None
         columns = [np.broadcast_to(array, batch + core)[broken] for array, core in arguments.values()]
         rows = [column.reshape(-1, *core) for column, (_, core) in zip(columns, arguments.values(), strict=True)]
         try:
-            again = self.careful.evaluate(rows, key.options)
+            again = careful.evaluate(rows, key.options)
         except KinetreeError:
             for index in np.argwhere(broken):  # raises with the index in the whole batch
                 self._run_state(key, arguments, batch, tuple(map(int, index)))
@@ -216,18 +231,22 @@ class CompiledFunction(ABC):
     # -- on numbers --------------------------------------------------------------------------------------------
 
     def _run_eagerly(self, key: Key, arguments: Arguments, batch: Shape, out: Array | None) -> Any:
-        if self.careful is not None:
-            return self.careful._run_eagerly(key, arguments, batch, out)
+        careful = self.careful(key.options)
+        if careful is not None:
+            return careful._run_eagerly(key, arguments, batch, out)
         rows = [self._run_state(key, arguments, batch, index) for index in np.ndindex(*batch)]
         if rows:
             columns = zip(*(leaves for leaves, _ in rows), strict=True)
             results = [np.array(column).reshape(batch + column[0].shape) for column in columns]
             rebuild = rows[0][1]
-        elif self.results is not None:
-            results = [np.empty(batch + shape) for shape in self.results]
-            rebuild = tuple if len(results) > 1 else lambda leaves: leaves[0]
         else:
-            raise ArgumentError(f"{self.name} got an empty batch on the textbook path, where its shapes are not known")
+            shapes = self.result_shapes(key.options)
+            if shapes is None:
+                raise ArgumentError(
+                    f"{self.name} got an empty batch on the textbook path, where its shapes are not known"
+                )
+            results = [np.empty(batch + shape) for shape in shapes]
+            rebuild = tuple if len(results) > 1 else lambda leaves: leaves[0]
         if out is None:
             return rebuild([result if result.shape else result[()] for result in results])
         as_output(out, self._only_shape([result.shape for result in results]))[...] = results[0]
@@ -260,8 +279,9 @@ class CompiledFunction(ABC):
             return
         kind: Kind = "batch" if batch else "single"
         with lock:
-            if self.careful is not None:
-                self.careful.specialization(key).kernel.load(kind)
+            careful = self.careful(key.options)
+            if careful is not None:
+                careful.specialization(key).kernel.load(kind)
             self.specialization(key).kernel.load(kind)
             self._prepared = (*dict.fromkeys((*self._prepared, key)),)
             self._update_entry()
@@ -272,14 +292,16 @@ class CompiledFunction(ABC):
         """The function as a built-in function bound to the instance; None if native code cannot serve it."""
         if self.eager or not native.available() or len(self.arrays) > native.MOST_ARRAYS:
             return None
-        if self.results is None:
-            made = self.specialization(Key(tuple(self.options.values())))
+        defaults = tuple(self.options.values())
+        shapes = self.result_shapes(defaults)
+        if shapes is None:
+            made = self.specialization(Key(defaults))
             if not made.is_flat or len(made.shapes) >= native.MOST_RESULTS:
                 return None
-            results, bare = made.shapes, not made.is_tuple
+            shapes, bare = made.shapes, not made.is_tuple
             made.kernel.load("single")
         else:
-            results, bare = self.results, len(self.results) == 1
+            bare = len(shapes) == 1
         with lock:
             if self._entry is None:
                 self._entry = native.NativeEntry(
@@ -287,10 +309,10 @@ class CompiledFunction(ABC):
                         name=name,
                         text=text,
                         arrays=tuple(self.arrays.items()),
-                        options=(*self.options, *self.fixed),
-                        defaults=(*self.options.values(), *self.fixed.values()),
+                        options=tuple(self.options),
+                        defaults=defaults,
                         mapping=self.mapping if self.takes_wrenches else None,
-                        results=results,
+                        results=shapes,
                         bare=bare,
                         fallback=fallback,
                         module=module,
@@ -316,13 +338,15 @@ class CompiledFunction(ABC):
         """Give the native entry the same code that Python would choose."""
         if self._entry is not None:
             ordered = dict.fromkeys((*self._prepared, *self._specializations))  # the order of Python's choice
-            self._entry.set_variants([self._variant(key) for key in ordered if self._covering(key) == key])
+            chosen = [key for key in ordered if self._covering(key) == key]
+            self._entry.set_variants([self._variant(key) for key in chosen if all(map(_is_word, key.options))])
 
     def _variant(self, key: Key) -> native.Variant:
         made = self._specializations[key]
         return native.Variant(
             code=made.kernel.loaded("single"),
-            options=(*key.options, *self.fixed.values()),
+            options=key.options,
+            results=made.shapes,
             places=key.places,
             covers=key in self._prepared,
             has_status=made.refuses,
@@ -336,6 +360,10 @@ def one_state(name: str, value: object, core: Shape) -> Array:
     if array.shape != core:
         raise ArgumentError(f"{name} has shape {array.shape}; expected {core}, since compiled functions see one state")
     return array
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _place_name(place: Place) -> str:

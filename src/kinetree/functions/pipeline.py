@@ -20,7 +20,7 @@ from kinetree.compiler.runtime.code import Layout
 from kinetree.compiler.runtime.jit import lazy_code
 from kinetree.errors import ArgumentError
 from kinetree.functions.bound_law import BoundLaw
-from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key
+from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key, Options
 from kinetree.functions.specialization import index_text
 from kinetree.ops import Array
 
@@ -30,7 +30,7 @@ class Pipeline(CompiledFunction):
 
     def __init__(self, name: str, arrays: Mapping[str, Shape], results: Mapping[str, Shape]) -> None:
         super().__init__()
-        self.name, self.arrays, self.results = name, dict(arrays), tuple(results.values())
+        self.name, self.arrays, self._shapes = name, dict(arrays), tuple(results.values())
 
     first: BoundLaw | None = None
     """The formula that runs first, of some of the arrays, if there is one."""
@@ -63,10 +63,8 @@ class Pipeline(CompiledFunction):
             stages, places = [Stage(code, code.workspace, inputs, tuple(buffers.values()))], {**places, **buffers}
         return _Code(Chain([*stages, *self.stages(places)], self._layout(tuple(sizes.values()))), self._shapes)
 
-    @property
-    def _shapes(self) -> tuple[Shape, ...]:
-        assert self.results is not None
-        return self.results
+    def result_shapes(self, options: Options) -> tuple[Shape, ...]:
+        return self._shapes
 
     def _layout(self, inputs: tuple[int, ...]) -> Layout:
         return Layout(inputs, (*map(prod, self._shapes), 1))

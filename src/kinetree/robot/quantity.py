@@ -26,7 +26,7 @@ from kinetree.base.originals import is_own
 from kinetree.compiler.runtime import native
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.functions.binding import text_of
-from kinetree.functions.compiled_function import CompiledFunction, Key, Place
+from kinetree.functions.compiled_function import CompiledFunction, Key, Options, Place
 from kinetree.functions.law import Found
 from kinetree.functions.parameters import Parameters
 from kinetree.model.constraints import ConstraintSet
@@ -43,8 +43,6 @@ Algorithm: TypeAlias = Callable[..., Any]
 Shape: TypeAlias = tuple[int, ...]
 Subject: TypeAlias = str | ConstraintSet | None
 """The subject of a quantity: a frame, constraints, or None for the whole robot."""
-Selected: TypeAlias = tuple[tuple[str, Any], ...]
-"""Names and values of the parameters that determine the shape of a result."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -106,10 +104,10 @@ class Quantity:
         signature = inspect.signature(method)
         parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
         self._parameters = Parameters(self.name, signature.replace(parameters=parameters))
-        others = {*CHOICES, *self.select, "wrenches", "out"}
+        words = [parameter for parameter in parameters if parameter.name in {*CHOICES, *self.select}]
+        self.options = {parameter.name: parameter.default for parameter in words}
+        others = {*self.options, "wrenches", "out"}
         self.inputs = tuple(parameter.name for parameter in parameters if parameter.name not in others)
-        self.options = {parameter.name: parameter.default for parameter in parameters if parameter.name in CHOICES}
-        self.defaults = {name: signature.parameters[name].default for name in self.select}
         self.takes_wrenches = "wrenches" in signature.parameters
 
         def by_python(instance: Any, *args: Any, **kwargs: Any) -> Any:
@@ -146,70 +144,48 @@ class Quantity:
         if refusal is not None:
             raise ArgumentError(refusal)
 
-    def shapes(self, model: Model, subject: Subject, selected: Selected) -> tuple[Shape, ...]:
+    def shapes(self, model: Model, subject: Subject, options: Options) -> tuple[Shape, ...]:
         """The shape of every result for one state."""
         sizes = (subject.size,) if isinstance(subject, ConstraintSet) else ()
-        shape = self._shape(model, *sizes, **dict(selected))
+        shape = self._shape(model, *sizes, **self.selected(options))
         return shape if shape and isinstance(shape[0], tuple) else (shape,) * self.results
 
     def call(self, instance: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The quantity for these arguments, on the path through Python."""
-        given = self._parameters.bound(args, kwargs)
-        values, words = [given[name] for name in self.inputs], [given[name] for name in self.options]
-        chosen = tuple(given[name] for name in self.select)
-        call = instance.__dict__.get("_members", {}).get((self, chosen)) if all(map(_is_word, chosen)) else None
-        if call is not None:
-            return call(*values, *words, out=given.get("out"))
         robot, subject = instance._subject
+        given = self._parameters.bound(args, kwargs)
         self.check(robot.model)
-        options, selected = self._words(words), self._selected(given)
-        function, out = self.function(robot, subject, selected), given.get("out")
-        if function.fixed == self.defaults or function.eager:
-            return function.evaluate(values, options, given.get("wrenches"), out)
-        members = instance.__dict__.setdefault("_members", {})
-        call = members.get((self, selected)) or members.setdefault(
-            (self, selected), self._selected_call(instance, function)
-        )
-        if all(map(_is_word, chosen)):
-            members[self, chosen] = call
-        return call(*values, *options, out=out)
+        values, options = [given[name] for name in self.inputs], self._checked(given)
+        return self.function(robot, subject).evaluate(values, options, given.get("wrenches"), given.get("out"))
 
-    def _words(self, words: Iterable[Any]) -> tuple[str, ...]:
-        """The values of options, checked."""
-        return tuple(one_of(name, word, CHOICES[name]) for name, word in zip(self.options, words, strict=True))
+    def _checked(self, given: Mapping[str, Any]) -> Options:
+        """The values of options: words, or what the functions of `select` make of other values."""
+        options = []
+        for name in self.options:
+            value, check = given[name], self.select.get(name)
+            if check is None:
+                options.append(one_of(name, value, CHOICES[name]))
+            else:
+                checked = check(value)
+                options.append(value if type(value) is str else checked)
+        return tuple(options)
 
-    def _selected_call(self, instance: Any, function: QuantityFunction) -> Callable[..., Any]:
-        """The call of arrays and options for one selection, native if possible."""
-        count = len(self.inputs)
+    def selected(self, options: Options) -> dict[str, Any]:
+        """The values that determine shapes, as the algorithm takes them."""
+        given = dict(zip(self.options, options, strict=True))
+        return {name: check(given[name]) for name, check in self.select.items()}
 
-        def by_python(instance: Any, *args: Any, out: Array | None = None) -> Any:
-            return function.evaluate(args[:count], self._words(args[count:]), out=out)
-
-        words = ", ".join(["$self", *self.inputs, *self.options, "*", "out=None"])
-        text = f"{self.name}({words})\n--\n\n{inspect.getdoc(self.method)}"
-        call = function.native_call(instance, self.name, text, by_python, self.method.__module__)
-        return MethodType(by_python, instance) if call is None else call
-
-    def _selected(self, given: Mapping[str, Any]) -> Selected:
-        return tuple((name, read(given[name])) for name, read in self.select.items())
-
-    def function(self, robot: Robot, subject: Subject, selected: Selected | None = None) -> QuantityFunction:
+    def function(self, robot: Robot, subject: Subject) -> QuantityFunction:
         """The function that computes the quantity for a robot, cached in the robot."""
-        chosen = self._selected(self.defaults) if selected is None else selected
         known: dict[Any, Any] = robot._functions
-        key = (self, subject, chosen)
-        function: QuantityFunction | None = known.get(key)
+        function: QuantityFunction | None = known.get((self, subject))
         if function is None:
-            function = known.setdefault(key, QuantityFunction(self, robot, subject, chosen))
+            function = known.setdefault((self, subject), QuantityFunction(self, robot, subject))
         return function
 
     def key(self, options: Mapping[str, Any] | None = None, places: tuple[Place, ...] = ()) -> Key:
         """The key of a call with these options, or with defaults."""
-        return Key(self._words({**self.options, **(options or {})}.values()), places)
-
-
-def _is_word(value: object) -> bool:
-    return type(value) is str
+        return Key(self._checked({**self.options, **(options or {})}), places)
 
 
 def quantities_of(owner: type) -> dict[str, Quantity]:
@@ -240,38 +216,44 @@ class QuantityFunction(CompiledFunction):
 
     mapping = native.Mapping("wrenches", (6,), Wrench, "value", "reference", "world-aligned")
 
-    def __init__(
-        self, declared: Quantity, robot: Robot, subject: Subject, selected: Selected, at_any_rank: bool = False
-    ) -> None:
+    def __init__(self, declared: Quantity, robot: Robot, subject: Subject, at_any_rank: bool = False) -> None:
         super().__init__()
         model = robot.model
         self.name, self.title = declared.name, f"{declared.name} of {model.name!r}"
-        self.declared, self.model, self.subject, self.selected = declared, model, subject, selected
+        self.declared, self.model, self.subject = declared, model, subject
         self.eager = robot.is_eager
         self.arrays = {name: (_size(name, model),) for name in declared.inputs}
         self.options, self.takes_wrenches = declared.options, declared.takes_wrenches
-        if selected == declared._selected(declared.defaults):
-            self.fixed = declared.defaults
-        self.results = declared.shapes(model, subject, selected)
         if model.quaternions:
             self.quaternions = {name: model.quaternions for name in self.arrays if name.startswith("q")}
-        any_rank = declared.lacks_rank is None or at_any_rank or declared.lacks_rank(model, subject, **dict(selected))
-        self.at_full_rank = not any_rank
-        if self.at_full_rank:
-            self.careful = QuantityFunction(declared, robot, subject, selected, at_any_rank=True)
+        if declared.lacks_rank is not None and not at_any_rank:
+            self._at_any_rank = QuantityFunction(declared, robot, subject, at_any_rank=True)
+
+    _at_any_rank: QuantityFunction | None = None
+
+    def careful(self, options: Options) -> QuantityFunction | None:
+        """The same for all ranks, if this one takes full rank for granted."""
+        lacks_rank = self.declared.lacks_rank
+        if self._at_any_rank is None or lacks_rank is None:
+            return None
+        return None if lacks_rank(self.model, self.subject, **self.declared.selected(options)) else self._at_any_rank
+
+    def result_shapes(self, options: Options) -> tuple[Shape, ...]:
+        return self.declared.shapes(self.model, self.subject, options)
 
     def identity(self, key: Key) -> str | None:
-        if not all(map(is_own, self.model.kinds)):  # the sources of a user's joints are not checked
+        if not all(map(is_own, self.model.kinds)):  # classes of joints whose source is unknown
             return None
-        rank = "full rank" if self.at_full_rank else "any rank"
-        return f"{self.model.digest}, {self.name}, {self.subject!r}, {self.selected}, {tuple(key)}, {rank}"
+        rank = "any rank" if self.careful(key.options) is None else "full rank"
+        known = (self.model.digest, self.name, self.subject, key, self.declared.selected(key.options), rank)
+        return ", ".join(map(repr, known))
 
     def formula(self, key: Key) -> Callable[..., Any]:
         model, declared = self.model, self.declared
         frame = model.frame(self.subject) if isinstance(self.subject, str) else self.subject
         subject = () if frame is None else (frame,)
-        words: dict[str, Any] = {**dict(zip(self.options, key.options, strict=True)), **dict(self.selected)}
-        if self.at_full_rank:
+        words: dict[str, Any] = dict(zip(self.options, key.options, strict=True)) | declared.selected(key.options)
+        if self.careful(key.options) is not None:
             words["by"] = FullRank
         places = [(model.frame(name), cast(Reference, reference)) for name, reference in key.places]
         quaternions, names = self.quaternions, declared.inputs
@@ -345,7 +327,7 @@ def prepared(
         if places and not declared.takes_wrenches:
             raise ArgumentError(f"{name} takes no wrenches")
         declared.check(robot.model)
-        function = declared.function(robot, subject, declared._selected({**declared.defaults, **given}))
+        function = declared.function(robot, subject)
         found.append((function, declared.key({key: given[key] for key in declared.options if key in given}, places)))
     return found
 

@@ -98,6 +98,8 @@ class Variant(NamedTuple):
     """Whether the kernel's last output is a status: a call whose status is not 0.0 goes to Python."""
     batch: Loaded | None = None
     """The kernel for a batch."""
+    results: tuple[Shape, ...] | None = None
+    """The shapes of the results, if they are not those of the interface."""
 
 
 class _MethodDef(ctypes.Structure):
@@ -136,7 +138,6 @@ class NativeEntry:
             records.Entry.POSITIONAL: len(names),
             records.Entry.ARRAYS: len(interface.arrays),
             records.Entry.INPUTS: self._shapes([shape for _, shape in interface.arrays]),
-            records.Entry.OUTPUTS: self._shapes(interface.results),
             records.Entry.RESULTS: len(interface.results),
             records.Entry.BARE: int(interface.bare),
             records.Entry.SPREADS: interface.spreads,
@@ -191,7 +192,10 @@ class NativeEntry:
         if variant in self._variant_fields:
             return self._variant_fields[variant]
         self._references += [variant.code, variant.batch]
-        counts = [prod(shape) for shape in self.interface.results]
+        results = self.interface.results if variant.results is None else variant.results
+        if list(map(len, results)) != list(map(len, self.interface.results)):
+            raise ValueError(f"{self.interface.name} has variants with different numbers of axes")
+        counts = [prod(shape) for shape in results]
         max_states = (LARGE - 1) // (8 * max(1, sum(counts)))
         if variant.batch is not None:
             max_states = min(max_states, variant.batch.states_at_once(host().lanes))  # longer calls are interruptible
@@ -214,6 +218,7 @@ class NativeEntry:
             records.Variant.COVERS: int(variant.covers),
             records.Variant.STATUS: scratch + 8 * sum(counts) if variant.has_status else 0,
             records.Variant.SCRATCH: scratch,
+            records.Variant.OUTPUTS: self._shapes(results),
             records.Variant.ROOM: self._aligned_zeros(8 * self._numbers(variant)),
             records.Variant.ZEROS: 0 if mapping is None else self._aligned_zeros(8 * prod(mapping.shape)),
         }

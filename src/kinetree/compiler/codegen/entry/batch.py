@@ -108,12 +108,12 @@ no:
 }
 
 ; New arrays (N, …) for all results; false with an exception set if there is no memory.
-define internal fastcc i1 @allocate_batch(ptr %record, i64 %states, ptr %results, ptr %places) nounwind {
+define internal fastcc i1 @allocate_batch(ptr %record, ptr %variant, i64 %states, ptr %results, ptr %places) nounwind {
 entry:
   %shape = alloca [$MOST_AXES x i64], align 16
   store i64 %states, ptr %shape
   %count = field i64 %record, Entry_RESULTS
-  %forms = field ptr %record, Entry_OUTPUTS
+  %forms = field ptr %variant, Variant_OUTPUTS
   %ndarray = python ndarray
   %float64 = python float64
   %Py_IncRef = python Py_IncRef
@@ -221,7 +221,7 @@ found:
 allocating:
   %triples = mul i64 %arrays, 3
   %places = getelementptr i64, ptr %descriptor, i64 %triples
-  %allocated = call fastcc i1 @allocate_batch(ptr %record, i64 %states, ptr %results, ptr %places)
+  %allocated = call fastcc i1 @allocate_batch(ptr %record, ptr %variant, i64 %states, ptr %results, ptr %places)
   br i1 %allocated, label %memory, label %error
 memory:
   %status = field ptr %variant, Variant_STATUS

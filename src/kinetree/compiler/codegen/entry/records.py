@@ -38,20 +38,19 @@ class Entry(IntEnum):
     POSITIONAL = 4  # how many may be given by position: all but `out`
     ARRAYS = 5  # how many are arrays
     INPUTS = 6  # the form of each array
-    OUTPUTS = 7  # the form of each result
-    RESULTS = 8  # how many results
-    BARE = 9  # 1: the one result itself is returned, and `out` may be given; 0: a tuple of results
-    WRAPPER = 10  # type of the values in a mapping that carry a tag, or 0
-    VALUE = 11  # its attribute for the array
-    TAG = 12  # and for the tag
-    UNTAGGED = 13  # the tag of an array that carries none
-    MAPPED = 14  # the form of the arrays in a mapping
-    LAST = 15  # the last result, and
-    EARLIER = 16  # the one before, each with a reference of the entry's
-    RECYCLES = 17  # 1: use them again
-    PRESETS = 18  # per array, what it is where it is not given, or 0; or 0 if there are none
-    SPREADS = 19  # of so many arguments by position the last may be a tuple, of that one and those after it; or 0
-    SPREAD_TO = 20  # with the items of the tuple, so many at most
+    RESULTS = 7  # how many results
+    BARE = 8  # 1: the one result itself is returned, and `out` may be given; 0: a tuple of results
+    WRAPPER = 9  # type of the values in a mapping that carry a tag, or 0
+    VALUE = 10  # its attribute for the array
+    TAG = 11  # and for the tag
+    UNTAGGED = 12  # the tag of an array that carries none
+    MAPPED = 13  # the form of the arrays in a mapping
+    LAST = 14  # the last result, and
+    EARLIER = 15  # the one before, each with a reference of the entry's
+    RECYCLES = 16  # 1: use them again
+    PRESETS = 17  # per array, what it is where it is not given, or 0; or 0 if there are none
+    SPREADS = 18  # of so many arguments by position the last may be a tuple, of that one and those after it; or 0
+    SPREAD_TO = 19  # with the items of the tuple, so many at most
 
 
 FIELDS = 24
@@ -88,6 +87,7 @@ class Variant(IntEnum):
     SMALL = 12  # up to so many states, one thread is enough
     MOST = 13  # up to so many states, results are small enough to be allocated here
     ROOM = 14  # for the numbers of all inputs of one state
+    OUTPUTS = 15  # the form of each result
 
 
-VARIANT = 15
+VARIANT = 16

@@ -7,7 +7,7 @@ refcheck=False, and a result that only weak references know may live on.
 
 RESULTS = """
 ; A result of an earlier call, if nobody else refers to it, not even weakly, and it still is what it was; or null.
-define internal fastcc ptr @recycled(ptr %record, ptr %object) nounwind {
+define internal fastcc ptr @recycled(ptr %variant, ptr %object) nounwind {
 entry:
   %absent = icmp eq ptr %object, null
   br i1 %absent, label %no, label %look
@@ -22,7 +22,7 @@ look:
   %alone = and i1 %alone1, %no_base
   br i1 %alone, label %form, label %no
 form:
-  %forms = field ptr %record, Entry_OUTPUTS
+  %forms = field ptr %variant, Variant_OUTPUTS
   %data = call fastcc ptr @data(ptr %object, ptr %forms, i32 $OWN)
   %changed = icmp eq ptr %data, null
   br i1 %changed, label %no, label %yes
@@ -55,12 +55,12 @@ entry:
   br i1 %may_recycle, label %try_earlier, label %anew
 try_earlier:
   %earlier = field ptr %record, Entry_EARLIER
-  %old = call fastcc ptr @recycled(ptr %record, ptr %earlier)
+  %old = call fastcc ptr @recycled(ptr %variant, ptr %earlier)
   %no_old = icmp eq ptr %old, null
   br i1 %no_old, label %try_last, label %reuse
 try_last:
   %last = field ptr %record, Entry_LAST
-  %newer = call fastcc ptr @recycled(ptr %record, ptr %last)
+  %newer = call fastcc ptr @recycled(ptr %variant, ptr %last)
   %no_newer = icmp eq ptr %newer, null
   br i1 %no_newer, label %anew, label %reuse
 reuse:
@@ -71,7 +71,7 @@ reuse:
   ret i1 true
 anew:
   %count = field i64 %record, Entry_RESULTS
-  %forms = field ptr %record, Entry_OUTPUTS
+  %forms = field ptr %variant, Variant_OUTPUTS
   %scratch = field ptr %variant, Variant_SCRATCH
   %ndarray = python ndarray
   %float64 = python float64

@@ -2,11 +2,11 @@
 
 RUN_SINGLE = """
 ; Whether the memory of `out` and of any input have a byte in common.
-define internal fastcc i1 @overlaps(ptr %record, ptr %out, ptr %inputs, i64 %places) nounwind {
+define internal fastcc i1 @overlaps(ptr %record, ptr %variant, ptr %out, ptr %inputs, i64 %places) nounwind {
 entry:
   %arrays = field i64 %record, Entry_ARRAYS
   %forms = field ptr %record, Entry_INPUTS
-  %out_forms = field ptr %record, Entry_OUTPUTS
+  %out_forms = field ptr %variant, Variant_OUTPUTS
   %mapped_form = field ptr %record, Entry_MAPPED
   %out_count = field i64 %out_forms, Form_COUNT
   %out_end = getelementptr double, ptr %out, i64 %out_count
@@ -155,7 +155,7 @@ allocating:
   br i1 %allocated, label %taking, label %error
 given:
   %bare = field i64 %record, Entry_BARE
-  %form = field ptr %record, Entry_OUTPUTS
+  %form = field ptr %variant, Variant_OUTPUTS
   %one_result = icmp ne i64 %bare, 0
   br i1 %one_result, label %given_form, label %python
 given_form:
@@ -185,7 +185,7 @@ many:
 apart:
   br i1 %fresh, label %calling, label %apart_given
 apart_given:
-  %shared = call fastcc i1 @overlaps(ptr %record, ptr %memory, ptr %inputs, i64 %places)
+  %shared = call fastcc i1 @overlaps(ptr %record, ptr %variant, ptr %memory, ptr %inputs, i64 %places)
   br i1 %shared, label %refuse, label %calling
 calling:
   %status_at = getelementptr ptr, ptr %outputs, i64 %count
@@ -205,7 +205,7 @@ finishing:
 copying:
   br i1 %checks, label %copy_start, label %give
 copy_start:
-  %out_form = field ptr %record, Entry_OUTPUTS
+  %out_form = field ptr %variant, Variant_OUTPUTS
   %numbers = field i64 %out_form, Form_COUNT
   call fastcc void @copy(ptr %scratch, ptr %memory, i64 %numbers)
   br label %give

@@ -12,7 +12,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, robots_to_complete, with_loading_options
+from kinetree.cli.loading import Loading, robot_command, robots_to_complete
 from kinetree.cli.output import (
     JsonOption,
     console,
@@ -64,8 +64,7 @@ def clear(json: JsonOption = False) -> None:
 @app.command(
     epilog=examples("kinetree cache warm arm6 robot.urdf", "kinetree cache warm arm6 -q mass_matrix --no-batch")
 )
-@guarded
-@with_loading_options
+@robot_command
 def warm(
     robots: Annotated[
         list[str],

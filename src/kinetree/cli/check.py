@@ -8,12 +8,11 @@ import typer
 from rich.text import Text
 
 from kinetree.cli.facts import Finding, Robot, facts_of
-from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
-from kinetree.cli.output import PROBLEM, JsonOption, console, guarded, print_json
+from kinetree.cli.loading import Loading, RobotArgument, robot_command
+from kinetree.cli.output import PROBLEM, JsonOption, console, print_json
 
 
-@guarded
-@with_loading_options
+@robot_command
 def check(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> None:
     """What is suspicious in a model that loads: odd inertias, massless links, missing meshes, ignored tags.
 

@@ -9,16 +9,15 @@ import typer
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
+from kinetree.cli.loading import Loading, RobotArgument, robot_command
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, plain, velocities
-from kinetree.cli.output import JsonOption, console, guarded, print_json
+from kinetree.cli.output import JsonOption, console, print_json
 from kinetree.convert.convert import KINDS, PEERS, Kind
 from kinetree.errors import one_of
 from kinetree.ops import Array
 
 
-@guarded
-@with_loading_options
+@robot_command
 def convert(
     robot: RobotArgument,
     kind: Annotated[

@@ -13,12 +13,11 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.base.files import replaced
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
 from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, plain, vector, velocities
 from kinetree.cli.output import (
     JsonOption,
     console,
-    guarded,
     place_for,
     print_json,
     print_table,
@@ -53,8 +52,7 @@ def quantities_to_complete(incomplete: str) -> list[str]:
     return [name for name in (*OF_STATE, *OF_FRAME) if name.startswith(incomplete)]
 
 
-@guarded
-@with_loading_options
+@robot_command
 def dynamics(
     robot: RobotArgument,
     loading: Loading,

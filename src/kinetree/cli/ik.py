@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state, plain, position_names, vector
 from kinetree.cli.output import (
     PROBLEM,
     JsonOption,
     console,
-    guarded,
     print_json,
     print_table,
     say,
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from kinetree.ik.solution import Solution
 
 
-@guarded
-@with_loading_options
+@robot_command
 def ik(
     robot: RobotArgument,
     frame: Annotated[

@@ -11,9 +11,9 @@ import typer
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, frames_to_complete, robots_to_complete, with_loading_options
+from kinetree.cli.loading import Loading, frames_to_complete, robot_command, robots_to_complete
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state
-from kinetree.cli.output import JsonOption, console, guarded, place_for, print_json, say, working
+from kinetree.cli.output import JsonOption, console, place_for, print_json, say, working
 
 if TYPE_CHECKING:
     from kinetree.viewer import Viewer
@@ -22,8 +22,7 @@ BLINK = 0.1
 """Between two looks at who is there [s]."""
 
 
-@guarded
-@with_loading_options
+@robot_command
 def view(
     robots: Annotated[
         list[str],
@@ -52,7 +51,7 @@ def view(
         typer.Option(metavar="LAYER", help="visual, collision, skeleton, frames, com, inertia, …; may be repeated."),
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="By itself one that is free.", show_default=False)] = None,
+    port: Annotated[int | None, typer.Option(help="By default one that is free.", show_default=False)] = None,
     browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     seconds: Annotated[float | None, typer.Option(help="End after so long.", min=0.0)] = None,
     once: Annotated[bool, typer.Option("--once", help="End when the first visitor has left.")] = False,

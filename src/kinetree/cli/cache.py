@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import Progress
@@ -90,24 +89,17 @@ def warm(
     with progress() as bar:
         filled = [_filled(bar, name, robot, quantity or [], batch) for name, robot in loaded.items()]
     if json:
-        print_json({"robots": [asdict(one) for one in filled], "bytes": kt.cache.size()})
+        print_json({"robots": filled, "bytes": kt.cache.size()})
         return
     table = table_of(("robot", "left"), ("quantities", "right"), ("seconds", "right"))
     for one in filled:
-        table.add_row(Text(one.robot), str(len(one.quantities)), f"{one.seconds:.2f}")
+        table.add_row(Text(one["robot"]), str(len(one["quantities"])), f"{one['seconds']:.2f}")
     print_table(table, console())
     print(f"\n{_size(kt.cache.size())} in {_where()}")
 
 
-@dataclass(frozen=True)
-class _Filled:
-    robot: str
-    quantities: list[str]
-    seconds: float
-
-
-def _filled(bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str], batch: bool) -> _Filled:
-    """Compile what is asked for of one robot, with a line of progress."""
+def _filled(bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str], batch: bool) -> dict[str, Any]:
+    """Compile what is asked for of one robot, with a line of progress; its name, the quantities and the seconds."""
     task = bar.add_task(name, total=None)
     start = time.perf_counter()
     done: list[str] = []
@@ -119,7 +111,7 @@ def _filled(bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str]
 
     kt.cache.warm(robot, *quantities, batch=batch, report=report)
     bar.remove_task(task)
-    return _Filled(name, done, time.perf_counter() - start)
+    return {"robot": name, "quantities": done, "seconds": time.perf_counter() - start}
 
 
 def _where() -> str | None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.numbers import STATE_HELP, array_from, configuration, plain, velocities
+from kinetree.cli.numbers import STATE_HELP, array_from, configuration, velocities
 from kinetree.cli.output import JsonOption, console, print_json
 from kinetree.convert.convert import KINDS, PEERS, Kind
 from kinetree.errors import one_of
@@ -59,7 +59,7 @@ def convert(
     result = kt.convert(arm, cast(Kind, kind), given, to=to, source=source, q=at, v=moving)
     if json:
         side = {"to": to} if ours else {"from": source}
-        print_json(plain({"name": arm.name, "kind": kind, **side, kind: result}))
+        print_json({"name": arm.name, "kind": kind, **side, kind: result})
         return
     with np.printoptions(precision=8, suppress=True, linewidth=100, floatmode="maxprec"):
         console().print(Text(str(result + 0.0)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +13,7 @@ from rich.text import Text
 import kinetree as kt
 from kinetree.base.files import replaced
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
-from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, plain, vector, velocities
+from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, vector, velocities
 from kinetree.cli.output import (
     JsonOption,
     console,
@@ -110,13 +109,16 @@ def dynamics(
     used = {key for name in names for key in (OF_STATE.get(name) or OF_FRAME[name]).inputs}
     asked = {key: value for key, value in state.items() if key in used}
     if out is not None:
-        arrays: dict[str, Any] = {**asked, **_arrays(results)}
+        arrays: dict[str, Any] = dict(asked)
+        for name, value in results.items():
+            arrays |= (
+                {f"{name}_{k}": part for k, part in enumerate(value)} if isinstance(value, tuple) else {name: value}
+            )
         with replaced(out) as file:
             np.savez(file, **arrays)
         say("written", str(out), "bold green")
     if json:
-        content = {"name": loaded.name, "frame": frame, "state": asked, "quantities": results}
-        print_json(plain(content))
+        print_json({"name": loaded.name, "frame": frame, "state": asked, "quantities": results})
     else:
         show(loaded, asked, results, console())
 
@@ -143,25 +145,14 @@ def _value(
 ) -> Any:
     quantity = OF_STATE.get(name) or OF_FRAME[name]
     arguments = [state[key] for key in quantity.inputs]
+    options: dict[str, Any] = {"wrenches": wrenches} if wrenches else {}
     if name in OF_STATE:
-        options: dict[str, Any] = {"wrenches": wrenches} if wrenches else {}
         if "reference" in quantity.options:
             options["reference"] = reference
         return getattr(robot, name)(*arguments, **options)
     assert frame is not None
-    options_of_frame = {} if name in WITHOUT_REFERENCE else {"reference": reference}
-    return getattr(robot.frame(frame), name)(*arguments, **options_of_frame)
-
-
-def _arrays(results: dict[str, Any]) -> dict[str, Any]:
-    """Of a quantity with several results each by its number."""
-    flat: dict[str, Any] = {}
-    for name, value in results.items():
-        if isinstance(value, tuple):
-            flat |= {f"{name}_{k}": part for k, part in enumerate(value)}
-        else:
-            flat[name] = value
-    return flat
+    options = {} if name in WITHOUT_REFERENCE else {"reference": reference}
+    return getattr(robot.frame(frame), name)(*arguments, **options)
 
 
 # -- on a screen ----------------------------------------------------------------------------------------------------
@@ -202,12 +193,12 @@ def _sentence(name: str) -> str:
 
 
 def _list(json: bool) -> None:
-    tables: Sequence[tuple[str, Sequence[str]]] = (("robot", list(OF_STATE)), ("frame", list(OF_FRAME)))
+    tables = {"robot": OF_STATE, "frame": OF_FRAME}
     if json:
-        print_json({title: {name: _sentence(name) for name in names} for title, names in tables})
+        print_json({title: {name: _sentence(name) for name in names} for title, names in tables.items()})
         return
     out = console()
-    for title, names in tables:
+    for title, names in tables.items():
         out.print(Text(f"Of a {title}", style="bold cyan"))
         for name in names:
             out.print(Text.assemble((f"  {name:40}", ""), (_sentence(name), "dim")), soft_wrap=True)

@@ -72,12 +72,8 @@ def velocities(robot: kt.Robot, text: str | None, option: str, key: str) -> Arra
 
 
 def _state(robot: kt.Robot, text: str, option: str, key: str, rest: Array) -> Array:
-    if text == "-" or text.lower().endswith(FILES):
-        return _checked(_from_file(text, option, key), rest, option)
-    if "=" not in text:
-        if not NUMERIC.match(text):
-            raise typer.BadParameter(f"{short(text)}; expected {STATE_HELP}", param_hint=option)
-        return _checked(vector(text, option), rest, option)
+    if "=" not in text or text.lower().endswith(FILES):
+        return _checked(array_from(text, option, key, STATE_HELP), rest, option)
     places = dict(_places(robot, len(rest)))
     values = rest.copy()
     for pair in filter(None, (word.strip() for word in text.split(","))):
@@ -131,12 +127,12 @@ def one_state(values: Array, option: str) -> Array:
     return values
 
 
-def array_from(text: str, option: str, key: str) -> Array:
+def array_from(text: str, option: str, key: str, expected: str = f"numbers, or a {', '.join(FILES)} file") -> Array:
     """Numbers, or an array from a file."""
     if text == "-" or text.lower().endswith(FILES):
         return _from_file(text, option, key)
     if not NUMERIC.match(text):
-        raise typer.BadParameter(f"{short(text)}; expected numbers, or a {', '.join(FILES)} file", param_hint=option)
+        raise typer.BadParameter(f"{short(text)}; expected {expected}", param_hint=option)
     return vector(text, option)
 
 
@@ -177,7 +173,8 @@ def _content(name: str) -> Any:
         text = Path(name).read_text(encoding="utf-8")
         if not text.strip():
             raise ValueError("it is empty; expected numbers")
-        return _table(text) if text.startswith("t,") else np.loadtxt(io.StringIO(text), delimiter=_delimiter(text))
+        delimiter = "," if "," in text else None
+        return _table(text) if text.startswith("t,") else np.loadtxt(io.StringIO(text), delimiter=delimiter)
     if kind == ".parquet":
         path = kt.Trajectory.load(name)
         return {"t": path.t, **path.series}
@@ -201,10 +198,6 @@ def _table(text: str) -> dict[str, Array]:
     kinds = [title.partition(":")[0].strip() for title in titles]
     columns = {kind: [k for k, each in enumerate(kinds) if each == kind] for kind in kinds}
     return {kind: rows[:, 0] if kind == "t" else rows[:, found] for kind, found in columns.items()}
-
-
-def _delimiter(text: str) -> str | None:
-    return "," if "," in text else None
 
 
 def fixed(value: float) -> str:

@@ -20,7 +20,6 @@ from kinetree.cli.numbers import (
     fixed,
     number,
     one_state,
-    plain,
     position_names,
     vector,
     velocities,
@@ -138,7 +137,7 @@ def simulate(
         draw(body, motion, plot)
         say("drawn", str(plot), "bold green")
     if json:
-        print_json(plain(_content(body, motion)))
+        print_json(_content(body, motion))
     else:
         show(body, motion, console())
     if (end := lost(motion)) is not None:

@@ -71,7 +71,7 @@ def view(
         viewer = _viewer(loaded, q, show, host, port)
     with viewer:
         if motion is not None:
-            viewer.play(_motion(motion))
+            viewer.play(tuple(array_from(str(motion), "--motion", name) for name in ("t", "q")))
         if follow is not None:
             viewer.follow(follow)
         if html is not None:
@@ -97,11 +97,6 @@ def _viewer(robots: list[kt.Robot], q: str | None, show: list[str] | None, host:
             raise typer.BadParameter("it is of one robot; expected no other", param_hint="--q")
         options["q"] = one_state(configuration(robots[0], q, "--q"), "--q")
     return Viewer(robots, **options)
-
-
-def _motion(path: Path) -> tuple[Any, Any]:
-    """Times and positions, as `simulate` saves them or as arrays of these names."""
-    return tuple(array_from(str(path), "--motion", name) for name in ("t", "q"))  # type: ignore[return-value]
 
 
 def _announce(viewer: Viewer, names: list[str], json: bool) -> None:

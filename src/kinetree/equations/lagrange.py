@@ -128,7 +128,7 @@ class Lagrange:
         return self._efforts(self.robot, q, v, a)
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
-        """The a with inverse_dynamics(q, v, a) = τ, (…, nv): τ is linear in a, with slope M."""
+        """The a with inverse_dynamics(q, v, a) = τ, (…, nv): τ is linear in a, with matrix M."""
         return self._accelerations(self.robot, q, v, tau)
 
     def spring_forces(self, q: ArrayLike) -> Array:
@@ -159,7 +159,7 @@ class Lagrange:
     @lazy
     def _efforts(self) -> Law:
         momentum, push = self._momentum, gradient(self._lagrangian, wrt="q")
-        bend = jacobian(
+        rates_by_theta = jacobian(
             lambda robot, theta, v: tangent_rates(robot.model, theta, v), wrt="theta", shapes={"theta": "v"}
         )
         drag = gradient(lambda robot, v: dissipation(robot.model, v), wrt="v")
@@ -170,7 +170,7 @@ class Lagrange:
         rate = jacobian(soon, wrt="t", mode="forward", shapes={"t": ()})
 
         def inverse_dynamics(robot: Robot, q: Array, v: Array, a: Array) -> Array:
-            B = bend(robot, np.zeros(robot.nv), v)
+            B = rates_by_theta(robot, np.zeros(robot.nv), v)
             carried = momentum(robot, q, v) - robot.model.armature * v  # that of rotors stays with their axes
             return rate(robot, q, v, a, 0.0) + 2.0 * B.T @ carried - push(robot, q, v) + drag(robot, v)
 
@@ -188,5 +188,5 @@ class Lagrange:
 
     @lazy
     def _spring_forces(self) -> Law:
-        slope = gradient(self._springs, wrt="q")
-        return compile(lambda robot, q: -slope(robot, q))
+        by_q = gradient(self._springs, wrt="q")
+        return compile(lambda robot, q: -by_q(robot, q))

@@ -6,6 +6,7 @@ The only file that knows SymPy. What it gets are sums of waves (textbook form) o
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,11 +35,11 @@ COMMON_DENOMINATOR = 64
 """Fractions with a larger one are written as decimals."""
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    "neg": lambda x: -x,
-    "add": lambda x, y: x + y,
-    "sub": lambda x, y: x - y,
-    "mul": lambda x, y: x * y,
-    "div": lambda x, y: x / y,
+    "neg": operator.neg,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
     "inverse": lambda x: 1 / x,
     "sqrt": sympy.sqrt,
     "sin": sympy.sin,
@@ -263,7 +264,7 @@ def equations(model: Model, kinds: Sequence[str], factored: bool | None) -> Equa
     sums = None
     if factored is False or (factored is None and model.nv <= FEW_JOINTS and not model.quaternions):
         derivation = derive(model)
-        sums = as_sums(derivation, model, kinds, most=LITTLE_WORK if factored is None else math.inf)
+        sums = as_sums(derivation, model, kinds, limit=LITTLE_WORK if factored is None else math.inf)
     if sums is None:
         derivation = derive(model, kinds)
     symbols = {letter: sympy.Symbol(letter.name) for letter in derivation.letters}

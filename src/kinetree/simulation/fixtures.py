@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from kinetree.ops import Array
@@ -97,8 +97,7 @@ class Push:
         given = as_constant("wrench", self.wrench, (6,) if np.size(self.wrench) == 6 else (3,))
         six[: len(given)] = given
         object.__setattr__(self, "wrench", six)
-        for name in ("start", "end"):
-            object.__setattr__(self, name, as_number(name, getattr(self, name)))
+        read_fields(self, start=as_number, end=as_number)
         if not (self.start < self.end and np.isfinite(six).all()):
             raise ArgumentError(f"push on {self.frame!r} lasts from {self.start:g} to {self.end:g} s; expected a while")
 

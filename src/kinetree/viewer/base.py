@@ -10,7 +10,7 @@ from kinetree.model.joints import Joint
 from kinetree.ops import Array
 from kinetree.rotations import quaternion_from_matrix
 from kinetree.viewer.shown import ShownRobot
-from kinetree.viewer.stage import State, pose_of
+from kinetree.viewer.stage import pose_of
 
 
 class BaseGizmo:
@@ -46,8 +46,7 @@ class BaseGizmo:
         position = slice(self.base.iq, self.base.iq + 3)
         q[position] = np.clip(pose[:3, 3], limits.lower[position], limits.upper[position])
         q[self.base.quaternion] = quaternion_from_matrix(pose[:3, :3])
-        self.shown.playing = False
-        self.shown.place(State(q, np.zeros(self.shown.robot.nv)))
+        self.shown.move_to(q)
 
     def update(self) -> None:
         """To where the base is."""

@@ -1,6 +1,6 @@
 """What is shown of a robot, each made when it is first asked for: shapes, sticks, frames, names and inertias.
 
-All of these are fixed to bodies, so they move with them by themselves.
+All of these are fixed to bodies, so they move with them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Layer(ABC):
         if surface.textured is not None:
             self.nodes.append(self.stage.scene.add_mesh_trimesh(path, surface.textured, **place))
             return
-        node = self.stage.scene.add_mesh_simple(
+        mesh = self.stage.scene.add_mesh_simple(
             path,
             surface.vertices.astype(np.float32),
             surface.triangles.astype(np.uint32),
@@ -75,7 +75,7 @@ class Layer(ABC):
             cast_shadow=color[3] > 0.5,
             **place,
         )
-        self.nodes.append(node)
+        self.nodes.append(mesh)
 
 
 def bytes_of(color: Color) -> tuple[int, int, int]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_number
 from kinetree.base.files import replaced, write_text
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, one_of, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, known, one_of, short
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -107,9 +107,7 @@ class Viewer:
 
     def __getitem__(self, name: str) -> ShownRobot:
         """A robot by name."""
-        if name not in self.robots:
-            raise unknown("robot", name, self.robots)
-        return self.robots[name]
+        return self.robots[known("robot", name, self.robots)]
 
     def __repr__(self) -> str:
         state = "closed" if self._closed.is_set() else self.url
@@ -227,26 +225,28 @@ class Viewer:
         return panels
 
     def _buttons(self) -> None:
-        gui = self.server.gui
-        camera = gui.add_button("Reset camera", icon="camera-rotate")
-        picture = gui.add_button("Screenshot", icon="camera")
-        page = gui.add_button("Save as HTML", icon="download")
-        camera.on_click(lambda event: point_camera(event.client, self._stages))
-        picture.on_click(lambda event: self._send_picture(event.client))
-        page.on_click(lambda event: self._send_page(event.client))
+        for label, icon, action in (
+            ("Reset camera", "camera-rotate", lambda event: point_camera(event.client, self._stages)),
+            ("Screenshot", "camera", lambda event: self._send_picture(event.client)),
+            ("Save as HTML", "download", lambda event: self._send_page(event.client)),
+        ):
+            self.server.gui.add_button(label, icon=icon).on_click(action)
 
     def _send_picture(self, client: Any) -> None:
         view = client.camera
         pixels = client.get_render(view.image_height, view.image_width, transport_format="png", timeout=20.0)
-        client.send_file_download(f"{'_'.join(self.robots)}.png", web.png(on_white(pixels)), save_immediately=True)
+        self._send(client, "png", web.png(on_white(pixels)))
 
     def _send_page(self, client: Any) -> None:
         with self.lock:
             text = recorded(self.robots, 30.0, self._light)
-        client.send_file_download(f"{'_'.join(self.robots)}.html", text.encode(), save_immediately=True)
+        self._send(client, "html", text.encode())
+
+    def _send(self, client: Any, suffix: str, content: bytes) -> None:
+        client.send_file_download(f"{'_'.join(self.robots)}.{suffix}", content, save_immediately=True)
 
     def _run(self) -> None:
-        """Moves what moves by itself, then lets the panels follow; sleeps while nothing happens."""
+        """Advances what moves, then lets the panels follow; sleeps while nothing happens."""
         last = 0.0
         while not self._closed.is_set():
             self._wake.clear()

@@ -9,13 +9,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from kinetree.base.arguments import read_fields
 from kinetree.errors import ArgumentError, short
 from kinetree.functions.law import compile
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.contact.meeting import Meetings, Pair, pairs
 from kinetree.simulation.contact.obstacles import Ground, Obstacle
-from kinetree.simulation.contact.touch import Touch, as_least, as_listed
+from kinetree.simulation.contact.touch import Touch, as_listed, as_nonnegative
 from kinetree.simulation.dynamics import Dynamics
 
 
@@ -41,12 +42,7 @@ class ContactModel(ABC):
                     raise ArgumentError(f"{name} has {short(item)} twice; expected every one once")
         object.__setattr__(self, "touching", touching)
         object.__setattr__(self, "obstacles", obstacles)
-        object.__setattr__(self, "friction", as_least("friction", self.friction, 0.0))
-
-    @property
-    def _restitution(self) -> float:
-        """e, where neither touch nor obstacle says."""
-        return 0.0
+        read_fields(self, friction=as_nonnegative)
 
     @abstractmethod
     def dynamics(self, robot: Robot) -> Dynamics:
@@ -54,7 +50,7 @@ class ContactModel(ABC):
 
     def pairs(self, robot: Robot) -> tuple[Pair, ...]:
         """What may touch what, in the order of gaps and forces."""
-        return pairs(robot.model, self.touching, self.obstacles, self.friction, self._restitution)
+        return pairs(robot.model, self.touching, self.obstacles, self.friction, 0.0)
 
     def gaps(self, robot: Robot, q: ArrayLike) -> Array:
         """(…, n) [m], negative where something is inside."""

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.geometry.ground import margin
 from kinetree.viewer import Viewer
 from kinetree.viewer.layers import ellipsoid
 from kinetree.viewer.motion import as_motion
-from kinetree.viewer.overlays import within
 from kinetree.viewer.readout import Readout
 from kinetree.viewer.stage import State
 
@@ -442,5 +442,5 @@ def test_efforts_are_listed_for_every_joint_and_overload_is_marked(arm):
 
 def test_inside_and_outside_of_a_polygon():
     square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    assert within(square, np.array([0.5, 0.5])) and not within(square, np.array([1.5, 0.5]))
-    assert not within(square[:2], np.array([0.5, 0.0]))
+    assert margin(square, np.array([0.5, 0.5])) >= 0.0 > margin(square, np.array([1.5, 0.5]))
+    assert margin(square[:2], np.array([0.5, 0.0])) < 0.0

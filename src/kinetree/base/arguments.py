@@ -141,6 +141,18 @@ def as_generator(name: str, value: object) -> np.random.Generator:
     raise ArgumentTypeError(f"{name} is {short(value)}; expected a numpy Generator or a seed")
 
 
+def number_that(holds: Callable[[float], bool], expected: str) -> Callable[[str, object], float]:
+    """A reader of numbers with this property, which is called with name and value."""
+
+    def read(name: str, value: object) -> float:
+        number = as_number(name, value)
+        if not holds(number):
+            raise ArgumentError(f"{name} is {number:g}; expected {expected}")
+        return number
+
+    return read
+
+
 def read_fields(instance: object, **readers: Callable[[str, Any], Any]) -> None:
     """Replaces fields of a frozen dataclass by what their readers make of them, each called with name and value."""
     for name, read in readers.items():

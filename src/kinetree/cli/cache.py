@@ -11,7 +11,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, robot_command, robots_to_complete
+from kinetree.cli.loading import Loading, robot_argument, robot_command
 from kinetree.cli.output import (
     JsonOption,
     console,
@@ -65,15 +65,7 @@ def clear(json: JsonOption = False) -> None:
 )
 @robot_command
 def warm(
-    robots: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="ROBOT",
-            help="Paths of URDF files, or bundled names.",
-            show_default=False,
-            autocompletion=robots_to_complete,
-        ),
-    ],
+    robots: Annotated[list[str], robot_argument("Paths of URDF files, or bundled names.")],
     loading: Loading,
     quantity: Annotated[
         list[str] | None,

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, robot_command
+from kinetree.cli.loading import Loading, RobotArgument, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, velocities
 from kinetree.cli.output import JsonOption, console, print_json
 from kinetree.convert.convert import KINDS, PEERS, Kind
@@ -37,10 +37,8 @@ def convert(
             "--from", help="The same names, for the way back.", autocompletion=lambda: list(PEERS), show_default=False
         ),
     ] = None,
-    q: Annotated[
-        str | None, typer.Option("--q", metavar="STATE", help="Positions of the state, in the conventions of VALUE.")
-    ] = None,
-    v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Its velocities, for accelerations.")] = None,
+    q: Annotated[str | None, state_option("--q", "Positions of the state, in the conventions of VALUE.")] = None,
+    v: Annotated[str | None, state_option("--v", "Its velocities, for accelerations.")] = None,
     json: JsonOption = False,
 ) -> None:
     """A state, effort, Jacobian or mass matrix in the conventions of Pinocchio, MuJoCo or Drake, or back from there.

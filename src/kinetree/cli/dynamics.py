@@ -12,7 +12,7 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.base.files import replaced
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, vector, velocities
 from kinetree.cli.output import (
     JsonOption,
@@ -24,7 +24,7 @@ from kinetree.cli.output import (
     table_of,
     working,
 )
-from kinetree.errors import one_of, short, unknown
+from kinetree.errors import known, one_of, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.robot.frame import Frame
@@ -64,10 +64,10 @@ def dynamics(
             autocompletion=quantities_to_complete,
         ),
     ] = None,
-    q: Annotated[str | None, typer.Option("--q", metavar="STATE", help=f"Positions: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Velocities, in the same ways.")] = None,
-    a: Annotated[str | None, typer.Option("--a", metavar="STATE", help="Accelerations.")] = None,
-    tau: Annotated[str | None, typer.Option("--tau", metavar="STATE", help="Efforts.")] = None,
+    q: Annotated[str | None, state_option("--q", f"Positions: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("--v", "Velocities, in the same ways.")] = None,
+    a: Annotated[str | None, state_option("--a", "Accelerations.")] = None,
+    tau: Annotated[str | None, state_option("--tau", "Efforts.")] = None,
     wrench: Annotated[
         list[str] | None,
         typer.Option(metavar="FRAME=F", help="Force on a frame: 3 numbers in N, or 6 with moments; may be repeated."),
@@ -124,8 +124,7 @@ def dynamics(
 
 
 def _check(name: str, frame: str | None, has_wrenches: bool) -> None:
-    if name not in OF_STATE and name not in OF_FRAME:
-        raise unknown("quantity", name, (*OF_STATE, *OF_FRAME))
+    known("quantity", name, (*OF_STATE, *OF_FRAME))
     if name in OF_FRAME and name not in OF_STATE and frame is None:
         raise kt.ArgumentError(f"{name} is of a frame; expected --frame")
     if has_wrenches and not (name in OF_STATE and OF_STATE[name].takes_wrenches):

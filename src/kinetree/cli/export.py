@@ -11,7 +11,7 @@ import kinetree as kt
 from kinetree.cli.dynamics import OF_FRAME, OF_STATE, quantities_to_complete
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
 from kinetree.cli.output import JsonOption, place_for, print_json, working, written
-from kinetree.errors import unknown
+from kinetree.errors import known
 from kinetree.robot.quantity_laws import quantity_law
 
 Form: TypeAlias = Literal["urdf", "mjcf", "python", "c", "listing", "dot", "svg", "llvm", "assembly"]
@@ -85,8 +85,7 @@ def _text(robot: kt.Robot, form: Form, quantity: str | None, frame: str | None, 
 
 
 def _code(robot: kt.Robot, form: Form, quantity: str, frame: str | None) -> str:
-    if quantity not in OF_STATE and quantity not in OF_FRAME:
-        raise unknown("quantity", quantity, (*OF_STATE, *OF_FRAME))
+    known("quantity", quantity, (*OF_STATE, *OF_FRAME))
     if (frame is None) == (quantity not in OF_STATE):
         raise kt.ArgumentError(
             f"{quantity} is of {'the whole robot; expected no' if frame else 'a frame; expected'} --frame"

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state, position_names, vector
 from kinetree.cli.output import (
     PROBLEM,
@@ -53,9 +53,7 @@ def ik(
         str | None,
         typer.Option(metavar="FILE", help="A pose (4, 4) or many (…, 4, 4) instead: .npy, .npz or .json, - for stdin."),
     ] = None,
-    q0: Annotated[
-        str | None, typer.Option("--q0", metavar="STATE", help=f"Where to begin: {STATE_HELP}.", show_default=False)
-    ] = None,
+    q0: Annotated[str | None, state_option("--q0", f"Where to begin: {STATE_HELP}.", show_default=False)] = None,
     attempts: Annotated[int, typer.Option(help="Starts to try.")] = 300,
     json: JsonOption = False,
 ) -> None:

@@ -47,15 +47,19 @@ def frames_to_complete(context: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def robot_argument(help: str) -> Any:
+    """The argument ROBOT, for one or for several."""
+    return typer.Argument(metavar="ROBOT", help=help, show_default=False, autocompletion=robots_to_complete)
+
+
 RobotArgument: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="ROBOT",
-        help="Path of a URDF, xacro or MJCF file, a bundled name, or - for stdin.",
-        show_default=False,
-        autocompletion=robots_to_complete,
-    ),
+    str, robot_argument("Path of a URDF, xacro or MJCF file, a bundled name, or - for stdin.")
 ]
+
+
+def state_option(name: str, help: str, **options: Any) -> Any:
+    """An option for positions, velocities, accelerations or efforts."""
+    return typer.Option(name, metavar="STATE", help=help, **options)
 
 
 @dataclass(frozen=True)

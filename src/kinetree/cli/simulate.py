@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
 from kinetree.cli.motion import draw, energy, lost, outside, save
 from kinetree.cli.numbers import (
     STATE_HELP,
@@ -60,14 +60,10 @@ def simulate(
     loading: Loading,
     seconds: Annotated[float, typer.Option("--seconds", "-s", help="How long.")] = 2.0,
     dt: Annotated[float, typer.Option(help="Of a step, in s.")] = 1e-3,
-    q: Annotated[str | None, typer.Option("--q", metavar="STATE", help=f"Start: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Velocities at the start.")] = None,
-    tau: Annotated[
-        str | None, typer.Option("--tau", metavar="STATE", help="Efforts that are held all the time.")
-    ] = None,
-    hold: Annotated[
-        str | None, typer.Option("--hold", metavar="STATE", help="A posture that springs and dampers pull to.")
-    ] = None,
+    q: Annotated[str | None, state_option("--q", f"Start: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("--v", "Velocities at the start.")] = None,
+    tau: Annotated[str | None, state_option("--tau", "Efforts that are held all the time.")] = None,
+    hold: Annotated[str | None, state_option("--hold", "A posture that springs and dampers pull to.")] = None,
     frequency: Annotated[float, typer.Option(help="Of the springs of --hold, in rad/s.")] = 10.0,
     push: Annotated[
         list[str] | None,
@@ -158,10 +154,10 @@ def _steps(robot: kt.Robot, seconds: float, dt: float) -> int:
         raise typer.BadParameter(f"{dt:g}; expected a step no longer than --seconds, {seconds:g}", param_hint="--dt")
     if not robot.nv:
         raise kt.ArgumentError(f"{robot.name!r} has no joint that moves, so there is nothing to simulate")
-    most = MOST_NUMBERS / (robot.nq + 2 * robot.nv)
-    if seconds / dt > most:
+    limit = MOST_NUMBERS / (robot.nq + 2 * robot.nv)
+    if seconds / dt > limit:
         raise kt.ArgumentError(
-            f"{seconds:g} s in steps of {dt:g} s are {seconds / dt:.1g} steps; expected at most {most:.1g}"
+            f"{seconds:g} s in steps of {dt:g} s are {seconds / dt:.1g} steps; expected at most {limit:.1g}"
         )
     return round(seconds / dt)
 

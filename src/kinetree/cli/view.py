@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, frames_to_complete, robot_command, robots_to_complete
+from kinetree.cli.loading import Loading, frames_to_complete, robot_argument, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state
 from kinetree.cli.output import JsonOption, console, place_for, print_json, say, working
 
@@ -26,17 +26,12 @@ BLINK = 0.1
 def view(
     robots: Annotated[
         list[str],
-        typer.Argument(
-            metavar="ROBOT",
-            help="Paths of URDF, xacro or MJCF files, bundled names, or - for stdin; several stand side by side.",
-            show_default=False,
-            autocompletion=robots_to_complete,
+        robot_argument(
+            "Paths of URDF, xacro or MJCF files, bundled names, or - for stdin; several stand side by side."
         ),
     ],
     loading: Loading,
-    q: Annotated[
-        str | None, typer.Option("--q", metavar="STATE", help=f"Of a single robot: {STATE_HELP}.", show_default=False)
-    ] = None,
+    q: Annotated[str | None, state_option("--q", f"Of a single robot: {STATE_HELP}.", show_default=False)] = None,
     motion: Annotated[
         Path | None,
         typer.Option(

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from kinetree import linalg, ops
 from kinetree.algorithms.configuration import tangent_rates
 from kinetree.algorithms.joint_forces import dissipation
-from kinetree.base.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, number_that, read_fields
 from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.derivatives import gradient, jacobian
@@ -35,6 +35,7 @@ from kinetree.robot import Robot
 
 COINCIDENT = 1e-30
 """Ends of a spring whose squared distance [m²] is below have no direction between them, and the spring no force."""
+as_nonnegative = number_that(lambda x: 0.0 <= x < np.inf, "zero or more, and finite")
 
 
 @final
@@ -61,11 +62,7 @@ class Spring:
                 if not np.isfinite(point).all():
                     raise ArgumentError(f"{name} is {short(end)}; expected the name of a frame or three finite numbers")
                 object.__setattr__(self, name, tuple(point.tolist()))
-        for name in ("stiffness", "rest_length"):
-            value = as_number(name, getattr(self, name))
-            if not 0.0 <= value < np.inf:
-                raise ArgumentError(f"{name} is {value:g}; expected zero or more, and finite")
-            object.__setattr__(self, name, value)
+        read_fields(self, stiffness=as_nonnegative, rest_length=as_nonnegative)
 
     def energy(self, robot: Robot, q: Array) -> Scalar:
         """U of one state, also of a traced one [J]."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.geometry import convex_hull, surfaces
+from kinetree.geometry.ground import margin
 from kinetree.model.geometry import Color, Sphere
 from kinetree.ops import Array
 from kinetree.viewer.layers import Layer, bytes_of
@@ -65,7 +66,8 @@ class Support(Layer):
     def update(self, state: State) -> None:
         points = self.stage.ground.touching(state.q)
         self.polygon = convex_hull(points[:, :2])
-        self.inside = within(self.polygon, self.stage.robot.center_of_mass(state.q)[:2])
+        com = self.stage.robot.center_of_mass(state.q)[:2]
+        self.inside = len(self.polygon) > 2 and margin(self.polygon, com) >= 0.0
         color = INSIDE if self.inside else OUTSIDE
         for node in self.nodes:
             node.visible = self.visible and len(self.polygon) > 2
@@ -120,11 +122,3 @@ class Forces(Layer):
             if len(points):
                 self.node.points = points
             self.node.visible = self.visible and bool(len(points))
-
-
-def within(polygon: Array, point: Array) -> bool:
-    """Whether a point is inside a convex polygon, counter-clockwise, (k, 2)."""
-    if len(polygon) < 3:
-        return False
-    edges, to = np.roll(polygon, -1, axis=0) - polygon, point - polygon
-    return bool(np.all(edges[:, 0] * to[:, 1] - edges[:, 1] * to[:, 0] >= 0.0))

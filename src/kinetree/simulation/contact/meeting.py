@@ -24,14 +24,7 @@ from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, zeros
 from kinetree.simulation.contact.box_pair import POINTS, manifold
 from kinetree.simulation.contact.obstacles import Block, Obstacle
-from kinetree.simulation.contact.touch import (
-    RoundedShape,
-    Touch,
-    TouchingBox,
-    TouchingShape,
-    spheres_of,
-    touching_shapes,
-)
+from kinetree.simulation.contact.touch import RoundedShape, Touch, TouchingBox, TouchingShape, touching_shapes
 from kinetree.spatial.rotation import matrix_from_rpy
 
 FLAT = 1e-14
@@ -113,7 +106,7 @@ def _key(frame: str | None, size: Any, at: Any, axes: Any) -> tuple[str, ...]:
 def _against(shape: TouchingShape, obstacle: Obstacle) -> Sequence[Touch | TouchingBox]:
     """What of a shape meets an obstacle, once for every point."""
     if isinstance(shape, Touch) or not obstacle.has_edges:
-        return spheres_of(shape)
+        return shape.spheres
     if not isinstance(shape, TouchingBox) or not isinstance(obstacle, Block):
         kind, other = shape.kind if isinstance(shape, RoundedShape) else "Box", type(obstacle).__name__
         raise ArgumentError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from kinetree.base.arguments import as_count, read_fields
-from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.base.arguments import as_count, as_flag, read_fields
+from kinetree.errors import ArgumentError
 from kinetree.model.constraints import Contact, Loop
 from kinetree.robot import Robot
 from kinetree.simulation.contact.contact_model import ContactModel
@@ -45,10 +45,8 @@ class RigidContact(ContactModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        read_fields(self, restitution=as_share, correction=as_share)
+        read_fields(self, restitution=as_share, correction=as_share, stops=as_flag)
         object.__setattr__(self, "held", as_listed("held", self.held, (Contact, Loop), "kt.Contact or kt.Loop"))
-        if not isinstance(self.stops, bool):
-            raise ArgumentTypeError(f"stops is {short(self.stops)}; expected True or False")
         if as_count("sweeps", self.sweeps) == 0:
             raise ArgumentError("sweeps is 0; expected at least one")
 

@@ -8,14 +8,14 @@ spheres meet planes, and only those of spheres meet boxes, which have edges; box
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_number, read_fields
+from kinetree.base.arguments import as_constant, number_that, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from kinetree.model.tree import Model
@@ -50,6 +50,11 @@ class Touch:
         read_fields(self, at=as_triple, radius=as_nonnegative, axis=optional(as_direction))
         check_surface(self)
 
+    @property
+    def spheres(self) -> list[Touch]:
+        """What touches something flat: itself."""
+        return [self]
+
 
 @final
 @dataclass(frozen=True)
@@ -70,8 +75,8 @@ class TouchingBox:
     restitution: None = None
 
     @property
-    def corners(self) -> list[Touch]:
-        """All eight."""
+    def spheres(self) -> list[Touch]:
+        """All eight corners."""
         ends = product(*((-0.5 * side, 0.5 * side) for side in self.size))
         return [Touch(self.frame, np.array(self.at) + np.array(self.axes) @ np.array(end)) for end in ends]
 
@@ -125,22 +130,10 @@ def optional(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
     return lambda name, value: None if value is None else read(name, value)
 
 
-def _number_that(holds: Callable[[float], bool], expected: str) -> Callable[[str, object], float]:
-    """A reader of numbers with this property."""
-
-    def read(name: str, value: object) -> float:
-        number = as_number(name, value)
-        if not holds(number):
-            raise ArgumentError(f"{name} is {number:g}; expected {expected}")
-        return number
-
-    return read
-
-
-as_finite = _number_that(math.isfinite, "a finite number")
-as_nonnegative = _number_that(lambda x: 0.0 <= x < math.inf, "a finite number, not below 0")
-as_positive = _number_that(lambda x: 0.0 < x < math.inf, "a positive number")
-as_share = _number_that(lambda x: 0.0 <= x <= 1.0, "a number from 0 to 1")
+as_finite = number_that(math.isfinite, "a finite number")
+as_nonnegative = number_that(lambda x: 0.0 <= x < math.inf, "a finite number, not below 0")
+as_positive = number_that(lambda x: 0.0 < x < math.inf, "a positive number")
+as_share = number_that(lambda x: 0.0 <= x <= 1.0, "a number from 0 to 1")
 
 
 def touching_shapes(model: Model, touching: Iterable[str | Touch]) -> list[TouchingShape]:
@@ -158,22 +151,6 @@ def touching_shapes(model: Model, touching: Iterable[str | Touch]) -> list[Touch
         if model.frame(touch.frame).body == 0:
             raise ArgumentError(f"no joint moves {touch.frame!r}; expected a frame that can move")
     return found
-
-
-def touches(model: Model, touching: Iterable[str | Touch]) -> tuple[Touch, ...]:
-    """Spheres of all that may touch, as far as something flat is concerned."""
-    return tuple(sphere for shape in touching_shapes(model, touching) for sphere in spheres_of(shape))
-
-
-def spheres_of(shape: TouchingShape) -> Sequence[Touch]:
-    """Those that touch something flat."""
-    match shape:
-        case Touch():
-            return [shape]
-        case TouchingBox():
-            return shape.corners
-        case RoundedShape():
-            return shape.spheres
 
 
 def _of_frame(model: Model, name: str) -> list[TouchingShape]:

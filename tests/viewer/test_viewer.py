@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.geometry.ground import margin
+from kinetree.geometry.ground import margin, placed_shapes
 from kinetree.viewer import Viewer
 from kinetree.viewer.layers import ellipsoid
 from kinetree.viewer.motion import as_motion
@@ -150,10 +150,10 @@ def test_every_shape_is_placed_as_its_file_says(arm, viewer):
     viewer.q = q
     data, placed = model.createData(), shapes.createData()
     pin.updateGeometryPlacements(model, data, shapes, placed, q)
-    listed = viewer.first.layers["visual"].listed()
+    listed = placed_shapes(arm.model, "visual")
     assert len(listed) == len(placed.oMg) > 6
     world = [np.eye(4), *arm.poses(q)]
-    ours = np.array([world[body] @ pose for body, pose, _ in listed])
+    ours = np.array([world[frame.body] @ pose for frame, pose, _ in listed])
     theirs = np.array([each.homogeneous for each in placed.oMg])
     for pose in theirs:
         assert np.abs(ours - pose).max(axis=(1, 2)).min() < 1e-9
@@ -396,9 +396,9 @@ def test_forces_are_arrows_from_where_they_act():
         np.testing.assert_allclose(total, [0.0, 0.0, weight], atol=1e-2)
         for foot, arrow in zip(feet, arrows, strict=True):
             np.testing.assert_allclose(arrow[0], robot.frame(foot).pose(q)[:3, 3], atol=1e-6)
-        assert layer.node.visible
+        assert layer.nodes[0].visible
         viewer.q = q
-        assert not layer.node.visible, "another state, no forces"
+        assert not layer.nodes[0].visible, "another state, no forces"
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------

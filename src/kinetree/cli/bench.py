@@ -101,7 +101,7 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> Table:
 
 
 def _time(us: float | None) -> str:
-    """With three digits or so."""
+    """Microseconds with three digits or so."""
     if us is None:
         return "–"
     return f"{us:.3f}" if us < 1 else f"{us:.2f}" if us < 100 else f"{us:.0f}"

@@ -20,7 +20,6 @@ def check(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> N
     """
     loaded = loading.load(robot)
     facts = facts_of(loaded.robot, loaded.warnings)
-    unmentioned = [warning for warning in facts.warnings if not any(_says(warning, each) for each in facts.findings)]
     if json:
         content = {"name": facts.name, "findings": [asdict(finding) for finding in facts.findings]}
         print_json(content | {"warnings": facts.warnings})
@@ -28,7 +27,7 @@ def check(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> N
         out = console()
         for line in doubts(facts):
             out.print(line, soft_wrap=True)
-    if facts.findings or unmentioned:
+    if facts.findings or facts.warnings:
         raise typer.Exit(PROBLEM)
 
 

@@ -68,7 +68,9 @@ def contest(robot: kt.Robot, text: str, effort: Effort, advance: Advance, frame:
     """Compile, compare the results, then time everybody in turn; `text` is the robot's URDF, for the peers."""
     if robot.nv == 0:
         raise kt.ArgumentError(f"{robot.name!r} has no joint that moves, so there is nothing to measure")
-    frame = _tip(robot) if frame is None else robot.frame(frame).name
+    model = robot.model
+    tip = max(range(1, len(model.names)), key=lambda i: len(model.support(i)))
+    frame = model.names[tip] if frame is None else robot.frame(frame).name
     rng = np.random.default_rng(0)
     v, a, tau = rng.normal(size=(3, STATES, robot.nv))
     many: State = {"q": robot.random(rng, STATES), "v": v, "a": a, "tau": tau}
@@ -109,12 +111,6 @@ def contest(robot: kt.Robot, text: str, effort: Effort, advance: Advance, frame:
         batch=batch_rows,
         notes=notes,
     )
-
-
-def _tip(robot: kt.Robot) -> str:
-    """The body with the most joints between it and the root."""
-    model = robot.model
-    return model.names[max(range(1, len(model.names)), key=lambda i: len(model.support(i)))]
 
 
 def _ours(

@@ -64,7 +64,7 @@ def convert(
 
 
 def _given(robot: kt.Robot, kind: str, text: str | None, option: str, ours: bool) -> Array:
-    """In our conventions all that states may be; in those of others, numbers or files."""
+    """The given value: in our conventions all that states may be; in those of others, numbers or files."""
     if ours and kind == "q":
         return configuration(robot, text, option)
     if ours and kind in ("v", "a", "tau"):

@@ -47,7 +47,7 @@ WITHOUT_REFERENCE = ("pose", "body_regressor")
 
 
 def quantities_to_complete(incomplete: str) -> list[str]:
-    """Of robots and of frames."""
+    """Quantities of robots and of frames that begin so; for the shell."""
     return [name for name in (*OF_STATE, *OF_FRAME) if name.startswith(incomplete)]
 
 

@@ -27,6 +27,11 @@ from kinetree.cli.output import (
 BAR = 20
 """Columns of the longest bar."""
 NONE = "–"
+AXES = {
+    tuple(sign * (i == k) for i in range(3)): f"{mark}{letter}"
+    for k, letter in enumerate("xyz")
+    for sign, mark in ((1.0, ""), (-1.0, "-"))
+}
 
 
 @robot_command
@@ -123,11 +128,7 @@ def _axis(joint: Joint) -> str:
     """x, y or z where it is one of them."""
     if joint.axis is None:
         return ""
-    for k, letter in enumerate("xyz"):
-        for sign, word in ((1.0, letter), (-1.0, f"-{letter}")):
-            if joint.axis == [sign * (i == k) for i in range(3)]:
-                return word
-    return f"({', '.join(f'{x:.3g}' for x in joint.axis)})"
+    return AXES.get(tuple(joint.axis)) or f"({', '.join(f'{x:.3g}' for x in joint.axis)})"
 
 
 def _range(joint: Joint) -> str:
@@ -210,7 +211,7 @@ def _masses(facts: Robot) -> Table:
 
 
 def _bar(length: float) -> Text:
-    """In half columns; anything that is there shows."""
+    """A bar in half columns; anything that is there shows."""
     halves = max(round(2 * BAR * length), 1 if length else 0)
     return Text("━" * (halves // 2) + "╸" * (halves % 2), style="cyan")
 

@@ -32,7 +32,7 @@ class Call:
         return self.read(eval(last, names))
 
     def seconds(self, count: int) -> float:
-        """Of a loop that holds nothing but the statement."""
+        """Seconds of a loop that holds nothing but the statement."""
         return self._timer.timeit(count)
 
     @lazy

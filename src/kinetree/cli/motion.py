@@ -20,12 +20,12 @@ MOST_LINES = 14
 
 
 def lost(motion: Trajectory) -> float | None:
-    """When it was last well, if it did not stay so [s]."""
+    """The time [s] at which a motion that diverged was last well; None for others."""
     return float(motion.t[int(motion.steps)]) if motion.diverged else None
 
 
 def energy(robot: kt.Robot, motion: Trajectory, k: int) -> float:
-    """Kinetic and potential, at a step [J]."""
+    """Kinetic and potential energy at a step [J]."""
     return float(robot.kinetic_energy(motion.q[k], motion.v[k]) + robot.potential_energy(motion.q[k]))
 
 
@@ -36,7 +36,7 @@ def outside(robot: kt.Robot, motion: Trajectory) -> list[str]:
 
 
 def save(robot: kt.Robot, motion: Trajectory, path: Path) -> None:
-    """As .npz or .parquet, or as .csv with a line of titles."""
+    """Writes .npz or .parquet, or .csv with a line of titles."""
     if path.suffix.lower() != ".csv":
         motion.save(path)
         return
@@ -48,7 +48,7 @@ def save(robot: kt.Robot, motion: Trajectory, path: Path) -> None:
 
 
 def draw(robot: kt.Robot, motion: Trajectory, path: Path) -> None:
-    """Positions and velocities over time."""
+    """Draws positions and velocities over time."""
     from kinetree.plot.canvas import new_figure  # noqa: PLC0415 - other commands do without
 
     figure = new_figure((9, 6))

@@ -85,7 +85,7 @@ def _state(robot: kt.Robot, text: str, option: str, key: str, rest: Array) -> Ar
 
 
 def _no_place(name: str, places: Iterable[str]) -> kt.KinetreeError:
-    """That there is no coordinate of this name; or several, if it is that of a joint."""
+    """The error that there is no coordinate of this name; or several, if it is that of a joint."""
     several = [place for place in places if place.startswith(f"{name}[")]
     if several:
         return kt.ArgumentError(
@@ -104,12 +104,12 @@ def _places(robot: kt.Robot, size: int) -> Iterator[tuple[str, int]]:
 
 
 def coordinate_names(robot: kt.Robot) -> list[str]:
-    """Of every velocity."""
+    """The name of every velocity."""
     return [name for name, _ in _places(robot, -1)]
 
 
 def position_names(robot: kt.Robot) -> list[str]:
-    """Of every position."""
+    """The name of every position."""
     return [name for name, _ in _places(robot, robot.nq)]
 
 
@@ -201,7 +201,7 @@ def _table(text: str) -> dict[str, Array]:
 
 
 def fixed(value: float) -> str:
-    """With four digits after the point, or as a power of ten where that would be long."""
+    """The number with four digits after the point, or as a power of ten where that would be long."""
     return f"{value + 0.0:.4f}" if abs(value) < 1e6 or not math.isfinite(value) else f"{value:.4e}"
 
 

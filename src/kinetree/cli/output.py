@@ -106,7 +106,7 @@ def print_table(table: Table, out: Console) -> None:
 
 
 def say(word: str, sentence: str, style: str) -> None:
-    """A sentence on stderr."""
+    """Prints a sentence on stderr."""
     console_for_notes().print(Text.assemble((f"{word}: ", style), sentence))
 
 

@@ -147,7 +147,7 @@ def _positive(value: float, option: str) -> None:
 
 
 def _steps(robot: kt.Robot, seconds: float, dt: float) -> int:
-    """How many it takes; an error where none would, or more than fit in memory."""
+    """The number of steps; an error where there would be none, or more than fit in memory."""
     _positive(seconds, "--seconds")
     _positive(dt, "--dt")
     if dt > seconds:
@@ -163,7 +163,7 @@ def _steps(robot: kt.Robot, seconds: float, dt: float) -> int:
 
 
 def _lifted(robot: kt.Robot, contact: RigidContact, q: Array) -> Array:
-    """Up so far that nothing is in the floor, where the base floats."""
+    """q with a floating base moved up until nothing is in the floor."""
     inside = -float(contact.gaps(robot, q).min())
     base = robot.model.floating_base
     if base is None or inside <= 0.0:

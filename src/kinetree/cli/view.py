@@ -106,7 +106,7 @@ def _announce(viewer: Viewer, names: list[str], json: bool) -> None:
 
 
 def _serve(viewer: Viewer, seconds: float | None, once: bool) -> None:
-    """Until the time is over, the visitor has gone, or Ctrl-C."""
+    """Serves until the time is over, the visitor has gone, or Ctrl-C."""
     end = None if seconds is None else time.monotonic() + seconds
     visited = False
     while end is None or time.monotonic() < end:

@@ -47,7 +47,7 @@ def read_mesh(path: str) -> list[Surface]:
 
 
 def _reason(suffix: str, problem: Exception) -> str:
-    """Whatever happened, in a sentence; COLLADA has a package of its own."""
+    """The reason of a failure in a sentence; COLLADA has a package of its own."""
     if isinstance(problem, KinetreeError):
         return str(problem)
     if suffix == ".dae" and isinstance(problem, ModuleNotFoundError):

@@ -45,7 +45,7 @@ class Ground:
         return world
 
     def height(self, q: Array) -> float:
-        """Of the lowest point of what moves [m]; infinite where nothing does."""
+        """The height of the lowest point of what moves [m]; infinite where nothing does."""
         moving = np.isin(self.bodies, self.robot.model.moving)
         return float(self.lowest(q)[moving, 2].min(initial=np.inf))
 
@@ -93,7 +93,7 @@ def placed_shapes(model: Model, kind: str) -> list[tuple[FramePlacement, Array, 
 
 
 def _corners(robot: Robot, names: set[str] | None) -> Iterable[tuple[int, Array, float]]:
-    """For every shape the body it is on, points whose hull it is in that body's frame, and a radius around them."""
+    """The body of every shape, points whose hull it is in that body's frame, and a radius around them."""
     for frame, pose, geometry in placed_shapes(robot.model, "collision") or placed_shapes(robot.model, "visual"):
         if not isinstance(geometry.shape, Plane) and (names is None or frame.name in names):
             local, radius = _extreme(geometry)
@@ -101,7 +101,7 @@ def _corners(robot: Robot, names: set[str] | None) -> Iterable[tuple[int, Array,
 
 
 def margin(polygon: Array, point: Array) -> float:
-    """How far a point is from the edges of a convex polygon, counter-clockwise (k, 2) [m]; negative outside."""
+    """The distance of a point to the edges of a convex polygon, counter-clockwise (k, 2) [m]; negative outside."""
     if len(polygon) < 3:
         return -float(np.min(np.linalg.norm(polygon - point, axis=1))) if len(polygon) else -np.inf
     edges = np.roll(polygon, -1, axis=0) - polygon

@@ -11,6 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -185,23 +186,15 @@ def _check_collada(root: Element) -> None:
 def _check_instances(inside: dict[str, list[str]], bytes_of: dict[str, int]) -> None:
     """Counts nodes and bytes from the leaves on; a node that contains itself is refused."""
     counted: dict[str, tuple[int, int]] = {name: (1, size) for name, size in bytes_of.items()}
-    opened: set[str] = set()
-    stack = [""]
-    while stack:
-        name = stack[-1]
-        if name in counted:
-            stack.pop()
-        elif name in opened:
-            parts = [counted.get(part, (1, 0)) for part in inside.get(name, ())]
+    try:
+        nodes_of = {name: parts for name, parts in inside.items() if name not in counted}
+        leaves_first = list(TopologicalSorter(nodes_of).static_order())
+    except CycleError as problem:
+        raise ValueError(f"its node {problem.args[1][0]!r} contains itself") from None
+    for name in leaves_first:
+        if name not in counted:
+            parts = [counted[part] for part in inside.get(name, ())]
             nodes, size = 1 + sum(count for count, _ in parts), sum(size for _, size in parts)
             if nodes > MOST_NODES or size > MOST_TEXT:
                 raise TooLargeError(f"its scene has {nodes} nodes and {size >> 20} MB of meshes, counted as placed")
             counted[name] = nodes, size
-            opened.discard(name)
-            stack.pop()
-        else:
-            opened.add(name)
-            for part in inside.get(name, ()):
-                if part in opened:
-                    raise ValueError(f"its node {part!r} contains itself")
-                stack.append(part)

@@ -50,7 +50,7 @@ def as_points(points: ArrayLike) -> Array:
 
 
 def as_names(argument: str, names: Any) -> list[str]:
-    """Several, or one."""
+    """One name or several, as a list."""
     if isinstance(names, str):
         return [names]
     if not isinstance(names, Iterable):

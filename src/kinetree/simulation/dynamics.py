@@ -51,5 +51,5 @@ Surroundings = ContactEnvironment
 
 
 def own_dynamics(robot: Robot) -> Dynamics:
-    """Those of the robot alone: M v̇ + C v + G = τ."""
+    """The dynamics of the robot alone: M v̇ + C v + G = τ."""
     return Dynamics(robot.forward_dynamics)

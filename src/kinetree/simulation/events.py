@@ -59,7 +59,7 @@ class Event:
         return found
 
     def after(self, robot: Robot, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """q and v behind it."""
+        """q and v after the event."""
         if self.effect is None:
             return q, v
         pair = _called(self.effect, robot, q, v, np.asarray(t))
@@ -83,7 +83,7 @@ def _called(law: Law, robot: Robot, q: Array, v: Array, t: Array) -> Any:
 
 
 def as_events(events: Any) -> tuple[Event, ...]:
-    """One event or several."""
+    """One event or several, as a tuple."""
     listed = (events,) if isinstance(events, Event) else tuple(events) if isinstance(events, Iterable) else (events,)
     for event in listed:
         if not isinstance(event, Event):

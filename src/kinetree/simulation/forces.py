@@ -47,7 +47,7 @@ class LimitStops:
         read_fields(self, stiffness=as_nonnegative, damping=as_nonnegative, width=above_zero)
 
     def efforts(self, robot: Robot, q: Array, v: Array, t: Scalar) -> Array:
-        """(nv,) [N m or N]."""
+        """The efforts of all stops, (nv,) [N m or N]."""
         tau = ops.zeros(robot.nv, q, v)
         lower, upper = robot.limits.lower, robot.limits.upper
         for joint in robot.model.owners:
@@ -83,7 +83,7 @@ def as_forces(robot: Robot, forces: Any) -> tuple[Any, ...]:
 
 
 def efforts_of(robot: Robot, forces: tuple[Any, ...], q: Array, v: Array, t: Scalar) -> Array | None:
-    """Of all of them together, (nv,); None if there are none."""
+    """The efforts of all forces together, (nv,); None if there are none."""
     total: Any = None
     springs = tuple(force for force in forces if isinstance(force, Spring))
     if springs:

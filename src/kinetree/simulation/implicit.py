@@ -68,7 +68,7 @@ LAGRANGIAN: Law = compile(lambda robot, q, v: robot.kinetic_energy(q, v) - robot
 
 
 def variational(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Array]:
-    """Of order two, by the discrete principle of least action (Marsden and West 2001), on the manifold.
+    """A step of order two, by the discrete principle of least action (Marsden and West 2001), on the manifold.
 
     The action of a step is dt L(q̄, ξ/dt) at its middle, q₀ = q̄ ⊕ -ξ/2 and q₁ = q̄ ⊕ ξ/2. That it is stationary says,
     for momenta p = M v, efforts f that do not come from energies, and with x = ξ/2,

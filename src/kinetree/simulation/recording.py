@@ -62,15 +62,15 @@ class Recording:
 
     @lazy
     def center_of_mass(self) -> Array:
-        """(n, 3) [m]."""
+        """The centre of mass, (n, 3) [m]."""
         return self.robot.center_of_mass(self.q)
 
     def poses(self, frame: str) -> Array:
-        """Of a frame, (n, 4, 4)."""
+        """The poses of a frame, (n, 4, 4)."""
         return self.robot.frame(frame).pose(self.q)
 
     def force(self, frame: str) -> Array:
-        """That of one frame that feels, (n, 6)."""
+        """The force on one frame that feels, (n, 6)."""
         if frame not in self.forces:
             raise unknown("frame that feels", frame, self.forces)
         return self.forces[frame]

@@ -17,8 +17,7 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, o
 from kinetree.functions.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
-from kinetree.simulation.adaptive_rollout import Adaptive, check_adaptive
-from kinetree.simulation.divergence import warn_of
+from kinetree.simulation.adaptive_rollout import Adaptive, check_adaptive, warn_of
 from kinetree.simulation.dynamics import ContactEnvironment, Dynamics, own_dynamics
 from kinetree.simulation.efforts import as_efforts, finite
 from kinetree.simulation.events import as_events

@@ -79,11 +79,11 @@ class Arc(ProfiledMotion):
 
     @property
     def length(self) -> float:
-        """Of the way [m]."""
+        """The length of the arc [m]."""
         return float(abs(self.angle) * np.linalg.norm(np.cross(self.axis, self.start - self.center)))
 
     def at(self, t: Any) -> PointState:
-        """On the circle at the angle s · angle."""
+        """The state on the circle, at the angle s · angle."""
         s, rate, second = self.timed(t)
         arm = self.start - self.center
         middle = self.center + self.axis * (self.axis @ arm)
@@ -122,7 +122,7 @@ class Polynomial(Trajectory):
         return Polynomial(np.linalg.solve(np.array(rows), np.array(known)), T)
 
     def at(self, t: Any) -> PointState:
-        """By Horner's rule, each derivative from its own coefficients."""
+        """The state by Horner's rule, each derivative from its own coefficients."""
         c: Array = self.coefficients
         states = []
         for _ in range(3):

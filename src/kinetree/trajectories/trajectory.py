@@ -107,7 +107,7 @@ class Sequence(Trajectory):
         return state
 
     def _numbers(self, t: Array, starts: Array) -> Any:
-        """Of many times, each piece computes only its own."""
+        """The states at many times; each piece computes only its own."""
         which = np.searchsorted(starts[1:-1], t, side="right")
         first = self.pieces[0].at(0.0)
         state = type(first)(*(np.empty(t.shape + np.shape(part)) for part in first))

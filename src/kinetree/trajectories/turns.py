@@ -33,7 +33,7 @@ class Turn(ProfiledMotion):
 
     @property
     def angle(self) -> Any:
-        """By which it turns in all [rad]."""
+        """The angle of the whole turn [rad]."""
         return norm(self._vector)
 
     @property
@@ -41,7 +41,7 @@ class Turn(ProfiledMotion):
         return rotation_error(self.end, self.start)
 
     def at(self, t: Any) -> TurnState:
-        """By Rodrigues' formula."""
+        """The rotation by Rodrigues' formula, and its rates."""
         s, rate, second = self.timed(t)
         w = self._vector
         angle = norm(w)

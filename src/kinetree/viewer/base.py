@@ -21,7 +21,7 @@ class BaseGizmo:
         self.gizmo: Any = None
 
     def show(self, visible: bool) -> None:
-        """Or hide."""
+        """Shows or hides the gizmo."""
         if not visible:
             if self.gizmo is not None:
                 self.gizmo.visible = False
@@ -49,7 +49,7 @@ class BaseGizmo:
         self.shown.move_to(q)
 
     def update(self) -> None:
-        """To where the base is."""
+        """Moves the gizmo to where the base is."""
         if self.gizmo is not None and self.gizmo.visible:
             q = self.shown.stage.state.q
             self.gizmo.position = q[self.base.iq : self.base.iq + 3]

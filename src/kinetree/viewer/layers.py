@@ -42,7 +42,7 @@ class Layer(ABC):
         return True
 
     def show(self, visible: bool = True) -> None:
-        """Or hide."""
+        """Shows or hides the layer."""
         if visible and not self._made:
             self._made = True
             self.make()
@@ -61,7 +61,7 @@ class Layer(ABC):
         return None
 
     def add(self, path: str, surface: Surface, color: Color, pose: Array) -> None:
-        """A surface as a node."""
+        """Adds a surface as a node."""
         place: dict[str, Any] = {"position": pose[:3, 3], "wxyz": wxyz(pose[:3, :3])}
         if surface.textured is not None:
             self.nodes.append(self.stage.scene.add_mesh_trimesh(path, surface.textured, **place))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kinetree.geometry import convex_hull, surfaces
@@ -90,13 +88,12 @@ class Forces(Layer):
         super().__init__(stage)
         weight = stage.robot.mass * float(np.linalg.norm(stage.robot.gravity))
         self.metres_per_newton = 0.4 * stage.size / weight if weight > 0.0 else 0.01
-        self.node: Any = None
 
     def make(self) -> None:
-        pass
+        """The arrows are made with the first force."""
 
     def arrows(self, state: State) -> Array:
-        """From where a force acts to the tip, (n, 2, 3) [m]."""
+        """Arrows from where each force acts to its tip, (n, 2, 3) [m]."""
         found = []
         for frame, wrench in state.wrenches.items():
             force = np.asarray(wrench, dtype=float)[:3]
@@ -108,8 +105,8 @@ class Forces(Layer):
     def update(self, state: State) -> None:
         points = self.arrows(state)
         thick = 0.006 * self.stage.size
-        if self.node is None and len(points):
-            self.node = self.stage.scene.add_arrows(
+        if not self.nodes and len(points):
+            arrows = self.stage.scene.add_arrows(
                 f"{self.stage.root}/forces",
                 points,
                 bytes_of(FORCE),
@@ -117,8 +114,8 @@ class Forces(Layer):
                 head_radius=2.2 * thick,
                 head_length=4.5 * thick,
             )
-            self.nodes = [self.node]
-        elif self.node is not None:
+            self.nodes = [arrows]
+        for node in self.nodes:
             if len(points):
-                self.node.points = points
-            self.node.visible = self.visible and bool(len(points))
+                node.points = points
+            node.visible = self.visible and bool(len(points))

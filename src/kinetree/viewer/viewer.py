@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from kinetree.base.arguments import as_number
 from kinetree.base.files import replaced, write_text
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, known, one_of, short
-from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.viewer import server as web
@@ -68,7 +67,7 @@ class Viewer:
         self.lock, self._wake, self._closed = threading.RLock(), threading.Event(), threading.Event()
         self.server, self._access = web.start(host, port, title or ", ".join(named))
         try:
-            self.robots = _staged(self.server, named, q, contacts, show, self.lock, self._wake)
+            self.robots = self._staged(named, q, contacts, show)
             frame_scene(self.server, self._stages, self._light)
             self.panels = self._panels()
         except BaseException:
@@ -186,7 +185,7 @@ class Viewer:
     # -- until when --------------------------------------------------------------------------------------------
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until it is closed, or so many seconds; whether it is. Control-C closes it."""
+        """Waits until it is closed, or so many seconds; whether it is. Control-C closes it."""
         try:
             return self._closed.wait(timeout)
         except KeyboardInterrupt:
@@ -209,6 +208,29 @@ class Viewer:
         self.close()
 
     # -- inside ------------------------------------------------------------------------------------------------
+
+    def _staged(self, named: Mapping[str, Robot], q: Any, contacts: Any, show: Any) -> dict[str, ShownRobot]:
+        """Every robot on its stage, side by side along y."""
+        count = len(named)
+        configurations = [q] if count == 1 else [None] * count if q is None else list(q)
+        held: list[Any] = [contacts] if count == 1 else list(contacts) or [()] * count
+        for argument, values in (("q", configurations), ("contacts", held)):
+            if len(values) != count:
+                raise ArgumentError(f"{argument} has {len(values)} entries; expected one for each of {count} robots")
+        robots: dict[str, ShownRobot] = {}
+        options: dict[str, Any] = {"show": show, "lock": self.lock, "wake": self._wake}
+        edge = 0.0
+        for (name, robot), at, stands in zip(named.items(), configurations, held, strict=True):
+            shown = ShownRobot(self.server, robot, name, q=at, contacts=stands, **options)
+            low, high = (float(corner[1]) for corner in shown.stage.extent())
+            if robots:
+                gap = APART * max(high - low, 0.5)
+                shown.stage.base.position = (0.0, edge + gap - low, 0.0)
+                edge += gap + (high - low)
+            else:
+                edge = high
+            robots[name] = shown
+        return robots
 
     def _panels(self) -> list[Panel]:
         """A tab for every robot, and one for what is shown."""
@@ -283,7 +305,7 @@ def on_white(pixels: Array) -> Array:
 
 
 def _named(robots: Robots) -> dict[str, Robot]:
-    """By names that differ."""
+    """The robots by names that differ."""
     several = (robots,) if isinstance(robots, Robot) else robots
     if not isinstance(several, (Sequence, Mapping)):
         raise ArgumentTypeError(f"robots is {short(robots)}; expected robots, such as kt.load gives")
@@ -298,34 +320,3 @@ def _named(robots: Robots) -> dict[str, Robot]:
     if not named:
         raise ArgumentError("robots is empty; expected at least one")
     return named
-
-
-def _staged(
-    server: Any,
-    named: Mapping[str, Robot],
-    q: Any,
-    contacts: Iterable[str | Contact] | Sequence[Iterable[str | Contact]],
-    show: Iterable[str] | None,
-    lock: threading.RLock,
-    wake: threading.Event,
-) -> dict[str, ShownRobot]:
-    """Every robot on its stage, side by side along y."""
-    count = len(named)
-    configurations = [q] if count == 1 else [None] * count if q is None else list(q)
-    held: list[Any] = [contacts] if count == 1 else list(contacts) or [()] * count
-    for argument, values in (("q", configurations), ("contacts", held)):
-        if len(values) != count:
-            raise ArgumentError(f"{argument} has {len(values)} entries; expected one for each of {count} robots")
-    robots: dict[str, ShownRobot] = {}
-    edge = 0.0
-    for (name, robot), at, stands in zip(named.items(), configurations, held, strict=True):
-        shown = ShownRobot(server, robot, name, q=at, contacts=stands, show=show, lock=lock, wake=wake)
-        low, high = shown.stage.extent()
-        if robots:
-            gap = APART * max(float(high[1] - low[1]), 0.5)
-            shown.stage.base.position = (0.0, edge + gap - float(low[1]), 0.0)
-            edge += gap + float(high[1] - low[1])
-        else:
-            edge = float(high[1])
-        robots[name] = shown
-    return robots

@@ -19,7 +19,7 @@ MUCH = 10.0
 
 
 def seconds(call: Callable[..., Any], arguments: tuple[Any, ...], count: int, runs: int = 5) -> float:
-    """Of one call, the best of some runs."""
+    """Seconds of one call, the best of some runs."""
     given = {"call": call, "arguments": arguments}
     return min(timeit.repeat("call(*arguments)", number=count, repeat=runs, globals=given)) / count
 

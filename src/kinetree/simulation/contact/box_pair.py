@@ -63,7 +63,7 @@ class _Point(NamedTuple):
 
 
 def manifold(R: Array, t: Array, a: Sequence[float], b: Sequence[float]) -> Manifold:
-    """Of box A with half sides a, centre t and axes the columns of R, all in the axes of box B with half sides b."""
+    """The contacts of box A with box B: half sides a and b, centre t and axes (columns of R) of A in the axes of B."""
     shortest, far = min(*a, *b), 2.0 * float(np.linalg.norm(a) + np.linalg.norm(b))
     face, edge = _faces(R, t, a, b, PREFERENCE * shortest), _edges(R, t, a, b)
     by_edge = ops.less(face.separation + PREFERENCE * shortest, edge.separation)
@@ -228,7 +228,7 @@ def _turned(rows: Array, axis: Sequence[Any]) -> list[Any]:
 
 
 def _edge_points(centre: Array, p: Array, s: Array, hu: Scalar, hv: Scalar) -> list[_Point]:
-    """Of the four edges of a parallelogram centre ± p ± s, the two ends of what lies over the rectangle."""
+    """The two ends of what lies over the rectangle, of each of the four edges of a parallelogram centre ± p ± s."""
     points = []
     for begin, along in ((-p - s, 2.0 * p), (p - s, 2.0 * s), (p + s, -2.0 * p), (s - p, -2.0 * s)):
         enter, leave, begin = 0.0, 1.0, centre + begin

@@ -29,9 +29,8 @@ from kinetree.functions.law import compile
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross
 from kinetree.robot import Robot
-from kinetree.simulation.contact.contact_model import ContactModel
+from kinetree.simulation.contact.contact_model import FORCES, GAPS, ContactModel, labels
 from kinetree.simulation.contact.meeting import Meetings
-from kinetree.simulation.contact.recorded import FORCES, GAPS, labels
 from kinetree.simulation.contact.touch import as_nonnegative, as_positive
 from kinetree.simulation.dynamics import Dynamics
 from kinetree.spatial import Force
@@ -59,7 +58,7 @@ class CompliantContact(ContactModel):
         read_fields(self, stiffness=as_positive, dissipation=as_nonnegative, slip_speed=as_positive)
 
     def dynamics(self, robot: Robot) -> Dynamics:
-        """Of a robot with these contacts."""
+        """The dynamics of a robot with these contacts."""
         found = self.pairs(robot)
 
         def acceleration(q: Array, v: Array, tau: Array) -> Array:
@@ -73,7 +72,7 @@ class CompliantContact(ContactModel):
         return Dynamics(acceleration, key=(self,), observed=observed, labels=labels(robot, found))
 
     def forces(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
-        """On the robot at every contact, in world axes, (…, n, 3) [N]."""
+        """The forces on the robot at every contact, in world axes, (…, n, 3) [N]."""
         forces: Array = _forces(self)(robot, q, v)
         return forces
 
@@ -103,7 +102,7 @@ def _forces(contact: CompliantContact) -> Any:
 
 
 def compliant_forces(meetings: Meetings, v: Array, rules: CompliantContact) -> Array:
-    """In the axes of each contact, (3 n,) [N]."""
+    """The contact forces in the axes of each contact, (3 n,) [N]."""
     u, forces = meetings.J @ v, []
     for k, pair in enumerate(meetings.pairs):
         slip, rate = u[3 * k : 3 * k + 2], u[3 * k + 2]

@@ -1,8 +1,9 @@
-"""What all contact models share: what can touch what, and where it is."""
+"""What all contact models share: what can touch what, where it is, and what rollouts can record of it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,8 +17,12 @@ from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.contact.meeting import Meetings, Pair, pairs
 from kinetree.simulation.contact.obstacles import Ground, Obstacle
+from kinetree.simulation.contact.stops import Stop
 from kinetree.simulation.contact.touch import Touch, as_listed, as_nonnegative
 from kinetree.simulation.dynamics import Dynamics
+from kinetree.simulation.labels import Labels, labels_of
+
+FORCES, GAPS, RESIDUAL, STOPS = "contact_forces", "contact_gaps", "contact_residual", "stop_efforts"
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class ContactModel(ABC):
 
     @abstractmethod
     def dynamics(self, robot: Robot) -> Dynamics:
-        """Of a robot with these contacts, for rollouts."""
+        """The dynamics of a robot with these contacts, for rollouts."""
 
     def pairs(self, robot: Robot) -> tuple[Pair, ...]:
         """What may touch what, in the order of gaps and forces."""
@@ -65,3 +70,24 @@ def _gaps(contact: ContactModel) -> Any:
         return Meetings(robot.model, contact.pairs(robot), q).gaps
 
     return contact_gaps
+
+
+def _pair_names(pairs: tuple[Pair, ...]) -> list[str]:
+    """The name of the frame that touches, followed by a number from 1 where it does so more than once."""
+    total, seen, names = Counter(pair.name for pair in pairs), Counter[str](), []
+    for pair in pairs:
+        seen[pair.name] += 1
+        names.append(pair.name if total[pair.name] == 1 else f"{pair.name}.{seen[pair.name]}")
+    return names
+
+
+def labels(robot: Robot, pairs: tuple[Pair, ...], stops: tuple[Stop, ...] = ()) -> dict[str, Labels]:
+    """Names and units of the entries of everything that can be recorded."""
+    names = _pair_names(pairs)
+    efforts = labels_of(robot, "tau")
+    return {
+        FORCES: [(f"{name}.{axis}", "N") for name in names for axis in "xyz"],
+        GAPS: [(name, "m") for name in names],
+        RESIDUAL: [(RESIDUAL, "m/s")],
+        STOPS: [efforts[stop.iv] for stop in stops],
+    }

@@ -96,7 +96,7 @@ class _OneContact(ABC):
 
     @abstractmethod
     def error(self, u: Array, p: Array) -> Scalar:
-        """By what a step of projected gradient would change u [m/s]."""
+        """The change of u by a step of projected gradient [m/s]."""
 
     def normal(self, u: Array, p: Array) -> Scalar:
         """The normal impulse after which u_n is zero, or none if that would pull."""

@@ -44,7 +44,7 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """Of the frame that touches."""
+        """The name of the frame that touches."""
         return self.touch.frame
 
     @property
@@ -71,7 +71,7 @@ def pairs(
 def _combinations(
     model: Model, touching: Iterable[str | Touch], obstacles: Iterable[Obstacle]
 ) -> list[tuple[TouchingShape, Obstacle]]:
-    """Of different bodies, in the order of obstacles, and for each of what touches."""
+    """Shapes and obstacles of different bodies, in the order of obstacles, and for each in that of shapes."""
     found = []
     shapes = touching_shapes(model, touching)
     for obstacle in obstacles:
@@ -159,7 +159,7 @@ class Meetings:
 
     @lazy
     def gaps(self) -> Array:
-        """(n,) [m]."""
+        """The gaps of all pairs, (n,) [m]."""
         return np.array([meeting.gap for meeting in self.each])
 
     @lazy
@@ -230,7 +230,7 @@ class Meetings:
         return [Meeting(gap, centre + to_common @ (point - t), *axes) for gap, point in zip(gaps, points, strict=True)]
 
     def _carrier(self, obstacle: Obstacle) -> tuple[Array, Callable[[Array], Array]]:
-        """From the axes of what carries an obstacle to the common ones, (3, 3), and from common to its coordinates."""
+        """The rotation from an obstacle's carrier to common axes, (3, 3), and the map from these to its own."""
         if obstacle.frame is None:
             return self.common.R, self._in_world
         carrier = self.model.frame(obstacle.frame)
@@ -245,7 +245,7 @@ class Meetings:
 
 
 def _deepest(centre: Array, radius: float, axis: Array, normal: Array) -> Array:
-    """Of a circle, the point that lies furthest against a normal; its centre where it lies flat."""
+    """The point of a circle that lies furthest against a normal; its centre where it lies flat."""
     across = normal - (normal @ axis) * axis
     return centre - radius * across * ops.divide(1.0, ops.sqrt(across @ across + FLAT))
 

@@ -9,9 +9,8 @@ from kinetree.base.arguments import as_count, as_flag, read_fields
 from kinetree.errors import ArgumentError
 from kinetree.model.constraints import Contact, Loop
 from kinetree.robot import Robot
-from kinetree.simulation.contact.contact_model import ContactModel
+from kinetree.simulation.contact.contact_model import ContactModel, labels
 from kinetree.simulation.contact.meeting import Pair, pairs
-from kinetree.simulation.contact.recorded import labels
 from kinetree.simulation.contact.stops import stops_of
 from kinetree.simulation.contact.time_stepping import PUSHING_OUT, TimeStepping
 from kinetree.simulation.contact.touch import as_listed, as_share
@@ -57,7 +56,7 @@ class RigidContact(ContactModel):
         return pairs(robot.model, self.touching, self.obstacles, self.friction, self.restitution)
 
     def dynamics(self, robot: Robot) -> Dynamics:
-        """Of a robot with these contacts."""
+        """The dynamics of a robot with these contacts."""
         held = robot.constrained(self.held).equations if self.held else None
         stops = stops_of(robot.model) if self.stops else ()
         found = self.pairs(robot)

@@ -38,12 +38,12 @@ from kinetree.linalg import unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
 from kinetree.ops import Array
+from kinetree.simulation.contact.contact_model import FORCES, GAPS, RESIDUAL, STOPS
 from kinetree.simulation.contact.coupling import Place
 from kinetree.simulation.contact.free_bodies import in_new_axes, straight_acceleration, straight_step
 from kinetree.simulation.contact.gauss_seidel import ContactProblem
 from kinetree.simulation.contact.load_sharing import repeated
 from kinetree.simulation.contact.meeting import Meetings, Pair
-from kinetree.simulation.contact.recorded import FORCES, GAPS, RESIDUAL, STOPS
 from kinetree.simulation.contact.stops import Stop, columns_of, stop_rows
 
 PUSHING_OUT = 8
@@ -133,21 +133,17 @@ class TimeStepping:
 
     def _places(self, meetings: Meetings) -> list[Place]:
         """Three rows for every pair, then one for every stop."""
-        columns = [meetings.columns(pair) for pair in self.pairs] + [
-            columns_of(self.model, stop) for stop in self.stops
-        ]
+        columns = [meetings.columns(pair) for pair in self.pairs]
+        columns += [columns_of(self.model, stop) for stop in self.stops]
         if self.held is not None or self.model.has_mimics:  # they carry what happens on one branch to others
             columns = [np.arange(self.model.nv)] * len(columns)
-        places, start = [], 0
-        for k, entries in enumerate(columns):
-            end = start + (3 if k < len(self.pairs) else 1)
-            places.append(Place(slice(start, end), entries))
-            start = end
-        return places
+        ends = np.cumsum([3] * len(self.pairs) + [1] * len(self.stops)).tolist()
+        return [Place(slice(a, b), entries) for a, b, entries in zip([0, *ends], ends, columns, strict=False)]
 
     def _pushed_out(self, delassus: DelassusOperator, normal: list[Place], gaps: Array) -> Array:
         """The step that takes back a share β of what is inside, (nv,)."""
-        wanted, rows = ops.zeros(delassus.Y.shape[1], delassus.Y), [at.rows.start for at in normal]
+        rows = [at.rows.start for at in normal]
+        wanted = ops.zeros(delassus.Y.shape[1], delassus.Y)
         for row, gap in zip(rows, gaps, strict=True):
             wanted[row] = -ops.maximum(-self.correction * gap, 0.0)
         problem = ContactProblem(delassus, normal, wanted, [None] * len(normal))

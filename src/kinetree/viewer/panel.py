@@ -12,24 +12,15 @@ from kinetree.viewer.base import BaseGizmo
 from kinetree.viewer.shown import ShownRobot, standing
 from kinetree.viewer.sliders import by_user, sliders
 
-LABELS = {
-    "visual": "Visual",
-    "collision": "Collision",
-    "skeleton": "Skeleton",
-    "frames": "Frames",
-    "names": "Names",
-    "com": "Centre of mass",
-    "support": "Support",
-    "inertia": "Inertia",
-    "forces": "Forces",
-}
+LABELS = {"com": "Centre of mass"}
+"""Of layers that the page does not call by their names."""
 SPEEDS = ("0.1×", "0.25×", "0.5×", "1×", "2×", "4×")
 NO_TARGET = "none"
 NOTE = '<div style="font-size:.8em;padding:0 1em .5em;opacity:.8">{}</div>'
 
 
 class Panel:
-    """Controls that change a robot, and follow when it changes by itself."""
+    """Controls that change a robot, and follow when something else changes it."""
 
     def __init__(self, shown: ShownRobot, moving: Any, looks: Any) -> None:
         """Adds them to two containers: what moves the robot, and what is shown of it."""
@@ -93,7 +84,7 @@ class Panel:
         self.boxes = {}
         for name, layer in self.shown.layers.items():
             if layer.has_something:
-                self.boxes[name] = self.gui.add_checkbox(LABELS[name], layer.visible)
+                self.boxes[name] = self.gui.add_checkbox(LABELS.get(name, name.capitalize()), layer.visible)
                 self.boxes[name].on_update(by_user(partial(self._toggle, name)))
 
     def _toggle(self, name: str) -> None:

@@ -309,12 +309,12 @@ def _named(robots: Robots) -> dict[str, Robot]:
     several = (robots,) if isinstance(robots, Robot) else robots
     if not isinstance(several, (Sequence, Mapping)):
         raise ArgumentTypeError(f"robots is {short(robots)}; expected robots, such as kt.load gives")
-    for robot in several.values() if isinstance(several, Mapping) else several:
+    listed = several.items() if isinstance(several, Mapping) else [(None, robot) for robot in several]
+    named: dict[str, Robot] = {}
+    for given, robot in listed:
         if not isinstance(robot, Robot):
             raise ArgumentTypeError(f"robots has {short(robot)}; expected robots, such as kt.load gives")
-    listed = several.items() if isinstance(several, Mapping) else [(robot.name, robot) for robot in several]
-    named: dict[str, Robot] = {}
-    for name, robot in listed:
+        name = robot.name if given is None else given
         count = sum(other == name or other.startswith(f"{name} ") for other in named)
         named[f"{name} {count + 1}" if count else name] = robot
     if not named:

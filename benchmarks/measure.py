@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kinetree.cli import measure
+
 RESULTS = Path(__file__).parent / "results"
 Name = TypeVar("Name", bound=Hashable)
 
@@ -44,22 +46,9 @@ def best_times(contenders: dict[str, Callable[[], object]], repeats: int = 20, l
     return best
 
 
-def best_loops(
-    contenders: Mapping[Name, Callable[[int], float]], repeats: int = 60, least: float = 0.004
-) -> dict[Name, float]:
-    """As `best_times`, of contenders that run their own loop: each takes a count and returns the seconds of all turns.
-
-    Many short runs rather than few long ones: on a busy machine some of them have it to themselves.
-    """
-    counts = {}
-    for name, loop in contenders.items():
-        loop(1)  # compiles, fills caches
-        counts[name] = max(1, int(least * 10 / loop(10)))
-    best = dict.fromkeys(contenders, float("inf"))
-    for _ in range(repeats):
-        for name, loop in contenders.items():
-            best[name] = min(best[name], loop(counts[name]) / counts[name])
-    return best
+def best_loops(contenders: Mapping[Name, Callable[[int], float]]) -> dict[Name, float]:
+    """As `best_times`, of contenders that run their own loop: each takes a count and returns the seconds of all."""
+    return measure.best_loops(contenders, measure.Effort(repeats=60, seconds=0.004))
 
 
 def machine() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from kinetree.cli.contest import ARGUMENTS, STATES, contest
 from kinetree.cli.measure import Effort, best_loops
 from peers import urdf
 
-HASTE = Effort(repeats=1, least=1e-5)
+HASTE = Effort(repeats=1, seconds=1e-5)
 PEERS = {"pinocchio", "mujoco"}
 
 
@@ -145,6 +145,6 @@ def test_the_best_run_counts_and_all_take_turns():
 
         return run
 
-    best = best_loops({name: loop(name) for name in "ab"}, Effort(repeats=3, least=1.0), lambda: order.append("|"))
+    best = best_loops({name: loop(name) for name in "ab"}, Effort(repeats=3, seconds=1.0), lambda: order.append("|"))
     assert best == {"a": 3.0, "b": 2.0}
     assert "".join(order) == "aabb" + "ab|" * 3

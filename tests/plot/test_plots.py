@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.geometry.ground import margin
 from kinetree.plot.forces import friction_use
 from kinetree.plot.inertia import branch_pattern
 from kinetree.plot.reach import manipulabilities
-from kinetree.plot.support import margin
 
 figure_module = pytest.importorskip("matplotlib.figure")
 

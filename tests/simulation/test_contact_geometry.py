@@ -8,7 +8,7 @@ from contact_bodies import ball, box, one_body, placed
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Sphere
 from kinetree.simulation import Block, CompliantContact, Ground, RigidContact, Terrain, Touch
 from kinetree.simulation.contact.meeting import Meetings, contact_axes
-from kinetree.simulation.contact.touch import touches
+from kinetree.simulation.contact.touch import touching_shapes
 from kinetree.spatial import Transform
 from kinetree.spatial.rotation import matrix_from_rpy
 from peers import close
@@ -43,8 +43,9 @@ def test_the_spheres_of_a_shape_reach_as_far_as_it_does(shape):
 
 def test_a_link_touches_by_its_shapes_and_a_frame_by_its_origin():
     robot = kt.load("quadruped", base="floating")
-    assert touches(robot.model, ["front_left_foot"]) == (Touch("front_left_foot"),)
-    shank = touches(robot.model, ["front_left_shank_link"])
+    assert touching_shapes(robot.model, ["front_left_foot"]) == [Touch("front_left_foot")]
+    shapes = touching_shapes(robot.model, ["front_left_shank_link"])
+    shank = [sphere for shape in shapes for sphere in shape.spheres]
     assert len(shank) == 10 + 10 + 1 and {touch.frame for touch in shank} == {"front_left_shank_link"}
     assert max(touch.radius for touch in shank if touch.axis is None) == 0.028
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.geometry.ground import margin, placed_shapes
 from kinetree.viewer import Viewer
 from kinetree.viewer.layers import ellipsoid
 from kinetree.viewer.motion import as_motion
-from kinetree.viewer.overlays import within
 from kinetree.viewer.readout import Readout
 from kinetree.viewer.stage import State
 
@@ -150,10 +150,10 @@ def test_every_shape_is_placed_as_its_file_says(arm, viewer):
     viewer.q = q
     data, placed = model.createData(), shapes.createData()
     pin.updateGeometryPlacements(model, data, shapes, placed, q)
-    listed = viewer.first.layers["visual"].listed()
+    listed = placed_shapes(arm.model, "visual")
     assert len(listed) == len(placed.oMg) > 6
     world = [np.eye(4), *arm.poses(q)]
-    ours = np.array([world[body] @ pose for body, pose, _ in listed])
+    ours = np.array([world[frame.body] @ pose for frame, pose, _ in listed])
     theirs = np.array([each.homogeneous for each in placed.oMg])
     for pose in theirs:
         assert np.abs(ours - pose).max(axis=(1, 2)).min() < 1e-9
@@ -396,9 +396,9 @@ def test_forces_are_arrows_from_where_they_act():
         np.testing.assert_allclose(total, [0.0, 0.0, weight], atol=1e-2)
         for foot, arrow in zip(feet, arrows, strict=True):
             np.testing.assert_allclose(arrow[0], robot.frame(foot).pose(q)[:3, 3], atol=1e-6)
-        assert layer.node.visible
+        assert layer.nodes[0].visible
         viewer.q = q
-        assert not layer.node.visible, "another state, no forces"
+        assert not layer.nodes[0].visible, "another state, no forces"
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------
@@ -442,5 +442,5 @@ def test_efforts_are_listed_for_every_joint_and_overload_is_marked(arm):
 
 def test_inside_and_outside_of_a_polygon():
     square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    assert within(square, np.array([0.5, 0.5])) and not within(square, np.array([1.5, 0.5]))
-    assert not within(square[:2], np.array([0.5, 0.0]))
+    assert margin(square, np.array([0.5, 0.5])) >= 0.0 > margin(square, np.array([1.5, 0.5]))
+    assert margin(square[:2], np.array([0.5, 0.0])) < 0.0

@@ -141,6 +141,24 @@ def as_generator(name: str, value: object) -> np.random.Generator:
     raise ArgumentTypeError(f"{name} is {short(value)}; expected a numpy Generator or a seed")
 
 
+def number_that(holds: Callable[[float], bool], expected: str) -> Callable[[str, object], float]:
+    """A reader of numbers with this property, which is called with name and value."""
+
+    def read(name: str, value: object) -> float:
+        number = as_number(name, value)
+        if not holds(number):
+            raise ArgumentError(f"{name} is {number:g}; expected {expected}")
+        return number
+
+    return read
+
+
+def read_fields(instance: object, **readers: Callable[[str, Any], Any]) -> None:
+    """Replaces fields of a frozen dataclass by what their readers make of them, each called with name and value."""
+    for name, read in readers.items():
+        object.__setattr__(instance, name, read(name, getattr(instance, name)))
+
+
 def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple[int, ...]:
     """The common leading axes of the arguments, given as name → (array, core shape)."""
     shapes = [array.shape[: array.ndim - len(core)] for array, core in arguments.values()]

@@ -12,24 +12,22 @@ from rich.table import Table
 from rich.text import Text
 
 from kinetree.cli.contest import OURS, Report, Row, contest, steps
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
 from kinetree.cli.measure import Effort
 from kinetree.cli.output import (
     Column,
     JsonOption,
     console,
-    guarded,
     print_json,
     print_table,
     progress,
     table_of,
 )
 
-FULL, QUICK = Effort(repeats=40, least=0.004), Effort(repeats=8, least=0.002)
+FULL, QUICK = Effort(repeats=40, seconds=0.004), Effort(repeats=8, seconds=0.002)
 
 
-@guarded
-@with_loading_options
+@robot_command
 def bench(
     robot: RobotArgument,
     loading: Loading,
@@ -37,7 +35,7 @@ def bench(
     frame: Annotated[
         str | None,
         typer.Option(
-            help="Whose pose and Jacobian; by itself the body furthest from the root.",
+            help="Whose pose and Jacobian; by default the body furthest from the root.",
             autocompletion=frames_to_complete,
         ),
     ] = None,
@@ -86,7 +84,8 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> Table:
     ]
     columns: list[Column] = [("quantity", "left")]
     for name, threads in sides:
-        columns.append((_heading(name, threads), "right"))
+        heading = name if threads is None else f"{name}\n{threads} thread{'s' if threads > 1 else ''}"
+        columns.append((heading, "right"))
         if name != OURS:
             columns.append(("", "right"))
     table = table_of(*columns)
@@ -96,23 +95,17 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> Table:
             ours, us = cells[quantity, threads, OURS], cells.get((quantity, threads, name))
             line.append(Text(_time(us), style="bold" if name == OURS else ""))
             if name != OURS:
-                line.append(_ratio(None if us is None else us / ours))
+                line.append(Text("") if us is None else _ratio(us / ours))
         table.add_row(*line)
     return table
 
 
-def _heading(name: str, threads: int | None) -> str:
-    return name if threads is None else f"{name}\n{threads} thread{'s' if threads > 1 else ''}"
-
-
 def _time(us: float | None) -> str:
-    """With three digits or so."""
+    """Microseconds with three digits or so."""
     if us is None:
         return "–"
     return f"{us:.3f}" if us < 1 else f"{us:.2f}" if us < 100 else f"{us:.0f}"
 
 
-def _ratio(value: float | None) -> Text:
-    if value is None:
-        return Text("")
+def _ratio(value: float) -> Text:
     return Text(f"{value:.{0 if value >= 10 else 1}f}×", style="green" if value >= 1 else "red")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import Progress
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, robots_to_complete, with_loading_options
+from kinetree.cli.loading import Loading, robot_argument, robot_command
 from kinetree.cli.output import (
     JsonOption,
     console,
@@ -64,18 +63,9 @@ def clear(json: JsonOption = False) -> None:
 @app.command(
     epilog=examples("kinetree cache warm arm6 robot.urdf", "kinetree cache warm arm6 -q mass_matrix --no-batch")
 )
-@guarded
-@with_loading_options
+@robot_command
 def warm(
-    robots: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="ROBOT",
-            help="Paths of URDF files, or bundled names.",
-            show_default=False,
-            autocompletion=robots_to_complete,
-        ),
-    ],
+    robots: Annotated[list[str], robot_argument("Paths of URDF files, or bundled names.")],
     loading: Loading,
     quantity: Annotated[
         list[str] | None,
@@ -91,24 +81,17 @@ def warm(
     with progress() as bar:
         filled = [_filled(bar, name, robot, quantity or [], batch) for name, robot in loaded.items()]
     if json:
-        print_json({"robots": [asdict(one) for one in filled], "bytes": kt.cache.size()})
+        print_json({"robots": filled, "bytes": kt.cache.size()})
         return
     table = table_of(("robot", "left"), ("quantities", "right"), ("seconds", "right"))
     for one in filled:
-        table.add_row(Text(one.robot), str(len(one.quantities)), f"{one.seconds:.2f}")
+        table.add_row(Text(one["robot"]), str(len(one["quantities"])), f"{one['seconds']:.2f}")
     print_table(table, console())
     print(f"\n{_size(kt.cache.size())} in {_where()}")
 
 
-@dataclass(frozen=True)
-class _Filled:
-    robot: str
-    quantities: list[str]
-    seconds: float
-
-
-def _filled(bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str], batch: bool) -> _Filled:
-    """Compile what is asked for of one robot, with a line of progress."""
+def _filled(bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str], batch: bool) -> dict[str, Any]:
+    """Compile what is asked for of one robot, with a line of progress; its name, the quantities and the seconds."""
     task = bar.add_task(name, total=None)
     start = time.perf_counter()
     done: list[str] = []
@@ -120,7 +103,7 @@ def _filled(bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str]
 
     kt.cache.warm(robot, *quantities, batch=batch, report=report)
     bar.remove_task(task)
-    return _Filled(name, done, time.perf_counter() - start)
+    return {"robot": name, "quantities": done, "seconds": time.perf_counter() - start}
 
 
 def _where() -> str | None:

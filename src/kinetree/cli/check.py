@@ -8,12 +8,11 @@ import typer
 from rich.text import Text
 
 from kinetree.cli.facts import Finding, Robot, facts_of
-from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
-from kinetree.cli.output import PROBLEM, JsonOption, console, guarded, print_json
+from kinetree.cli.loading import Loading, RobotArgument, robot_command
+from kinetree.cli.output import PROBLEM, JsonOption, console, print_json
 
 
-@guarded
-@with_loading_options
+@robot_command
 def check(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> None:
     """What is suspicious in a model that loads: odd inertias, massless links, missing meshes, ignored tags.
 
@@ -21,7 +20,6 @@ def check(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> N
     """
     loaded = loading.load(robot)
     facts = facts_of(loaded.robot, loaded.warnings)
-    unmentioned = [warning for warning in facts.warnings if not any(_says(warning, each) for each in facts.findings)]
     if json:
         content = {"name": facts.name, "findings": [asdict(finding) for finding in facts.findings]}
         print_json(content | {"warnings": facts.warnings})
@@ -29,7 +27,7 @@ def check(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> N
         out = console()
         for line in doubts(facts):
             out.print(line, soft_wrap=True)
-    if facts.findings or unmentioned:
+    if facts.findings or facts.warnings:
         raise typer.Exit(PROBLEM)
 
 

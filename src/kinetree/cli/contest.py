@@ -10,7 +10,6 @@ import numpy as np
 import kinetree as kt
 from kinetree.cli.measure import Call, Effort, best_loops
 from kinetree.cli.peers import State, find_peers
-from kinetree.ops import Array
 
 STATES = 4096
 AGREE = 1e-6
@@ -69,8 +68,12 @@ def contest(robot: kt.Robot, text: str, effort: Effort, advance: Advance, frame:
     """Compile, compare the results, then time everybody in turn; `text` is the robot's URDF, for the peers."""
     if robot.nv == 0:
         raise kt.ArgumentError(f"{robot.name!r} has no joint that moves, so there is nothing to measure")
-    frame = _tip(robot) if frame is None else robot.frame(frame).name
-    many = _states(robot, STATES)
+    model = robot.model
+    tip = max(range(1, len(model.names)), key=lambda i: len(model.support(i)))
+    frame = model.names[tip] if frame is None else robot.frame(frame).name
+    rng = np.random.default_rng(0)
+    v, a, tau = rng.normal(size=(3, STATES, robot.nv))
+    many: State = {"q": robot.random(rng, STATES), "v": v, "a": a, "tau": tau}
     one = {kind: x[0].copy() for kind, x in many.items()}
     single, batch, notes = _ours(robot, frame, one, many, advance)
     advance("looking for peers")
@@ -95,7 +98,7 @@ def contest(robot: kt.Robot, text: str, effort: Effort, advance: Advance, frame:
         times = best_loops(loops, effort, lambda: advance("measuring"))
     finally:
         kt.set_num_threads(threads)
-    rows = _rows(times)
+    single_rows, batch_rows = (_rows(times, batched) for batched in (False, True))
     return Report(
         name=robot.name,
         base="fixed" if robot.model.floating_base is None else "floating",
@@ -104,31 +107,17 @@ def contest(robot: kt.Robot, text: str, effort: Effort, advance: Advance, frame:
         frame=frame,
         versions={OURS: kt.__version__} | {name: peer.version for name, peer in peers.items()},
         states=STATES,
-        single=[row for row in rows if row.threads is None],
-        batch=[row for row in rows if row.threads is not None],
+        single=single_rows,
+        batch=batch_rows,
         notes=notes,
     )
-
-
-def _tip(robot: kt.Robot) -> str:
-    """The body with the most joints between it and the root."""
-    model = robot.model
-    return model.names[max(range(1, len(model.names)), key=lambda i: len(model.support(i)))]
-
-
-def _states(robot: kt.Robot, count: int) -> State:
-    rng = np.random.default_rng(0)
-    v, a, tau = rng.normal(size=(3, count, robot.nv))
-    return {"q": robot.random(rng, count), "v": v, "a": a, "tau": tau}
 
 
 def _ours(
     robot: kt.Robot, frame: str, one: State, many: State, advance: Advance
 ) -> tuple[dict[str, Call], dict[str, Call], list[str]]:
     """Our calls for one state and for a batch, each compiled; with a note for what this robot does not have."""
-    single: dict[str, Call] = {}
-    batch: dict[str, Call] = {}
-    notes: list[str] = []
+    single, batch, notes = dict[str, Call](), dict[str, Call](), list[str]()
     for quantity, arguments in ARGUMENTS.items():
         advance(f"compiling {quantity}")
         function = getattr(robot.frame(frame) if quantity in OF_FRAME else robot, quantity)
@@ -145,11 +134,7 @@ def _ours(
 
 def _agrees(ours: Call, theirs: Call) -> bool:
     mine, other = ours.result(), theirs.result()
-    return mine.shape == other.shape and _error(mine, other) <= AGREE
-
-
-def _error(mine: Array, other: Array) -> float:
-    return float(np.abs(mine - other).max() / max(1.0, np.abs(mine).max()))
+    return mine.shape == other.shape and bool(np.abs(mine - other).max() <= AGREE * max(1.0, np.abs(mine).max()))
 
 
 def _on_threads(call: Call, count: int) -> Callable[[int], float]:
@@ -160,11 +145,11 @@ def _on_threads(call: Call, count: int) -> Callable[[int], float]:
     return seconds
 
 
-def _rows(times: dict[Cell, float]) -> list[Row]:
+def _rows(times: dict[Cell, float], batched: bool) -> list[Row]:
     found: dict[tuple[str, int | None], dict[str, float]] = {}
     for (quantity, threads, name), seconds in times.items():
-        per_state = seconds / (1 if threads is None else STATES)
-        found.setdefault((quantity, threads), {})[name] = 1e6 * per_state
+        if batched == (threads is not None):
+            found.setdefault((quantity, threads), {})[name] = 1e6 * seconds / (STATES if batched else 1)
     return [
         Row(quantity, threads, us, {name: us[name] / us[OURS] for name in us if name != OURS})
         for (quantity, threads), us in found.items()

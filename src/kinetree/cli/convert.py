@@ -9,17 +9,16 @@ import typer
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
-from kinetree.cli.numbers import STATE_HELP, array_from, configuration, plain, velocities
-from kinetree.cli.output import JsonOption, console, guarded, print_json
+from kinetree.cli.loading import Loading, RobotArgument, robot_command, state_option
+from kinetree.cli.numbers import STATE_HELP, array_from, configuration, velocities
+from kinetree.cli.output import JsonOption, console, print_json
 from kinetree.convert.convert import KINDS, Kind
 from kinetree.convert.peer import PEERS
 from kinetree.errors import one_of
 from kinetree.ops import Array
 
 
-@guarded
-@with_loading_options
+@robot_command
 def convert(
     robot: RobotArgument,
     kind: Annotated[
@@ -39,10 +38,8 @@ def convert(
             "--from", help="The same names, for the way back.", autocompletion=lambda: list(PEERS), show_default=False
         ),
     ] = None,
-    q: Annotated[
-        str | None, typer.Option("--q", metavar="STATE", help="Positions of the state, in the conventions of VALUE.")
-    ] = None,
-    v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Its velocities, for accelerations.")] = None,
+    q: Annotated[str | None, state_option("--q", "Positions of the state, in the conventions of VALUE.")] = None,
+    v: Annotated[str | None, state_option("--v", "Its velocities, for accelerations.")] = None,
     json: JsonOption = False,
 ) -> None:
     """A state, effort, Jacobian or mass matrix in the conventions of Pinocchio, MuJoCo or Drake, or back from there.
@@ -61,14 +58,14 @@ def convert(
     result = kt.convert(arm, cast(Kind, kind), given, to=to, source=source, q=at, v=moving)
     if json:
         side = {"to": to} if ours else {"from": source}
-        print_json(plain({"name": arm.name, "kind": kind, **side, kind: result}))
+        print_json({"name": arm.name, "kind": kind, **side, kind: result})
         return
     with np.printoptions(precision=8, suppress=True, linewidth=100, floatmode="maxprec"):
         console().print(Text(str(result + 0.0)))
 
 
 def _given(robot: kt.Robot, kind: str, text: str | None, option: str, ours: bool) -> Array:
-    """In our conventions all that states may be; in those of others, numbers or files."""
+    """The given value: in our conventions all that states may be; in those of others, numbers or files."""
     if ours and kind == "q":
         return configuration(robot, text, option)
     if ours and kind in ("v", "a", "tau"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,12 +12,11 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.base.files import replaced
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
-from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, plain, vector, velocities
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
+from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, vector, velocities
 from kinetree.cli.output import (
     JsonOption,
     console,
-    guarded,
     place_for,
     print_json,
     print_table,
@@ -26,7 +24,7 @@ from kinetree.cli.output import (
     table_of,
     working,
 )
-from kinetree.errors import one_of, short, unknown
+from kinetree.errors import known, one_of, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.robot.frame import Frame
@@ -49,12 +47,11 @@ WITHOUT_REFERENCE = ("pose", "body_regressor")
 
 
 def quantities_to_complete(incomplete: str) -> list[str]:
-    """Of robots and of frames."""
+    """Quantities of robots and of frames that begin so; for the shell."""
     return [name for name in (*OF_STATE, *OF_FRAME) if name.startswith(incomplete)]
 
 
-@guarded
-@with_loading_options
+@robot_command
 def dynamics(
     robot: RobotArgument,
     loading: Loading,
@@ -67,10 +64,10 @@ def dynamics(
             autocompletion=quantities_to_complete,
         ),
     ] = None,
-    q: Annotated[str | None, typer.Option("--q", metavar="STATE", help=f"Positions: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Velocities, in the same ways.")] = None,
-    a: Annotated[str | None, typer.Option("--a", metavar="STATE", help="Accelerations.")] = None,
-    tau: Annotated[str | None, typer.Option("--tau", metavar="STATE", help="Efforts.")] = None,
+    q: Annotated[str | None, state_option("--q", f"Positions: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("--v", "Velocities, in the same ways.")] = None,
+    a: Annotated[str | None, state_option("--a", "Accelerations.")] = None,
+    tau: Annotated[str | None, state_option("--tau", "Efforts.")] = None,
     wrench: Annotated[
         list[str] | None,
         typer.Option(metavar="FRAME=F", help="Force on a frame: 3 numbers in N, or 6 with moments; may be repeated."),
@@ -112,20 +109,22 @@ def dynamics(
     used = {key for name in names for key in (OF_STATE.get(name) or OF_FRAME[name]).inputs}
     asked = {key: value for key, value in state.items() if key in used}
     if out is not None:
-        arrays: dict[str, Any] = {**asked, **_arrays(results)}
+        arrays: dict[str, Any] = dict(asked)
+        for name, value in results.items():
+            arrays |= (
+                {f"{name}_{k}": part for k, part in enumerate(value)} if isinstance(value, tuple) else {name: value}
+            )
         with replaced(out) as file:
             np.savez(file, **arrays)
         say("written", str(out), "bold green")
     if json:
-        content = {"name": loaded.name, "frame": frame, "state": asked, "quantities": results}
-        print_json(plain(content))
+        print_json({"name": loaded.name, "frame": frame, "state": asked, "quantities": results})
     else:
         show(loaded, asked, results, console())
 
 
 def _check(name: str, frame: str | None, has_wrenches: bool) -> None:
-    if name not in OF_STATE and name not in OF_FRAME:
-        raise unknown("quantity", name, (*OF_STATE, *OF_FRAME))
+    known("quantity", name, (*OF_STATE, *OF_FRAME))
     if name in OF_FRAME and name not in OF_STATE and frame is None:
         raise kt.ArgumentError(f"{name} is of a frame; expected --frame")
     if has_wrenches and not (name in OF_STATE and OF_STATE[name].takes_wrenches):
@@ -145,25 +144,14 @@ def _value(
 ) -> Any:
     quantity = OF_STATE.get(name) or OF_FRAME[name]
     arguments = [state[key] for key in quantity.inputs]
+    options: dict[str, Any] = {"wrenches": wrenches} if wrenches else {}
     if name in OF_STATE:
-        options: dict[str, Any] = {"wrenches": wrenches} if wrenches else {}
         if "reference" in quantity.options:
             options["reference"] = reference
         return getattr(robot, name)(*arguments, **options)
     assert frame is not None
-    options_of_frame = {} if name in WITHOUT_REFERENCE else {"reference": reference}
-    return getattr(robot.frame(frame), name)(*arguments, **options_of_frame)
-
-
-def _arrays(results: dict[str, Any]) -> dict[str, Any]:
-    """Of a quantity with several results each by its number."""
-    flat: dict[str, Any] = {}
-    for name, value in results.items():
-        if isinstance(value, tuple):
-            flat |= {f"{name}_{k}": part for k, part in enumerate(value)}
-        else:
-            flat[name] = value
-    return flat
+    options = {} if name in WITHOUT_REFERENCE else {"reference": reference}
+    return getattr(robot.frame(frame), name)(*arguments, **options)
 
 
 # -- on a screen ----------------------------------------------------------------------------------------------------
@@ -204,12 +192,12 @@ def _sentence(name: str) -> str:
 
 
 def _list(json: bool) -> None:
-    tables: Sequence[tuple[str, Sequence[str]]] = (("robot", list(OF_STATE)), ("frame", list(OF_FRAME)))
+    tables = {"robot": OF_STATE, "frame": OF_FRAME}
     if json:
-        print_json({title: {name: _sentence(name) for name in names} for title, names in tables})
+        print_json({title: {name: _sentence(name) for name in names} for title, names in tables.items()})
         return
     out = console()
-    for title, names in tables:
+    for title, names in tables.items():
         out.print(Text(f"Of a {title}", style="bold cyan"))
         for name in names:
             out.print(Text.assemble((f"  {name:40}", ""), (_sentence(name), "dim")), soft_wrap=True)

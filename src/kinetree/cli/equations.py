@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
-from kinetree.cli.output import JsonOption, guarded, place_for, print_json, working, written
+from kinetree.cli.loading import Loading, RobotArgument, robot_command
+from kinetree.cli.output import JsonOption, place_for, print_json, working, written
 from kinetree.equations.named import KINDS
 
-
-class Form(StrEnum):
-    """How equations are written."""
-
-    text = "text"
-    pretty = "pretty"
-    latex = "latex"
-    python = "python"
-    c = "c"
+Form: TypeAlias = Literal["text", "pretty", "latex", "python", "c"]
+SUFFIXES: dict[str, Form] = {".tex": "latex", ".py": "python", ".c": "c", ".h": "c"}
 
 
-SUFFIXES = {".tex": Form.latex, ".py": Form.python, ".c": Form.c, ".h": Form.c}
-
-
-@guarded
-@with_loading_options
+@robot_command
 def equations(
     robot: RobotArgument,
     loading: Loading,
     form: Annotated[
         Form | None,
-        typer.Option("--form", "-f", help="By itself text, or what the suffix of --out says.", show_default=False),
+        typer.Option("--form", "-f", help="By default text, or what the suffix of --out says.", show_default=False),
     ] = None,
     symbolic: Annotated[
         list[str] | None,
@@ -52,7 +40,7 @@ def equations(
     It takes the package sympy: pip install 'kinetree\\[sympy]'.
     """
     if form is None:
-        form = SUFFIXES.get("" if out is None else out.suffix, Form.text)
+        form = SUFFIXES.get("" if out is None else out.suffix, "text")
     place_for(out, "--out")
     kinds = symbolic or []
     arm = loading.load_aloud(robot).robot
@@ -60,11 +48,11 @@ def equations(
         found = arm.equations(True if "all" in kinds else kinds, factored)
         if short:
             found = found.short()
-        text = str(found) if form is Form.text else getattr(found, form.value)()
+        text = str(found) if form == "text" else getattr(found, form)()
     if out is not None or not json:
         written(text, out)
     if json:
         names = dict(zip(map(str, found.q), found.coordinates, strict=True)) if len(found.q) == len(found.v) else {}
         parameters = {str(symbol): float(value) for symbol, value in found.parameters.items()}
-        content = {"name": arm.name, "form": form.value, "coordinates": names, "parameters": parameters}
+        content = {"name": arm.name, "form": form, "coordinates": names, "parameters": parameters}
         print_json(content | {"text": text})

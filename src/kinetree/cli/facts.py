@@ -24,6 +24,8 @@ class Mimicry:
 
 
 Bound: TypeAlias = float | list[float | None] | None
+PASSIVE = ("armature", "damping", "friction", "stiffness")
+"""What a joint does besides moving."""
 
 
 @dataclass(frozen=True)
@@ -159,14 +161,9 @@ def _joint(joint: kinds.Joint, limits: kt.Limits, parent: str | None, child: str
         q_size=joint.nq if owns else 0,
         v_index=joint.iv if owns else None,
         v_size=joint.nv if owns else 0,
-        lower=_bound(limits.lower[joint.q_slice]) if owns else None,
-        upper=_bound(limits.upper[joint.q_slice]) if owns else None,
-        velocity=_bound(limits.velocity[joint.v_slice]) if owns else None,
-        effort=_bound(limits.effort[joint.v_slice]) if owns else None,
-        armature=_bound(np.atleast_1d(joint.dynamics.armature)),
-        damping=_bound(np.atleast_1d(joint.dynamics.damping)),
-        friction=_bound(np.atleast_1d(joint.dynamics.friction)),
-        stiffness=_bound(np.atleast_1d(joint.dynamics.stiffness)),
+        **{name: _bound(getattr(limits, name)[joint.q_slice]) if owns else None for name in ("lower", "upper")},
+        **{name: _bound(getattr(limits, name)[joint.v_slice]) if owns else None for name in ("velocity", "effort")},
+        **{name: _bound(np.atleast_1d(getattr(joint.dynamics, name))) for name in PASSIVE},
         mimics=None if along is None or along.leader is None else Mimicry(along.leader, along.ratio, along.offset),
     )
 

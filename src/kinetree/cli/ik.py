@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
-from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state, plain, position_names, vector
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
+from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state, position_names, vector
 from kinetree.cli.output import (
     PROBLEM,
     JsonOption,
     console,
-    guarded,
     print_json,
     print_table,
     say,
@@ -29,9 +28,11 @@ from kinetree.spatial.rotation import matrix_from_rpy
 if TYPE_CHECKING:
     from kinetree.ik.solution import Solution
 
+TOLD = ("success", "q", "position_error", "rotation_error", "iterations", "attempts", "reason")
+"""What JSON has of a solution."""
 
-@guarded
-@with_loading_options
+
+@robot_command
 def ik(
     robot: RobotArgument,
     frame: Annotated[
@@ -52,9 +53,7 @@ def ik(
         str | None,
         typer.Option(metavar="FILE", help="A pose (4, 4) or many (…, 4, 4) instead: .npy, .npz or .json, - for stdin."),
     ] = None,
-    q0: Annotated[
-        str | None, typer.Option("--q0", metavar="STATE", help=f"Where to begin: {STATE_HELP}.", show_default=False)
-    ] = None,
+    q0: Annotated[str | None, state_option("--q0", f"Where to begin: {STATE_HELP}.", show_default=False)] = None,
     attempts: Annotated[int, typer.Option(help="Starts to try.")] = 300,
     json: JsonOption = False,
 ) -> None:
@@ -69,7 +68,8 @@ def ik(
         solution = arm.ik(frame, target, start, attempts=attempts)
     found = bool(np.all(solution.success))
     if json:
-        print_json({"name": arm.name, "frame": frame, "target": plain(target), **_content(solution)})
+        told = {name: getattr(solution, name) for name in TOLD}
+        print_json({"name": arm.name, "frame": frame, "target": target, **told})
     elif np.ndim(solution.success):
         _show_many(solution, console())
     else:
@@ -101,11 +101,6 @@ def _target(position: str | None, rpy: str | None, quaternion: str | None, pose:
     elif quaternion is not None:
         target[:3, :3] = kt.rotations.matrix_from_quaternion(vector(quaternion, "--quaternion", 4))
     return target
-
-
-def _content(solution: Solution) -> dict[str, Any]:
-    names = ("success", "q", "position_error", "rotation_error", "iterations", "attempts", "reason")
-    return {name: plain(getattr(solution, name)) for name in names}
 
 
 def _show(robot: kt.Robot, solution: Solution, out: Console) -> None:

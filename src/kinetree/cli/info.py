@@ -11,13 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from kinetree.cli.check import doubts
-from kinetree.cli.facts import Bound, Joint, Robot, facts_of
-from kinetree.cli.loading import Loading, RobotArgument, with_loading_options
+from kinetree.cli.facts import PASSIVE, Bound, Joint, Robot, facts_of
+from kinetree.cli.loading import Loading, RobotArgument, robot_command
 from kinetree.cli.output import (
     Column,
     JsonOption,
     console,
-    guarded,
     natural_width,
     print_json,
     print_table,
@@ -28,10 +27,14 @@ from kinetree.cli.output import (
 BAR = 20
 """Columns of the longest bar."""
 NONE = "–"
+AXES = {
+    tuple(sign * (i == k) for i in range(3)): f"{mark}{letter}"
+    for k, letter in enumerate("xyz")
+    for sign, mark in ((1.0, ""), (-1.0, "-"))
+}
 
 
-@guarded
-@with_loading_options
+@robot_command
 def info(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> None:
     """What a robot is made of: its tree of joints, limits, masses, and what looks wrong."""
     loaded = loading.load(robot)
@@ -125,11 +128,7 @@ def _axis(joint: Joint) -> str:
     """x, y or z where it is one of them."""
     if joint.axis is None:
         return ""
-    for k, letter in enumerate("xyz"):
-        for sign, word in ((1.0, letter), (-1.0, f"-{letter}")):
-            if joint.axis == [sign * (i == k) for i in range(3)]:
-                return word
-    return f"({', '.join(f'{x:.3g}' for x in joint.axis)})"
+    return AXES.get(tuple(joint.axis)) or f"({', '.join(f'{x:.3g}' for x in joint.axis)})"
 
 
 def _range(joint: Joint) -> str:
@@ -146,13 +145,9 @@ def _range(joint: Joint) -> str:
 # -- coordinates and masses -----------------------------------------------------------------------------------------
 
 
-EXTRAS = ("armature", "damping", "friction", "stiffness")
-"""What a joint does besides moving: a column for each that some joint has."""
-
-
 def _coordinates(facts: Robot) -> Table:
     owners = [joint for joint in facts.joints if joint.q_index is not None]
-    extras = [name for name in EXTRAS if any(getattr(joint, name) for joint in owners)]
+    extras = [name for name in PASSIVE if any(getattr(joint, name) for joint in owners)]
     off = "" if facts.passive else " (off)"
     titles: list[Column] = [(name if name == "armature" else f"{name}{off}", "right") for name in extras]
     table = table_of(
@@ -174,8 +169,8 @@ def _coordinates(facts: Robot) -> Table:
             _indices(joint.q_index, joint.q_size),
             _indices(joint.v_index, joint.v_size),
             Text(joint.name),
-            _digits(joint.lower),
-            _digits(joint.upper),
+            _each(joint.lower, ".3f"),
+            _each(joint.upper, ".3f"),
             joint.unit or "",
             Text(_degrees(joint), style="dim"),
             _number(joint.velocity, speed),
@@ -187,10 +182,6 @@ def _coordinates(facts: Robot) -> Table:
 
 def _indices(first: int, count: int) -> str:
     return str(first) if count == 1 else f"{first}–{first + count - 1}"
-
-
-def _digits(value: Bound) -> str:
-    return _each(value, ".3f")
 
 
 def _number(value: Bound, unit: str = "") -> str:
@@ -210,17 +201,17 @@ def _degrees(joint: Joint) -> str:
 
 def _masses(facts: Robot) -> Table:
     table = table_of(("body", "left"), ("mass [kg]", "right"), ("share", "right"), ("", "left"))
-    most = max((body.share for body in facts.bodies), default=0.0)
+    largest = max((body.share for body in facts.bodies), default=0.0)
     *masses, total = _aligned([body.mass for body in facts.bodies] + [facts.mass])
     for body, mass in zip(facts.bodies, masses, strict=True):
-        table.add_row(Text(body.name), mass, f"{body.share:.1%}", _bar(body.share / most if most else 0.0))
+        table.add_row(Text(body.name), mass, f"{body.share:.1%}", _bar(body.share / largest if largest else 0.0))
     if facts.bodies:
         table.add_row("all that moves", total, "", "", style="bold")
     return table
 
 
 def _bar(length: float) -> Text:
-    """In half columns; anything that is there shows."""
+    """A bar in half columns; anything that is there shows."""
     halves = max(round(2 * BAR * length), 1 if length else 0)
     return Text("━" * (halves // 2) + "╸" * (halves % 2), style="cyan")
 

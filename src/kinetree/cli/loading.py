@@ -8,43 +8,21 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from glob import glob
 from os.path import isdir
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 
 import kinetree as kt
 from kinetree.cli.numbers import vector
-from kinetree.cli.output import say
+from kinetree.cli.output import guarded, say
 from kinetree.errors import short
 from kinetree.model.loaders.document import read_document
 
 PANEL = "How the robot is loaded"
 MODEL_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf", ".toml")
-
-
-class Base(StrEnum):
-    """How the root link is held."""
-
-    fixed = "fixed"
-    floating = "floating"
-
-
-class BaseVelocity(StrEnum):
-    """Axes of a floating base's velocity."""
-
-    body = "body"
-    mixed = "mixed"
-
-
-class SpatialOrder(StrEnum):
-    """Which half of a 6-vector comes first."""
-
-    linear = "linear-first"
-    angular = "angular-first"
 
 
 def robots_to_complete(incomplete: str) -> Iterator[str]:
@@ -69,15 +47,19 @@ def frames_to_complete(context: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def robot_argument(help: str) -> Any:
+    """The argument ROBOT, for one or for several."""
+    return typer.Argument(metavar="ROBOT", help=help, show_default=False, autocompletion=robots_to_complete)
+
+
 RobotArgument: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="ROBOT",
-        help="Path of a URDF, xacro or MJCF file, a bundled name, or - for stdin.",
-        show_default=False,
-        autocompletion=robots_to_complete,
-    ),
+    str, robot_argument("Path of a URDF, xacro or MJCF file, a bundled name, or - for stdin.")
 ]
+
+
+def state_option(name: str, help: str, **options: Any) -> Any:
+    """An option for positions, velocities, accelerations or efforts."""
+    return typer.Option(name, metavar="STATE", help=help, **options)
 
 
 @dataclass(frozen=True)
@@ -100,8 +82,9 @@ class Loading:
     """The options of loading; a command that has a parameter of this type has them all."""
 
     base: Annotated[
-        Base, typer.Option("--base", help="Is the root link bolted to the world?", rich_help_panel=PANEL)
-    ] = Base.fixed
+        Literal["fixed", "floating"],
+        typer.Option("--base", help="Is the root link bolted to the world?", rich_help_panel=PANEL),
+    ] = "fixed"
     gravity: Annotated[
         str | None,
         typer.Option(metavar="X,Y,Z", help="In m/s²; 0,0,-9.81 if not given, or the file's.", rich_help_panel=PANEL),
@@ -120,19 +103,19 @@ class Loading:
         bool | None,
         typer.Option(
             "--passive/--no-passive",
-            help="Damping, friction and springs of joints: part of the dynamics? By itself as the format has it.",
+            help="Damping, friction and springs of joints: part of the dynamics? By default as the format has it.",
             show_default=False,
             rich_help_panel=PANEL,
         ),
     ] = None
     base_velocity: Annotated[
-        BaseVelocity,
+        Literal["body", "mixed"],
         typer.Option(help="Velocity of a floating base: its own axes or the world's.", rich_help_panel=PANEL),
-    ] = BaseVelocity.body
+    ] = "body"
     spatial_order: Annotated[
-        SpatialOrder,
+        Literal["linear-first", "angular-first"],
         typer.Option(metavar="ORDER", help="Of 6-vectors: linear-first or angular-first.", rich_help_panel=PANEL),
-    ] = SpatialOrder.linear
+    ] = "linear-first"
 
     def load(self, robot: str) -> Loaded:
         """The robot of a path, a name or a dash."""
@@ -141,13 +124,13 @@ class Loading:
             warnings.simplefilter("always", kt.ModelWarning)
             loaded = kt.load(
                 document,
-                self.base.value,
+                self.base,
                 gravity=None if self.gravity is None else vector(self.gravity, "--gravity", 3),
                 passive=self.passive,
                 package_dirs=self.package_dir or (),
                 xacro_args=dict(map(_xacro_argument, self.xacro_arg)) if self.xacro_arg else None,
-                base_velocity=self.base_velocity.value,
-                spatial_order=self.spatial_order.value,
+                base_velocity=self.base_velocity,
+                spatial_order=self.spatial_order,
             )
         return Loaded(loaded, [str(warning.message) for warning in caught], document)
 
@@ -179,24 +162,21 @@ def _xacro_argument(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def with_loading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for each field of `Loading` in place of the parameter `loading`."""
-    hints = get_type_hints(command, include_extras=True)
-    options = get_type_hints(Loading, include_extras=True)
-    names = [field.name for field in fields(Loading)]
-    parameters = []
-    for name, parameter in inspect.signature(command).parameters.items():
-        if name != "loading":
-            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
-    for field in fields(Loading):
-        kind = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter(field.name, kind, default=field.default, annotation=options[field.name]))
+def robot_command(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, guarded, with an option for each field of `Loading` in place of the parameter `loading`."""
+    own = {name: given.default for name, given in inspect.signature(command).parameters.items() if name != "loading"}
+    options = {field.name: field.default for field in fields(Loading)}
+    hints = get_type_hints(command, include_extras=True) | get_type_hints(Loading, include_extras=True)
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[name])
+        for name, default in (own | options).items()
+    ]
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        loading = Loading(**{name: given.pop(name) for name in names})
+        loading = Loading(**{name: given.pop(name) for name in options})
         command(loading=loading, **given)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+    return guarded(run)

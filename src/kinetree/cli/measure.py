@@ -32,7 +32,7 @@ class Call:
         return self.read(eval(last, names))
 
     def seconds(self, count: int) -> float:
-        """Of a loop that holds nothing but the statement."""
+        """Seconds of a loop that holds nothing but the statement."""
         return self._timer.timeit(count)
 
     @lazy
@@ -43,20 +43,23 @@ class Call:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much time to spend: runs of each contender, and the least seconds of a run."""
+    """How much time to spend: runs of each contender, and about how long one run takes [s]."""
 
     repeats: int
-    least: float
+    seconds: float
 
 
 def best_loops(
-    loops: Mapping[Key, Callable[[int], float]], effort: Effort, advance: Callable[[], None]
+    loops: Mapping[Key, Callable[[int], float]], effort: Effort, advance: Callable[[], None] = lambda: None
 ) -> dict[Key, float]:
-    """Seconds of one turn of every loop; a loop takes a count and returns the seconds of all turns."""
+    """Seconds of one turn of every loop; a loop takes a count and returns the seconds of all turns.
+
+    Many short runs rather than few long ones: on a busy machine some of them have it to themselves.
+    """
     counts = {}
     for key, loop in loops.items():
         loop(1)  # fills caches
-        counts[key] = max(1, int(effort.least * 3 / loop(3)))
+        counts[key] = max(1, int(effort.seconds * 3 / loop(3)))
     best = dict.fromkeys(loops, float("inf"))
     for _ in range(effort.repeats):
         for key, loop in loops.items():

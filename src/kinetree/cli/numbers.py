@@ -72,12 +72,8 @@ def velocities(robot: kt.Robot, text: str | None, option: str, key: str) -> Arra
 
 
 def _state(robot: kt.Robot, text: str, option: str, key: str, rest: Array) -> Array:
-    if text == "-" or text.lower().endswith(FILES):
-        return _checked(_from_file(text, option, key), rest, option)
-    if "=" not in text:
-        if not NUMERIC.match(text):
-            raise typer.BadParameter(f"{short(text)}; expected {STATE_HELP}", param_hint=option)
-        return _checked(vector(text, option), rest, option)
+    if "=" not in text or text.lower().endswith(FILES):
+        return _checked(array_from(text, option, key, STATE_HELP), rest, option)
     places = dict(_places(robot, len(rest)))
     values = rest.copy()
     for pair in filter(None, (word.strip() for word in text.split(","))):
@@ -89,7 +85,7 @@ def _state(robot: kt.Robot, text: str, option: str, key: str, rest: Array) -> Ar
 
 
 def _no_place(name: str, places: Iterable[str]) -> kt.KinetreeError:
-    """That there is no coordinate of this name; or several, if it is that of a joint."""
+    """The error that there is no coordinate of this name; or several, if it is that of a joint."""
     several = [place for place in places if place.startswith(f"{name}[")]
     if several:
         return kt.ArgumentError(
@@ -108,12 +104,12 @@ def _places(robot: kt.Robot, size: int) -> Iterator[tuple[str, int]]:
 
 
 def coordinate_names(robot: kt.Robot) -> list[str]:
-    """Of every velocity."""
+    """The name of every velocity."""
     return [name for name, _ in _places(robot, -1)]
 
 
 def position_names(robot: kt.Robot) -> list[str]:
-    """Of every position."""
+    """The name of every position."""
     return [name for name, _ in _places(robot, robot.nq)]
 
 
@@ -131,12 +127,12 @@ def one_state(values: Array, option: str) -> Array:
     return values
 
 
-def array_from(text: str, option: str, key: str) -> Array:
+def array_from(text: str, option: str, key: str, expected: str = f"numbers, or a {', '.join(FILES)} file") -> Array:
     """Numbers, or an array from a file."""
     if text == "-" or text.lower().endswith(FILES):
         return _from_file(text, option, key)
     if not NUMERIC.match(text):
-        raise typer.BadParameter(f"{short(text)}; expected numbers, or a {', '.join(FILES)} file", param_hint=option)
+        raise typer.BadParameter(f"{short(text)}; expected {expected}", param_hint=option)
     return vector(text, option)
 
 
@@ -177,7 +173,8 @@ def _content(name: str) -> Any:
         text = Path(name).read_text(encoding="utf-8")
         if not text.strip():
             raise ValueError("it is empty; expected numbers")
-        return _table(text) if text.startswith("t,") else np.loadtxt(io.StringIO(text), delimiter=_delimiter(text))
+        delimiter = "," if "," in text else None
+        return _table(text) if text.startswith("t,") else np.loadtxt(io.StringIO(text), delimiter=delimiter)
     if kind == ".parquet":
         path = kt.Trajectory.load(name)
         return {"t": path.t, **path.series}
@@ -203,12 +200,8 @@ def _table(text: str) -> dict[str, Array]:
     return {kind: rows[:, 0] if kind == "t" else rows[:, found] for kind, found in columns.items()}
 
 
-def _delimiter(text: str) -> str | None:
-    return "," if "," in text else None
-
-
 def fixed(value: float) -> str:
-    """With four digits after the point, or as a power of ten where that would be long."""
+    """The number with four digits after the point, or as a power of ten where that would be long."""
     return f"{value + 0.0:.4f}" if abs(value) < 1e6 or not math.isfinite(value) else f"{value:.4e}"
 
 

@@ -24,6 +24,7 @@ from rich.text import Text
 import kinetree as kt
 from kinetree.base.files import why_not_written, write_text
 from kinetree.cli.main import INTERRUPTED, discard_stdout
+from kinetree.cli.numbers import plain
 from kinetree.errors import printable
 
 PIPE_WIDTH = 120
@@ -77,8 +78,8 @@ def examples(*lines: str) -> str:
 
 
 def print_json(content: object) -> None:
-    """One document on stdout, lists of numbers in one line each."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    """One document on stdout, arrays as lists, lists of numbers in one line each."""
+    text = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
     lines = NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
     sys.stdout.write("".join(json.dumps(c)[1:-1] if c != "\n" and not c.isprintable() else c for c in lines))
 
@@ -105,7 +106,7 @@ def print_table(table: Table, out: Console) -> None:
 
 
 def say(word: str, sentence: str, style: str) -> None:
-    """A sentence on stderr."""
+    """Prints a sentence on stderr."""
     console_for_notes().print(Text.assemble((f"{word}: ", style), sentence))
 
 

@@ -50,11 +50,19 @@ def find_peers(robot: kt.Robot, text: str, frame: str, one: State, many: State) 
 
 
 def _pinocchio(pin: Any, robot: kt.Robot, text: str, frame: str, one: State, many: State) -> Peer:
-    """Live references to the placements are taken before the loop: looking one up costs more than reading it."""
-    floating = robot.model.floating_base
-    root = () if floating is None else (pin.JointModelFreeFlyer(),)
+    root = () if robot.model.floating_base is None else (pin.JointModelFreeFlyer(),)
     model = pin.buildModelFromXML(text, *root)
-    data = model.createData()
+    calls = pinocchio_calls(pin, model, robot, frame, one)
+    return Peer(pin.__version__, calls, _pinocchio_batches(pin, robot, model, many))
+
+
+def pinocchio_calls(pin: Any, model: Any, robot: kt.Robot, frame: str, one: State) -> dict[str, Call]:
+    """What a user of Pinocchio's Python bindings calls for one state, in the cheapest way the bindings offer.
+
+    A pose is the value that `updateFramePlacement` returns: reading `data.oMf[id]` costs more. Live references to the
+    placements of all joints are taken before the loop: looking one up costs more than reading it.
+    """
+    data, floating = model.createData(), robot.model.floating_base
     names: dict[str, object] = {"model": model, "data": data}
     names |= {kind: np.ascontiguousarray(kt.convert(robot, kind, x, to="pinocchio")) for kind, x in one.items()}
     placements = [data.oMi[1 if j is floating else model.getJointId(j.name)] for j in robot.model.joints[1:]]
@@ -66,7 +74,7 @@ def _pinocchio(pin: Any, robot: kt.Robot, text: str, frame: str, one: State, man
         return Call(statement, {**names, **more}, read)
 
     place = {"frame": model.getFrameId(frame, pin.FrameType.BODY), "forward": pin.forwardKinematics}
-    calls = {
+    return {
         "pose": call(
             "forward(model, data, q); update(model, data, frame).homogeneous", update=pin.updateFramePlacement, **place
         ),
@@ -82,7 +90,6 @@ def _pinocchio(pin: Any, robot: kt.Robot, text: str, frame: str, one: State, man
         "mass_matrix": call("crba(model, data, q)", "mass_matrix", crba=pin.crba),
         "forward_dynamics": call("aba(model, data, q, v, tau)", "v", aba=pin.aba),
     }
-    return Peer(pin.__version__, calls, _pinocchio_batches(pin, robot, model, many))
 
 
 def _pinocchio_batches(pin: Any, robot: kt.Robot, model: Any, many: State) -> dict[str, Many]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import typer
@@ -13,14 +12,22 @@ from rich.console import Console
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, with_loading_options
-from kinetree.cli.motion import Motion, draw, save
-from kinetree.cli.numbers import STATE_HELP, configuration, fixed, one_state, plain, position_names, velocities
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
+from kinetree.cli.motion import draw, energy, lost, outside, save
+from kinetree.cli.numbers import (
+    STATE_HELP,
+    configuration,
+    fixed,
+    number,
+    one_state,
+    position_names,
+    vector,
+    velocities,
+)
 from kinetree.cli.output import (
     PROBLEM,
     JsonOption,
     console,
-    guarded,
     place_for,
     print_json,
     print_table,
@@ -28,12 +35,13 @@ from kinetree.cli.output import (
     table_of,
     working,
 )
-from kinetree.cli.pushes import is_on, push_of
+from kinetree.errors import short
 from kinetree.ops import Array
 
 if TYPE_CHECKING:
     from kinetree.functions.law import Law
     from kinetree.simulation import Push, RigidContact
+    from kinetree.simulation.trajectory import Trajectory
 
 OUT = (".npz", ".parquet", ".csv")
 PICTURES = (".png", ".svg", ".pdf", ".jpg")
@@ -41,35 +49,21 @@ MOST_NUMBERS = 4e8
 """Of a motion that is kept in memory: 3 GB."""
 SHOWN = 101
 """Samples of a motion in JSON, at most."""
+Integrator: TypeAlias = Literal[
+    "semi-implicit-euler", "midpoint", "heun", "rk4", "implicit", "variational", "dormand-prince"
+]
 
 
-class Integrator(StrEnum):
-    """How a step is taken."""
-
-    euler = "semi-implicit-euler"
-    midpoint = "midpoint"
-    heun = "heun"
-    rk4 = "rk4"
-    implicit = "implicit"
-    variational = "variational"
-    dormand_prince = "dormand-prince"
-
-
-@guarded
-@with_loading_options
+@robot_command
 def simulate(
     robot: RobotArgument,
     loading: Loading,
     seconds: Annotated[float, typer.Option("--seconds", "-s", help="How long.")] = 2.0,
     dt: Annotated[float, typer.Option(help="Of a step, in s.")] = 1e-3,
-    q: Annotated[str | None, typer.Option("--q", metavar="STATE", help=f"Start: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, typer.Option("--v", metavar="STATE", help="Velocities at the start.")] = None,
-    tau: Annotated[
-        str | None, typer.Option("--tau", metavar="STATE", help="Efforts that are held all the time.")
-    ] = None,
-    hold: Annotated[
-        str | None, typer.Option("--hold", metavar="STATE", help="A posture that springs and dampers pull to.")
-    ] = None,
+    q: Annotated[str | None, state_option("--q", f"Start: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("--v", "Velocities at the start.")] = None,
+    tau: Annotated[str | None, state_option("--tau", "Efforts that are held all the time.")] = None,
+    hold: Annotated[str | None, state_option("--hold", "A posture that springs and dampers pull to.")] = None,
     frequency: Annotated[float, typer.Option(help="Of the springs of --hold, in rad/s.")] = 10.0,
     push: Annotated[
         list[str] | None,
@@ -86,7 +80,7 @@ def simulate(
     friction: Annotated[float, typer.Option(help="Of the floor.")] = 0.7,
     restitution: Annotated[float, typer.Option(help="From 0, nothing bounces, to 1.")] = 0.0,
     stops: Annotated[bool, typer.Option("--stops", help="Bumpers at the limits of joints.")] = False,
-    integrator: Annotated[Integrator, typer.Option(help="How a step is taken.")] = Integrator.euler,
+    integrator: Annotated[Integrator, typer.Option(help="How a step is taken.")] = "semi-implicit-euler",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -112,39 +106,38 @@ def simulate(
     place_for(plot, "--plot", PICTURES)
     q0 = one_state(configuration(body, q, "--q"), "--q")
     v0 = one_state(velocities(body, v, "--v", "v"), "--v")
-    pushes = [push_of(body, text) for text in push or []]
+    pushes = [_push(body, text) for text in push or []]
     goal = None if hold is None else one_state(configuration(body, hold, "--hold"), "--hold")
     law = _law(body, one_state(velocities(body, tau, "--tau", "tau"), "--tau"), goal, frequency, pushes)
     contact = RigidContact(touch, friction=friction, restitution=restitution) if touch else None
     if contact is not None:
         q0 = _lifted(body, contact, q0)
-    tells_efforts = law is not None and integrator is not Integrator.dormand_prince
+    tells_efforts = law is not None and integrator != "dormand-prince"
     with working("simulating"), warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.DivergenceWarning)  # said below
-        path = body.rollout(
+        motion = body.rollout(
             q0,
             v0,
             law,
             dt,
             steps,
-            integrator.value,
+            integrator,
             contact=contact,
             forces=[LimitStops()] if stops else [],
             record=("q", "v", "tau") if tells_efforts else ("q", "v"),
         )
-    motion = Motion(body, path)
     if out is not None:
-        save(motion, out)
+        save(body, motion, out)
         say("written", str(out), "bold green")
     if plot is not None:
-        draw(motion, plot)
+        draw(body, motion, plot)
         say("drawn", str(plot), "bold green")
     if json:
-        print_json(plain(_content(motion)))
+        print_json(_content(body, motion))
     else:
-        show(motion, console())
-    if motion.lost is not None:
-        say("error", f"the motion diverges after {motion.lost:.4g} s; a shorter --dt may help", "bold red")
+        show(body, motion, console())
+    if (end := lost(motion)) is not None:
+        say("error", f"the motion diverges after {end:.4g} s; a shorter --dt may help", "bold red")
         raise typer.Exit(PROBLEM)
 
 
@@ -154,23 +147,23 @@ def _positive(value: float, option: str) -> None:
 
 
 def _steps(robot: kt.Robot, seconds: float, dt: float) -> int:
-    """How many it takes; an error where none would, or more than fit in memory."""
+    """The number of steps; an error where there would be none, or more than fit in memory."""
     _positive(seconds, "--seconds")
     _positive(dt, "--dt")
     if dt > seconds:
         raise typer.BadParameter(f"{dt:g}; expected a step no longer than --seconds, {seconds:g}", param_hint="--dt")
     if not robot.nv:
         raise kt.ArgumentError(f"{robot.name!r} has no joint that moves, so there is nothing to simulate")
-    most = MOST_NUMBERS / (robot.nq + 2 * robot.nv)
-    if seconds / dt > most:
+    limit = MOST_NUMBERS / (robot.nq + 2 * robot.nv)
+    if seconds / dt > limit:
         raise kt.ArgumentError(
-            f"{seconds:g} s in steps of {dt:g} s are {seconds / dt:.1g} steps; expected at most {most:.1g}"
+            f"{seconds:g} s in steps of {dt:g} s are {seconds / dt:.1g} steps; expected at most {limit:.1g}"
         )
     return round(seconds / dt)
 
 
 def _lifted(robot: kt.Robot, contact: RigidContact, q: Array) -> Array:
-    """Up so far that nothing is in the floor, where the base floats."""
+    """q with a floating base moved up until nothing is in the floor."""
     inside = -float(contact.gaps(robot, q).min())
     base = robot.model.floating_base
     if base is None or inside <= 0.0:
@@ -181,6 +174,22 @@ def _lifted(robot: kt.Robot, contact: RigidContact, q: Array) -> Array:
     return lifted
 
 
+def _push(robot: kt.Robot, text: str) -> Push:
+    """FRAME=fx,fy,fz or six numbers, then @from:to if it is not for all the time."""
+    from kinetree.simulation import Push  # noqa: PLC0415 - slow to import
+
+    name, mark, rest = text.partition("=")
+    numbers, _, window = rest.partition("@")
+    start, colon, end = window.partition(":")
+    force = vector(numbers, "--push") if mark else np.zeros(0)
+    if len(force) not in (3, 6) or (window and not colon):
+        raise typer.BadParameter(
+            f"{short(text)}; expected FRAME=fx,fy,fz@from:to, as tool0=0,0,-20@0.5:0.7", param_hint="--push"
+        )
+    times = (number(word, "--push") if word else bound for word, bound in ((start, -np.inf), (end, np.inf)))
+    return Push(robot.frame(name.strip()).name, force, *times)
+
+
 def _law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, pushes: list[Push]) -> Law | None:
     """Efforts as a compiled function of state and time; None where there are none."""
     if goal is None and not pushes and not tau.any():
@@ -188,8 +197,8 @@ def _law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, push
     controller = None
     if goal is not None:
         motors = list(robot.model.actuated)
-        felt = robot.mass_matrix(goal).diagonal()[motors]
-        gains = frequency**2 * felt, 2.0 * frequency * felt
+        inertia = robot.mass_matrix(goal).diagonal()[motors]
+        gains = frequency**2 * inertia, 2.0 * frequency * inertia
         controller = kt.control.JointImpedance(robot, *gains, gravity=len(motors) == robot.nv)
 
     @kt.compile
@@ -199,30 +208,30 @@ def _law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, push
             J = robot.frame(each.frame).jacobian(q)
             if robot.model.spatial_order == "angular-first":
                 J = np.concatenate([J[3:], J[:3]])
-            effort = effort + J.T @ (each.wrench * is_on(each, t))
+            is_on = kt.logical_and(kt.less_equal(each.start, t), kt.less(t, each.end))
+            effort = effort + J.T @ (each.wrench * kt.where(is_on, 1.0, 0.0))
         return effort
 
     return law
 
 
-def _content(motion: Motion) -> dict[str, Any]:
+def _content(robot: kt.Robot, motion: Trajectory) -> dict[str, Any]:
     every = max(1, -(-(len(motion.t) - 1) // (SHOWN - 1)))
     return {
-        "name": motion.robot.name,
+        "name": robot.name,
         "steps": len(motion.t) - 1,
         "duration": motion.t[-1],
-        "lost": motion.lost,
-        "energy": {"start": motion.energy(0), "end": motion.energy(-1)},
-        "outside": motion.outside(),
+        "lost": lost(motion),
+        "energy": {"start": energy(robot, motion, 0), "end": energy(robot, motion, -1)},
+        "outside": outside(robot, motion),
         "t": motion.t[::every],
         "q": motion.q[::every],
         "v": motion.v[::every],
     }
 
 
-def show(motion: Motion, out: Console) -> None:
+def show(robot: kt.Robot, motion: Trajectory, out: Console) -> None:
     """Where each joint was and how fast."""
-    robot = motion.robot
     out.print(Text(robot.name, style="bold"))
     steps = len(motion.t) - 1
     out.print(f"{motion.t[-1]:g} s in {steps} step{'s' if steps > 1 else ''}")
@@ -234,6 +243,7 @@ def show(motion: Motion, out: Console) -> None:
         table.add_row(Text(name), *(fixed(x) for x in (column[0], column[-1], column.min(), column.max())))
     print_table(table, out)
     fastest = float(np.abs(motion.v).max()) if motion.v.size else 0.0
-    out.print(f"\nfastest {fastest:.4g} rad/s or m/s · energy {motion.energy(0):.4g} J → {motion.energy(-1):.4g} J")
-    for name in motion.outside():
+    start, end = (energy(robot, motion, k) for k in (0, -1))
+    out.print(f"\nfastest {fastest:.4g} rad/s or m/s · energy {start:.4g} J → {end:.4g} J")
+    for name in outside(robot, motion):
         out.print(Text(f"{name} goes beyond its limits", style="yellow"))

@@ -11,9 +11,9 @@ import typer
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, frames_to_complete, robots_to_complete, with_loading_options
+from kinetree.cli.loading import Loading, frames_to_complete, robot_argument, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state
-from kinetree.cli.output import JsonOption, console, guarded, place_for, print_json, say, working
+from kinetree.cli.output import JsonOption, console, place_for, print_json, say, working
 
 if TYPE_CHECKING:
     from kinetree.viewer import Viewer
@@ -22,22 +22,16 @@ BLINK = 0.1
 """Between two looks at who is there [s]."""
 
 
-@guarded
-@with_loading_options
+@robot_command
 def view(
     robots: Annotated[
         list[str],
-        typer.Argument(
-            metavar="ROBOT",
-            help="Paths of URDF, xacro or MJCF files, bundled names, or - for stdin; several stand side by side.",
-            show_default=False,
-            autocompletion=robots_to_complete,
+        robot_argument(
+            "Paths of URDF, xacro or MJCF files, bundled names, or - for stdin; several stand side by side."
         ),
     ],
     loading: Loading,
-    q: Annotated[
-        str | None, typer.Option("--q", metavar="STATE", help=f"Of a single robot: {STATE_HELP}.", show_default=False)
-    ] = None,
+    q: Annotated[str | None, state_option("--q", f"Of a single robot: {STATE_HELP}.", show_default=False)] = None,
     motion: Annotated[
         Path | None,
         typer.Option(
@@ -52,7 +46,7 @@ def view(
         typer.Option(metavar="LAYER", help="visual, collision, skeleton, frames, com, inertia, …; may be repeated."),
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="By itself one that is free.", show_default=False)] = None,
+    port: Annotated[int | None, typer.Option(help="By default one that is free.", show_default=False)] = None,
     browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     seconds: Annotated[float | None, typer.Option(help="End after so long.", min=0.0)] = None,
     once: Annotated[bool, typer.Option("--once", help="End when the first visitor has left.")] = False,
@@ -72,7 +66,7 @@ def view(
         viewer = _viewer(loaded, q, show, host, port)
     with viewer:
         if motion is not None:
-            viewer.play(_motion(motion))
+            viewer.play(tuple(array_from(str(motion), "--motion", name) for name in ("t", "q")))
         if follow is not None:
             viewer.follow(follow)
         if html is not None:
@@ -100,11 +94,6 @@ def _viewer(robots: list[kt.Robot], q: str | None, show: list[str] | None, host:
     return Viewer(robots, **options)
 
 
-def _motion(path: Path) -> tuple[Any, Any]:
-    """Times and positions, as `simulate` saves them or as arrays of these names."""
-    return tuple(array_from(str(path), "--motion", name) for name in ("t", "q"))  # type: ignore[return-value]
-
-
 def _announce(viewer: Viewer, names: list[str], json: bool) -> None:
     if json:
         print_json({"robots": names, "url": viewer.url, "html": None})
@@ -117,7 +106,7 @@ def _announce(viewer: Viewer, names: list[str], json: bool) -> None:
 
 
 def _serve(viewer: Viewer, seconds: float | None, once: bool) -> None:
-    """Until the time is over, the visitor has gone, or Ctrl-C."""
+    """Serves until the time is over, the visitor has gone, or Ctrl-C."""
     end = None if seconds is None else time.monotonic() + seconds
     visited = False
     while end is None or time.monotonic() < end:

@@ -28,12 +28,12 @@ TASKS: Mapping[str, Callable[[], Task]] = {
 
 
 def make_one(task: str, **options: Any) -> RobotEnv:
-    """For `gymnasium.make`."""
+    """The environment for `gymnasium.make`."""
     return RobotEnv(made(TASKS[task]), **options)
 
 
 def make_many(task: str, num_envs: int = 1, **options: Any) -> RobotVectorEnv:
-    """For `gymnasium.make_vec`."""
+    """The environments for `gymnasium.make_vec`."""
     return RobotVectorEnv(made(TASKS[task]), num_envs, **options)
 
 

@@ -26,12 +26,12 @@ class RobotEnv(gymnasium.Env[Array, Array]):
 
     @property
     def q(self) -> Array:
-        """Where the robot is, (nq,); a copy."""
+        """The robot's configuration, (nq,); a copy."""
         return self._running()[0].copy()
 
     @property
     def v(self) -> Array:
-        """How it moves, (nv,); a copy."""
+        """Its velocity, (nv,); a copy."""
         return self._running()[1].copy()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:

@@ -51,7 +51,7 @@ def _python_function(function: Function, names: Names, printer: Printer) -> str:
     given = [letter for letter in function.arguments if letter != "p"]
     options = [f"{name}={value!r}" for name, value in names.parameters.items() if name in function.used]
     signature = ", ".join([*given, *(["*", *options] if options else [])])
-    lines = [f"def {function.name}({signature}):", f'    """{function.about}, {_shape(function.shape)}."""']
+    lines = [f"def {function.name}({signature}):", f'    """{function.about}, {function.shape}."""']
     for letter in given:
         if function.used & set(getattr(names, letter)):
             unpacked = [name if name in function.used else "_" for name in getattr(names, letter)]
@@ -60,11 +60,9 @@ def _python_function(function: Function, names: Names, printer: Printer) -> str:
     entries = [printer(entry) for entry in function.entries]
     if len(function.shape) == 2:
         n = function.shape[1]
-        rows = [f"            [{', '.join(entries[k : k + n])}]," for k in range(0, len(entries), max(n, 1))]
-        lines += ["    return np.array(", "        [", *rows, "        ],", "        dtype=float,", "    )"]
-    else:
-        lines += ["    return np.array(", "        [", *(f"            {entry}," for entry in entries)]
-        lines += ["        ],", "        dtype=float,", "    )"]
+        entries = [f"[{', '.join(entries[k : k + n])}]" for k in range(0, len(entries), max(n, 1))]
+    lines += ["    return np.array(", "        [", *(f"            {entry}," for entry in entries)]
+    lines += ["        ],", "        dtype=float,", "    )"]
     return "\n".join(lines)
 
 
@@ -103,7 +101,3 @@ def _c_function(function: Function, names: Names, printer: Printer) -> str:
 def _plain(title: str) -> str:
     """A name as it may stand in a comment or a string of any language."""
     return re.sub(r"[^\w .,:+()-]", "?", title)
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -23,6 +24,13 @@ PARALLEL = 1e-12
 
 ROUNDING = 1e-14
 """Relative: how far a float may be from a decimal number of eleven digits to stand for it."""
+ARITHMETIC: dict[str, Callable[..., Sum]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "neg": operator.neg,
+    "mul": operator.mul,
+}
+"""Operations under which sums stay sums."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +117,11 @@ def derive(model: Model, kinds: Iterable[str] = KINDS) -> Derivation:
 
 
 def as_sums(
-    derivation: Derivation, model: Model, keep: Iterable[str], most: float = math.inf
+    derivation: Derivation, model: Model, keep: Iterable[str], limit: float = math.inf
 ) -> dict[str, Array] | None:
     """M, C, V, G and F as sums of waves; parameters of kinds that are not to be kept get their values, exactly.
 
-    None, if that takes more than `most` products of two terms.
+    None, if that takes more than `limit` products of two terms.
     """
     kept = set(keep)
     inputs = {letter: Sum.symbol(letter) for letter in derivation.letters}
@@ -130,7 +138,7 @@ def as_sums(
     for node in graph.nodes():
         if node.op == "mul":
             work += len(found[node.args[0]].terms) * len(found[node.args[1]].terms)
-            if work > most:
+            if work > limit:
                 return None
         found[node] = _sum(node, [found[arg] for arg in node.args], list(inputs.values()), group_of, atoms)
     sums = [found[node].with_products() for node in graph.outputs]
@@ -148,14 +156,8 @@ def _sum(
         return inputs[int(node.value)]
     if node.op == "const":
         return Sum.number(exact(node.value))
-    if node.op == "add":
-        return args[0] + args[1]
-    if node.op == "sub":
-        return args[0] - args[1]
-    if node.op == "neg":
-        return -args[0]
-    if node.op == "mul":
-        return args[0] * args[1]
+    if node.op in ARITHMETIC:
+        return ARITHMETIC[node.op](*args)
     if node.op in ("sin", "cos"):
         wave = args[0].wave(node.op, group_of)
         if wave is not None:

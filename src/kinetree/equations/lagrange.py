@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from kinetree import linalg, ops
 from kinetree.algorithms.configuration import tangent_rates
 from kinetree.algorithms.joint_forces import dissipation
-from kinetree.base.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, number_that, read_fields
 from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.derivatives import gradient, jacobian
@@ -35,6 +35,7 @@ from kinetree.robot import Robot
 
 COINCIDENT = 1e-30
 """Ends of a spring whose squared distance [m²] is below have no direction between them, and the spring no force."""
+as_nonnegative = number_that(lambda x: 0.0 <= x < np.inf, "zero or more, and finite")
 
 
 @final
@@ -61,11 +62,7 @@ class Spring:
                 if not np.isfinite(point).all():
                     raise ArgumentError(f"{name} is {short(end)}; expected the name of a frame or three finite numbers")
                 object.__setattr__(self, name, tuple(point.tolist()))
-        for name in ("stiffness", "rest_length"):
-            value = as_number(name, getattr(self, name))
-            if not 0.0 <= value < np.inf:
-                raise ArgumentError(f"{name} is {value:g}; expected zero or more, and finite")
-            object.__setattr__(self, name, value)
+        read_fields(self, stiffness=as_nonnegative, rest_length=as_nonnegative)
 
     def energy(self, robot: Robot, q: Array) -> Scalar:
         """U of one state, also of a traced one [J]."""
@@ -128,7 +125,7 @@ class Lagrange:
         return self._efforts(self.robot, q, v, a)
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
-        """The a with inverse_dynamics(q, v, a) = τ, (…, nv): τ is linear in a, with slope M."""
+        """The a with inverse_dynamics(q, v, a) = τ, (…, nv): τ is linear in a, with matrix M."""
         return self._accelerations(self.robot, q, v, tau)
 
     def spring_forces(self, q: ArrayLike) -> Array:
@@ -159,7 +156,7 @@ class Lagrange:
     @lazy
     def _efforts(self) -> Law:
         momentum, push = self._momentum, gradient(self._lagrangian, wrt="q")
-        bend = jacobian(
+        rates_by_theta = jacobian(
             lambda robot, theta, v: tangent_rates(robot.model, theta, v), wrt="theta", shapes={"theta": "v"}
         )
         drag = gradient(lambda robot, v: dissipation(robot.model, v), wrt="v")
@@ -170,7 +167,7 @@ class Lagrange:
         rate = jacobian(soon, wrt="t", mode="forward", shapes={"t": ()})
 
         def inverse_dynamics(robot: Robot, q: Array, v: Array, a: Array) -> Array:
-            B = bend(robot, np.zeros(robot.nv), v)
+            B = rates_by_theta(robot, np.zeros(robot.nv), v)
             carried = momentum(robot, q, v) - robot.model.armature * v  # that of rotors stays with their axes
             return rate(robot, q, v, a, 0.0) + 2.0 * B.T @ carried - push(robot, q, v) + drag(robot, v)
 
@@ -188,5 +185,5 @@ class Lagrange:
 
     @lazy
     def _spring_forces(self) -> Law:
-        slope = gradient(self._springs, wrt="q")
-        return compile(lambda robot, q: -slope(robot, q))
+        by_q = gradient(self._springs, wrt="q")
+        return compile(lambda robot, q: -by_q(robot, q))

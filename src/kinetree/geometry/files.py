@@ -36,9 +36,9 @@ def read_mesh(path: str) -> list[Surface]:
         files = Files(path)
         content = files.read(path)
         check_content(suffix, content)
-        scene = trimesh.load_scene(BytesIO(content), file_type=suffix[1:], resolver=_Resolver(files), process=False)
+        scene = trimesh.load_scene(BytesIO(content), file_type=suffix[1:], resolver=files, process=False)
         check_scene(scene)
-        found = [_surface(part) for part in _parts(scene) if len(getattr(part, "faces", ()))]
+        found = [_surface(part) for part in scene.dump() if len(getattr(part, "faces", ()))]
     except Exception as problem:  # whatever a damaged file makes of a reader
         raise KinetreeError(f"mesh {path!r} cannot be read: {_reason(suffix, problem)}") from problem
     if not found:
@@ -46,26 +46,8 @@ def read_mesh(path: str) -> list[Surface]:
     return found
 
 
-class _Resolver:
-    """How trimesh asks for what a mesh refers to: materials, pictures, buffers."""
-
-    def __init__(self, files: Files) -> None:
-        self.files = files
-
-    def get(self, name: str) -> bytes:
-        return self.files.beside(name)
-
-    __getitem__ = get
-
-    def keys(self) -> tuple[str, ...]:
-        return ()
-
-    def namespaced(self, _: str) -> _Resolver:
-        return self
-
-
 def _reason(suffix: str, problem: Exception) -> str:
-    """Whatever happened, in a sentence; COLLADA has a package of its own."""
+    """The reason of a failure in a sentence; COLLADA has a package of its own."""
     if isinstance(problem, KinetreeError):
         return str(problem)
     if suffix == ".dae" and isinstance(problem, ModuleNotFoundError):
@@ -75,17 +57,6 @@ def _reason(suffix: str, problem: Exception) -> str:
     said = str(problem)
     reason = f"{type(problem).__name__}: {said}" if said else type(problem).__name__
     return reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]}…"
-
-
-def _parts(scene: Any) -> list[Any]:
-    """Every mesh of a scene where it is placed there."""
-    parts = []
-    for node in scene.graph.nodes_geometry:
-        pose, name = scene.graph[node]
-        part = scene.geometry[name].copy()
-        part.apply_transform(pose)
-        parts.append(part)
-    return parts
 
 
 def _surface(part: Any) -> Surface:

@@ -9,6 +9,7 @@ import numpy as np
 from kinetree.errors import KinetreeError
 from kinetree.geometry.surfaces import plain_surfaces
 from kinetree.model.geometry import Capsule, Geometry, Plane, Sphere
+from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -44,7 +45,7 @@ class Ground:
         return world
 
     def height(self, q: Array) -> float:
-        """Of the lowest point of what moves [m]; infinite where nothing does."""
+        """The height of the lowest point of what moves [m]; infinite where nothing does."""
         moving = np.isin(self.bodies, self.robot.model.moving)
         return float(self.lowest(q)[moving, 2].min(initial=np.inf))
 
@@ -81,23 +82,36 @@ def _turn(a: Array, b: Array, c: Array) -> float:
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
+def placed_shapes(model: Model, kind: str) -> list[tuple[FramePlacement, Array, Geometry]]:
+    """Every "visual" or "collision" shape of the links, with its frame and its pose in the frame's body, (4, 4)."""
+    links = {} if model.description is None else model.description.links
+    return [
+        (model.frame(name), (geometry.placement * model.frame(name).X).pose(), geometry)
+        for name, link in links.items()
+        for geometry in (link.visuals if kind == "visual" else link.collisions)
+    ]
+
+
 def _corners(robot: Robot, names: set[str] | None) -> Iterable[tuple[int, Array, float]]:
-    """For every shape the body it is on, points whose hull it is in that body's frame, and a radius around them."""
-    description = robot.model.description
-    if description is None:
-        return
-    links = description.links
-    collides = any(link.collisions for link in links.values())
-    for name, link in links.items():
-        frame = robot.model.frame(name)
-        if names is not None and frame.name not in names:
-            continue
-        for geometry in link.collisions if collides else link.visuals:
-            if isinstance(geometry.shape, Plane):
-                continue
-            pose = (geometry.placement * frame.X).pose()
+    """The body of every shape, points whose hull it is in that body's frame, and a radius around them."""
+    for frame, pose, geometry in placed_shapes(robot.model, "collision") or placed_shapes(robot.model, "visual"):
+        if not isinstance(geometry.shape, Plane) and (names is None or frame.name in names):
             local, radius = _extreme(geometry)
             yield frame.body, local @ pose[:3, :3].T + pose[:3, 3], radius
+
+
+def margin(polygon: Array, point: Array) -> float:
+    """The distance of a point to the edges of a convex polygon, counter-clockwise (k, 2) [m]; negative outside."""
+    if len(polygon) < 3:
+        return -float(np.min(np.linalg.norm(polygon - point, axis=1))) if len(polygon) else -np.inf
+    edges = np.roll(polygon, -1, axis=0) - polygon
+    lengths = np.linalg.norm(edges, axis=1)
+    to = point - polygon
+    inward = (edges[:, 0] * to[:, 1] - edges[:, 1] * to[:, 0]) / lengths
+    if inward.min() >= 0.0:
+        return float(inward.min())
+    part = np.clip(np.einsum("ij,ij->i", to, edges) / lengths**2, 0.0, 1.0)
+    return -float(np.linalg.norm(to - part[:, None] * edges, axis=1).min())
 
 
 def _extreme(geometry: Geometry) -> tuple[Array, float]:

@@ -11,8 +11,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.model.loaders.xml import Element, parse
@@ -59,14 +62,24 @@ class Files:
         self.left -= len(content)
         return content
 
-    def beside(self, name: str) -> bytes:
-        """A file that the mesh refers to."""
+    def get(self, name: str) -> bytes:
+        """A file that the mesh refers to: a material, a picture, a buffer. This is how trimesh asks for it."""
         path = os.path.normpath(os.path.join(self.folder, name))
         if Path(path).suffix.lower() not in BESIDE:
             raise OSError(f"it refers to {name!r}, which is no picture, material or buffer")
         if os.path.commonpath([path, os.path.dirname(self.folder)]) != os.path.dirname(self.folder):
             raise OSError(f"it refers to {name!r}, which lies outside of its folder and of the one around it")
         return self.read(path)
+
+    __getitem__ = get
+
+    def keys(self) -> tuple[str, ...]:
+        """No names are known beforehand."""
+        return ()
+
+    def namespaced(self, _: str) -> Files:
+        """All names are relative to the same folder."""
+        return self
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -83,7 +96,8 @@ def check_content(suffix: str, content: bytes) -> None:
     elif suffix == ".ply":
         _check_ply(content)
     elif suffix in (".glb", ".gltf"):
-        _check_gltf(_json_of(suffix, content))
+        length = int.from_bytes(content[12:16], "little")
+        _check_gltf(json.loads(content if suffix == ".gltf" else content[20 : 20 + length]))
     elif suffix == ".dae":
         _check_collada(parse(content, "it", most_bytes=MOST_TEXT, sizes=True))
 
@@ -97,7 +111,7 @@ def check_scene(scene: Any) -> None:
     count = sum(triangles.get(scene.graph[node][1], 0) for node in nodes)
     if count > MOST_TRIANGLES:
         raise TooLargeError(f"it has {count} triangles; expected at most {MOST_TRIANGLES}")
-    pixels = sum({id(picture): _pixels(picture) for picture in _pictures(scene)}.values())
+    pixels = sum({id(picture): int(np.prod(picture.size)) for picture in _pictures(scene)}.values())
     if pixels > MOST_PIXELS:
         raise TooLargeError(f"its pictures have {pixels >> 20} million pixels; expected at most {MOST_PIXELS >> 20}")
 
@@ -110,11 +124,6 @@ def _pictures(scene: Any) -> Iterator[Any]:
                 for picture in value.values() if isinstance(value, dict) else (value,):
                     if hasattr(picture, "size") and hasattr(picture, "getbands"):
                         yield picture
-
-
-def _pixels(picture: Any) -> int:
-    width, height = picture.size
-    return int(width) * int(height)
 
 
 # -- what files say of themselves ----------------------------------------------------------------------------------
@@ -136,13 +145,6 @@ def _check_ply(content: bytes) -> None:
             raise ValueError(
                 f"its header speaks of {count[:20].decode('ascii', 'replace')} elements, which are not there"
             )
-
-
-def _json_of(suffix: str, content: bytes) -> Any:
-    if suffix == ".gltf":
-        return json.loads(content)
-    length = int.from_bytes(content[12:16], "little")
-    return json.loads(content[20 : 20 + length])
 
 
 def _check_gltf(header: Any) -> None:
@@ -184,23 +186,15 @@ def _check_collada(root: Element) -> None:
 def _check_instances(inside: dict[str, list[str]], bytes_of: dict[str, int]) -> None:
     """Counts nodes and bytes from the leaves on; a node that contains itself is refused."""
     counted: dict[str, tuple[int, int]] = {name: (1, size) for name, size in bytes_of.items()}
-    opened: set[str] = set()
-    stack = [""]
-    while stack:
-        name = stack[-1]
-        if name in counted:
-            stack.pop()
-        elif name in opened:
-            parts = [counted.get(part, (1, 0)) for part in inside.get(name, ())]
+    try:
+        nodes_of = {name: parts for name, parts in inside.items() if name not in counted}
+        leaves_first = list(TopologicalSorter(nodes_of).static_order())
+    except CycleError as problem:
+        raise ValueError(f"its node {problem.args[1][0]!r} contains itself") from None
+    for name in leaves_first:
+        if name not in counted:
+            parts = [counted[part] for part in inside.get(name, ())]
             nodes, size = 1 + sum(count for count, _ in parts), sum(size for _, size in parts)
             if nodes > MOST_NODES or size > MOST_TEXT:
                 raise TooLargeError(f"its scene has {nodes} nodes and {size >> 20} MB of meshes, counted as placed")
             counted[name] = nodes, size
-            opened.discard(name)
-            stack.pop()
-        else:
-            opened.add(name)
-            for part in inside.get(name, ()):
-                if part in opened:
-                    raise ValueError(f"its node {part!r} contains itself")
-                stack.append(part)

@@ -113,7 +113,7 @@ def revolved(radii: Array, heights: Array) -> Surface:
 
 
 def _half_circle(radius: float, stretch: float) -> tuple[Array, Array]:
-    """From pole to pole, its halves moved apart by `stretch` each."""
+    """Radii and heights from pole to pole, the halves moved apart by `stretch` each."""
     angles = np.linspace(-0.5 * np.pi, 0.5 * np.pi, ROUND // 2 + 2)
     return radius * np.cos(angles), radius * np.sin(angles) + np.where(angles > 0.0, stretch, -stretch)
 
@@ -124,7 +124,7 @@ def _rectangle(x: float, y: float) -> Surface:
 
 
 def creased(surface: Surface) -> Surface:
-    """With vertices doubled along edges sharper than `SMOOTH`."""
+    """The surface with vertices doubled along edges sharper than `SMOOTH`."""
     if surface.textured is not None or not len(surface.triangles):
         return surface
     places, index = _distinct(surface.vertices.astype(np.float32) + 0.0)
@@ -150,7 +150,7 @@ def _distinct(points: Array) -> tuple[Array, Array]:
 
 
 def _patches(faces: Array, normals: Array) -> Array:
-    """For every face the number of the smooth patch it belongs to, (m,)."""
+    """The number of the smooth patch that every face belongs to, (m,)."""
     start, end = faces.reshape(-1), np.roll(faces, -1, axis=1).reshape(-1)
     owner = np.repeat(np.arange(len(faces)), 3)
     order = np.lexsort((np.maximum(start, end), np.minimum(start, end)))

@@ -6,6 +6,7 @@ The only file that knows SymPy. What it gets are sums of waves (textbook form) o
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,13 +33,14 @@ LITTLE_WORK = 40_000
 """Unless that takes more products of terms than so many: some seconds."""
 COMMON_DENOMINATOR = 64
 """Fractions with a larger one are written as decimals."""
+QUANTITIES = ("M", "C", "V", "G", "F", "tau")
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    "neg": lambda x: -x,
-    "add": lambda x, y: x + y,
-    "sub": lambda x, y: x - y,
-    "mul": lambda x, y: x * y,
-    "div": lambda x, y: x / y,
+    "neg": operator.neg,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
     "inverse": lambda x: 1 / x,
     "sqrt": sympy.sqrt,
     "sin": sympy.sin,
@@ -111,7 +113,7 @@ class Equations:
                 terms = sorted((place[angle], multiple < 0) for angle, multiple in angles.items())
                 word = ("" if len(self.q) < 10 else "_").join(f"{'m' if minus else ''}{k}" for k, minus in terms)
                 named[wave] = sympy.Symbol(("s" if isinstance(wave, sympy.sin) else "c") + word)
-        written = {which: getattr(self, which).xreplace(named) for which in ("M", "C", "V", "G", "F", "tau")}
+        written = {which: getattr(self, which).xreplace(named) for which in QUANTITIES}
         later = tuple((symbol, expression.xreplace(named)) for symbol, expression in self.definitions)
         return replace(self, **written, definitions=(*((symbol, wave) for wave, symbol in named.items()), *later))
 
@@ -263,7 +265,7 @@ def equations(model: Model, kinds: Sequence[str], factored: bool | None) -> Equa
     sums = None
     if factored is False or (factored is None and model.nv <= FEW_JOINTS and not model.quaternions):
         derivation = derive(model)
-        sums = as_sums(derivation, model, kinds, most=LITTLE_WORK if factored is None else math.inf)
+        sums = as_sums(derivation, model, kinds, limit=LITTLE_WORK if factored is None else math.inf)
     if sums is None:
         derivation = derive(model, kinds)
     symbols = {letter: sympy.Symbol(letter.name) for letter in derivation.letters}
@@ -296,15 +298,10 @@ def equations(model: Model, kinds: Sequence[str], factored: bool | None) -> Equa
             joint.name + (f"[{k}]" if joint.nv > 1 else "") for joint in model.owners for k in range(joint.nv)
         ),
         parameters={symbol: parameter.value for symbol, parameter in named.items() if symbol in used},
-        M=found["M"],
-        C=found["C"],
-        V=found["V"],
-        G=found["G"],
-        F=found["F"],
         definitions=tuple(definitions),
         is_factored=sums is None,
-        tau=found["tau"],
         _latex=latex,
+        **{which: found[which] for which in QUANTITIES},
     )
 
 

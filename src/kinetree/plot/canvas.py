@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ def axes_for(ax: Any, size: tuple[float, float] = (6.4, 4.0), **options: Any) ->
 
 
 def several_axes(ax: Any, rows: int, columns: int, size: tuple[float, float], **options: Any) -> list[Any]:
-    """As many axes as rows times columns: those given, or those of a new figure."""
+    """The axes given, or those of a new figure: as many as rows times columns."""
     count = rows * columns
     if ax is None:
         made = new_figure(size).subplots(rows, columns, squeeze=False, **options)
@@ -76,8 +77,6 @@ def style(k: int) -> dict[str, Any]:
 
 
 def _png(figure: Any) -> bytes:
-    import io  # noqa: PLC0415
-
     picture = io.BytesIO()
     figure.savefig(picture, format="png", bbox_inches="tight")
     return picture.getvalue()

@@ -84,7 +84,7 @@ def _from_above(ax: Any, recording: Recording, goal: Array) -> None:
 
 
 def _heights(ax: Any, recording: Recording, goal: Array) -> None:
-    """Of the centre of mass and of the frames that feel, from where they began."""
+    """Draws heights of the centre of mass and of the frames that feel, from where they began."""
     start = recording.center_of_mass[0, 2]
     ax.plot(recording.t, 1e3 * (goal[:, 2] - start), color=GREY, lw=2.6, label="wanted")
     ax.plot(recording.t, 1e3 * (recording.center_of_mass[:, 2] - start), lw=1.4, label="centre of mass", color=DARK)

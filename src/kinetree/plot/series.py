@@ -26,10 +26,7 @@ def as_times(t: ArrayLike) -> Array:
 def as_columns(name: str, values: ArrayLike, count: int) -> Array:
     """Numbers for each of so many times, (n,) or (n, k), as (n, k)."""
     expected = f"({count},) or ({count}, k)"
-    try:
-        read = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"{name} is {short(values)}; expected {expected}") from None
+    read = _array(name, values, expected)
     columns = read[:, None] if read.ndim == 1 else read
     if columns.ndim != 2 or len(columns) != count or not columns.shape[1]:
         raise ArgumentError(f"{name} has shape {read.shape}; expected {expected}")
@@ -38,10 +35,7 @@ def as_columns(name: str, values: ArrayLike, count: int) -> Array:
 
 def as_points(points: ArrayLike) -> Array:
     """Points on the ground or in space, (k, 2) or (k, 3) [m]."""
-    try:
-        read = np.asarray(points, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"points is {short(points)}; expected (k, 2) or (k, 3)") from None
+    read = _array("points", points, "(k, 2) or (k, 3)")
     if read.ndim != 2 or read.shape[1] not in (2, 3):
         raise ArgumentError(f"points has shape {read.shape}; expected (k, 2) or (k, 3)")
     if not np.isfinite(read).all():
@@ -49,8 +43,15 @@ def as_points(points: ArrayLike) -> Array:
     return read
 
 
+def _array(name: str, values: ArrayLike, expected: str) -> Array:
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"{name} is {short(values)}; expected {expected}") from None
+
+
 def as_names(argument: str, names: Any) -> list[str]:
-    """Several, or one."""
+    """One name or several, as a list."""
     if isinstance(names, str):
         return [names]
     if not isinstance(names, Iterable):

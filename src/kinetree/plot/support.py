@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree.base.arguments import as_floats
 from kinetree.errors import ArgumentError
 from kinetree.geometry import Ground, convex_hull
+from kinetree.geometry.ground import margin
 from kinetree.plot.canvas import BAD, COLORS, GOOD, axes_for, tidy
 from kinetree.plot.series import as_names, as_points
 from kinetree.robot import Robot, as_robot
@@ -72,17 +73,3 @@ def support(
     tidy(ax)
     ax.legend(fontsize="small", frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax.figure
-
-
-def margin(polygon: Any, point: Any) -> float:
-    """How far a point is from the edges of a convex polygon, counter-clockwise (k, 2) [m]; negative outside."""
-    if len(polygon) < 3:
-        return -float(np.min(np.linalg.norm(polygon - point, axis=1))) if len(polygon) else -np.inf
-    edges = np.roll(polygon, -1, axis=0) - polygon
-    lengths = np.linalg.norm(edges, axis=1)
-    to = point - polygon
-    inward = (edges[:, 0] * to[:, 1] - edges[:, 1] * to[:, 0]) / lengths
-    if inward.min() >= 0.0:
-        return float(inward.min())
-    part = np.clip(np.einsum("ij,ij->i", to, edges) / lengths**2, 0.0, 1.0)
-    return -float(np.linalg.norm(to - part[:, None] * edges, axis=1).min())

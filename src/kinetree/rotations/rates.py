@@ -20,11 +20,7 @@ def _parameters(rotation: str) -> dict[str, tuple[int, ...]]:
 
 
 def _parameters_and_rates(rotation: str) -> dict[str, tuple[int, ...]]:
-    return {**_parameters(rotation), "rates": (ROTATIONS[rotation].size,)}
-
-
-def _parameters_and_velocity(rotation: str) -> dict[str, tuple[int, ...]]:
-    return {**_parameters(rotation), "velocity": (3,)}
+    return dict.fromkeys(("parameters", "rates"), (ROTATIONS[rotation].size,))
 
 
 @per_state(_parameters, rotation=ROTATIONS)
@@ -57,7 +53,7 @@ def angular_velocity(parameters: Any, rates: Any, rotation: str) -> Array:
     return _checked(parameters, rotation).E(parameters) @ rates
 
 
-@per_state(_parameters_and_velocity, rotation=ROTATIONS)
+@per_state(lambda rotation: {**_parameters(rotation), "velocity": (3,)}, rotation=ROTATIONS)
 def parameter_rates(parameters: Any, velocity: Any, rotation: str) -> Array:
     """χ̇ = E_R⁻¹ ω of an angular velocity in world axes [rad/s], (…, n); refused where there are none."""
     return _regular(parameters, rotation).inverse(parameters) @ velocity

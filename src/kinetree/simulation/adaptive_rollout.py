@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, DivergenceError
+from kinetree.errors import ArgumentError, DivergenceError, DivergenceWarning
 from kinetree.ops import Array
 from kinetree.simulation.adaptive import Attempt, Attempts
-from kinetree.simulation.divergence import warn_of
 from kinetree.simulation.dynamics import Dynamics
 from kinetree.simulation.efforts import Efforts
 from kinetree.simulation.events import Event
@@ -19,7 +19,7 @@ from kinetree.simulation.labels import names_and_units
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.trajectory import Occurrence, Trajectory
 
-SAFETY, LEAST, MOST = 0.9, 0.2, 8.0
+SAFETY, MIN_FACTOR, MAX_FACTOR = 0.9, 0.2, 8.0
 """The next step is SAFETY · error^(-1/5) times the last, within bounds."""
 SHORTEST = 1e-13
 """A step that would have to be shorter, relative to the time, is not made: the state stops."""
@@ -112,7 +112,7 @@ class Adaptive:
         h = np.where(whole, limit - t, wanted)
         attempt = self.attempts.make(self.now, rows, h, interval)
         with np.errstate(divide="ignore"):
-            factor = np.clip(SAFETY * attempt.error**-0.2, LEAST, MOST)
+            factor = np.clip(SAFETY * attempt.error**-0.2, MIN_FACTOR, MAX_FACTOR)
         good = attempt.error <= 1.0
         self.h[rows] = np.where(good & whole, np.maximum(self.h[rows], h * factor), h * factor)
         lost = rows[~good & (h * factor < SHORTEST * np.maximum(1.0, t))]
@@ -196,7 +196,7 @@ class Adaptive:
     def _located(
         self, event: Event, attempt: Attempt, places: Array, first: Array, before: Array
     ) -> tuple[Array, Array, Array]:
-        """By bisection of the part in which the sign changes: the first instant with the new sign."""
+        """The first instant with the new sign, found by bisection of the part in which the sign changes."""
         low, high = LOOKS[first], LOOKS[first + 1]
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
@@ -219,6 +219,20 @@ class Adaptive:
         self.stuck[row] = self.stuck[row] + 1 if since < PAUSE * max(1.0, t) else 0
         if self.going[row] and self.stuck[row] > len(self.events):
             self.going[row], self.failed[row] = False, True
+
+
+def warn_of(stopped: Array, made: Array, steps: int, batch: tuple[int, ...], remedy: str = "") -> None:
+    """A warning if some states, (N,), stopped after they had made so many steps, and what may help."""
+    if not stopped.any():
+        return
+    first = int(np.argmax(stopped))
+    which, told = "the state diverged", ""
+    if batch:
+        index = tuple(int(i) for i in np.unravel_index(first, batch))
+        which = f"{int(stopped.sum())} of {len(stopped)} states diverged, the first at index {index},"
+        told = "; trajectory.diverged says which"
+    message = f"{which} after {int(made[first])} of {steps} steps{told}{'; ' if remedy else ''}{remedy}"
+    warnings.warn(message, DivergenceWarning, stacklevel=6)
 
 
 def check_adaptive(efforts: Efforts, dynamics: Dynamics, wanted: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What decides how a robot moves: its own dynamics, those under constraints, or contact with its surroundings."""
+"""What decides how a robot moves: its own dynamics, those under constraints, or contact with its environment."""
 
 from __future__ import annotations
 
@@ -40,12 +40,16 @@ class Dynamics:
 
 
 @runtime_checkable
-class Surroundings(Protocol):
+class ContactEnvironment(Protocol):
     """What a robot meets: anything that knows the dynamics of a robot in it."""
 
     def dynamics(self, robot: Robot) -> Dynamics: ...
 
 
+Surroundings = ContactEnvironment
+"""As `Robot.rollout` calls it."""
+
+
 def own_dynamics(robot: Robot) -> Dynamics:
-    """Those of the robot alone: M v̇ + C v + G = τ."""
+    """The dynamics of the robot alone: M v̇ + C v + G = τ."""
     return Dynamics(robot.forward_dynamics)

@@ -32,7 +32,7 @@ class Given(NamedTuple):
 
     @property
     def shape(self) -> Shape:
-        """Of one step."""
+        """The shape of one step."""
         return self.core[1:] if self.moving else self.core
 
 
@@ -129,7 +129,7 @@ def as_efforts(
     wrenches: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Efforts:
-    """Everything that acts, checked; raises before anything is done."""
+    """All that acts on the robot, read and checked before anything is computed."""
     given: dict[str, Given] = {}
     law = law_or_controls if isinstance(law_or_controls, Law) else None
     function = _plain(law_or_controls) if law is None and callable(law_or_controls) else None

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.base.arguments import check_quaternions
+from kinetree.base.arguments import as_flag, check_quaternions, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.law import Law, compile
 from kinetree.ops import Array
@@ -39,9 +39,9 @@ class Event:
     def __post_init__(self) -> None:
         if not np.isscalar(self.direction) or self.direction not in DIRECTIONS:
             raise ArgumentError(f"direction is {short(self.direction)}; expected -1, 0 or 1")
-        for field, kind, expected in (("terminal", (bool, np.bool_), "True or False"), ("name", str, "a word")):
-            if not isinstance(getattr(self, field), kind):
-                raise ArgumentTypeError(f"{field} is {short(getattr(self, field))}; expected {expected}")
+        read_fields(self, terminal=as_flag)
+        if not isinstance(self.name, str):
+            raise ArgumentTypeError(f"name is {short(self.name)}; expected a word")
         for field in ("function", "effect"):
             given = getattr(self, field)
             if not isinstance(given, Law) and not (field == "effect" and given is None):
@@ -59,7 +59,7 @@ class Event:
         return found
 
     def after(self, robot: Robot, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """q and v behind it."""
+        """q and v after the event."""
         if self.effect is None:
             return q, v
         pair = _called(self.effect, robot, q, v, np.asarray(t))
@@ -83,7 +83,7 @@ def _called(law: Law, robot: Robot, q: Array, v: Array, t: Array) -> Any:
 
 
 def as_events(events: Any) -> tuple[Event, ...]:
-    """One event or several."""
+    """One event or several, as a tuple."""
     listed = (events,) if isinstance(events, Event) else tuple(events) if isinstance(events, Iterable) else (events,)
     for event in listed:
         if not isinstance(event, Event):

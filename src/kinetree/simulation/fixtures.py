@@ -7,11 +7,12 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number, number_that, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from kinetree.ops import Array
 from kinetree.simulation.contact.obstacles import Block, Ground
+from kinetree.simulation.contact.touch import as_positive
 from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_rpy
 
 SHAPES = (Plane, Box, Sphere, Ellipsoid, Cylinder, Capsule)
@@ -43,12 +44,8 @@ class Fixture:
         if not is_rotation_matrix(pose[:3, :3]):
             raise ArgumentError("pose has no rotation in its upper left; expected a homogeneous matrix")
         object.__setattr__(self, "pose", pose)
-        for name in ("friction", "settling", "hardness"):
-            number = as_number(name, getattr(self, name))
-            if not 0.0 < number < (1.0 if name == "hardness" else np.inf):
-                expected = "a number between 0 and 1" if name == "hardness" else "a positive number"
-                raise ArgumentError(f"{name} is {number:g}; expected {expected}")
-            object.__setattr__(self, name, number)
+        between = number_that(lambda x: 0.0 < x < 1.0, "a number between 0 and 1")
+        read_fields(self, friction=as_positive, settling=as_positive, hardness=between)
 
 
 def as_fixture(value: Any) -> Fixture:
@@ -97,8 +94,7 @@ class Push:
         given = as_constant("wrench", self.wrench, (6,) if np.size(self.wrench) == 6 else (3,))
         six[: len(given)] = given
         object.__setattr__(self, "wrench", six)
-        for name in ("start", "end"):
-            object.__setattr__(self, name, as_number(name, getattr(self, name)))
+        read_fields(self, start=as_number, end=as_number)
         if not (self.start < self.end and np.isfinite(six).all()):
             raise ArgumentError(f"push on {self.frame!r} lasts from {self.start:g} to {self.end:g} s; expected a while")
 

@@ -9,8 +9,8 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import as_number
-from kinetree.equations.lagrange import Lagrange, Spring
+from kinetree.base.arguments import number_that, read_fields
+from kinetree.equations.lagrange import Lagrange, Spring, as_nonnegative
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, Scalar
 from kinetree.robot import Robot
@@ -43,15 +43,11 @@ class LimitStops:
     """Depth over which damping sets in [rad or m]."""
 
     def __post_init__(self) -> None:
-        for name in ("stiffness", "damping", "width"):
-            value = as_number(name, getattr(self, name))
-            if not 0.0 <= value < np.inf or (name == "width" and value == 0.0):
-                least = "more than zero" if name == "width" else "zero or more"
-                raise ArgumentError(f"{name} is {value:g}; expected {least}, and finite")
-            object.__setattr__(self, name, value)
+        above_zero = number_that(lambda x: 0.0 < x < np.inf, "more than zero, and finite")
+        read_fields(self, stiffness=as_nonnegative, damping=as_nonnegative, width=above_zero)
 
     def efforts(self, robot: Robot, q: Array, v: Array, t: Scalar) -> Array:
-        """(nv,) [N m or N]."""
+        """The efforts of all stops, (nv,) [N m or N]."""
         tau = ops.zeros(robot.nv, q, v)
         lower, upper = robot.limits.lower, robot.limits.upper
         for joint in robot.model.owners:
@@ -87,7 +83,7 @@ def as_forces(robot: Robot, forces: Any) -> tuple[Any, ...]:
 
 
 def efforts_of(robot: Robot, forces: tuple[Any, ...], q: Array, v: Array, t: Scalar) -> Array | None:
-    """Of all of them together, (nv,); None if there are none."""
+    """The efforts of all forces together, (nv,); None if there are none."""
     total: Any = None
     springs = tuple(force for force in forces if isinstance(force, Spring))
     if springs:

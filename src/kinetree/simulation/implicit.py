@@ -36,8 +36,8 @@ def rosenbrock(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Arra
 
         (1 - γ dt A) k₁ = f(u),   (1 - γ dt A) k₂ = f(u + dt k₁) - 2 k₁,   u' = u + dt (3 k₁ + k₂) / 2.
 
-    A holds the slopes of what is stiff, damping, friction and springs of joints, laws and forces, and leaves out those
-    of inertial forces, by which the order does not change. With J_q and J_v the slopes of efforts,
+    A holds the derivatives of what is stiff, damping, friction and springs of joints, laws and forces, and leaves out
+    those of inertial forces, by which the order does not change. With J_q and J_v the derivatives of efforts,
 
         (M - γ dt J_v - γ² dt² J_q) k_v = M r_v + γ dt J_q r_θ,   k_θ = r_θ + γ dt k_v,
 
@@ -68,7 +68,7 @@ LAGRANGIAN: Law = compile(lambda robot, q, v: robot.kinetic_energy(q, v) - robot
 
 
 def variational(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Array]:
-    """Of order two, by the discrete principle of least action (Marsden and West 2001), on the manifold.
+    """A step of order two, by the discrete principle of least action (Marsden and West 2001), on the manifold.
 
     The action of a step is dt L(q̄, ξ/dt) at its middle, q₀ = q̄ ⊕ -ξ/2 and q₁ = q̄ ⊕ ξ/2. That it is stationary says,
     for momenta p = M v, efforts f that do not come from energies, and with x = ξ/2,
@@ -77,15 +77,15 @@ def variational(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Arr
 
     where for angles and displacements dexp and Ad are 1. It is symplectic: the energy of a motion without friction
     stays near where it was however long that takes, and momenta that are conserved are so to rounding. ξ is found by a
-    fixed number of steps of Newton's method with the slope M + ½ dt (∂τ/∂v + adᵀ M); `residual` is what one more would
-    change.
+    fixed number of steps of Newton's method with the Jacobian M + ½ dt (∂τ/∂v + adᵀ M); `residual` is what one more
+    would change.
     """
     robot = motion.robot
     M, zero = robot.mass_matrix(q), 0.0 * v
-    bend = robot.inverse_dynamics_derivatives(q, v, zero)[1]
+    by_v = robot.inverse_dynamics_derivatives(q, v, zero)[1]
     for at, matrix in _adjoint(robot, v):
-        bend[at] = bend[at] + matrix.T @ M[at]
-    slope = M + (0.5 * dt) * bend
+        by_v[at] = by_v[at] + matrix.T @ M[at]
+    newton = M + (0.5 * dt) * by_v
     momentum, xi = M @ v, dt * (v + (0.5 * dt) * motion.acceleration(q, v, 0.0))
     change: Any = zero
     for _ in range(ITERATIONS):
@@ -97,7 +97,7 @@ def variational(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Arr
         a0 = _series(ad, momentum, _EXP)
         a1 = a0 + dt * (gradient(LAGRANGIAN)(robot, middle, rate) + push)
         left = 0.5 * (_series(ad, a1, _LEFT) + _series(ad, a0, _RIGHT)) - robot.mass_matrix(middle) @ rate
-        change = dt * linalg.solve(slope, left)
+        change = dt * linalg.solve(newton, left)
     q_next, p_next = integrate(robot.model, q, xi), _series(ad, a1, _EXP)  # of the same ξ, whatever is left
     residual, size = (sum(ops.absolute(x) for x in array) for array in (change, xi))
     converged = ops.logical_not(ops.less(CONVERGED * (size + dt), residual))

@@ -84,9 +84,9 @@ def moved(v: Array, dt: Any, weights: Sequence[float], rates: Rates) -> tuple[Ar
 
 
 MIDPOINT = Tableau(a=((), (0.5,)), b=(0.0, 1.0), c=(0.0, 0.5), order=2)
-"""RK2: the slope in the middle of the step."""
+"""RK2: the derivative in the middle of the step."""
 HEUN = Tableau(a=((), (1.0,)), b=(0.5, 0.5), c=(0.0, 1.0), order=2)
-"""RK2: the mean of the slopes at both ends."""
+"""RK2: the mean of the derivatives at both ends."""
 RK4 = Tableau(
     a=((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), b=(1 / 6, 1 / 3, 1 / 3, 1 / 6), c=(0.0, 0.5, 0.5, 1.0), order=4
 )

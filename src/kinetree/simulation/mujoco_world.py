@@ -100,7 +100,7 @@ class MujocoWorld:
         self._mujoco.mj_forward(m, data)
         t = self.period * np.arange(count)
         q, v, tau = (np.empty((count, n)) for n in (robot.nq, robot.nv, robot.nv))
-        felt, elsewhere = {name: np.empty((count, 6)) for name in self.feel}, np.empty(count)
+        measured, elsewhere = {name: np.empty((count, 6)) for name in self.feel}, np.empty(count)
         reports: dict[str, list[Any]] = {}
         forces, _ = self._contacts(data)
         for k in range(count):
@@ -116,9 +116,9 @@ class MujocoWorld:
                 raise KinetreeError(f"the simulation of {robot.name!r} came apart at t = {t[k]:g} s")
             forces, elsewhere[k] = self._contacts(data)
             for name in self.feel:
-                felt[name][k] = forces[name]
-        said_all = {name: np.array(values) for name, values in reports.items()}
-        return Recording(robot, t, q, v, tau, felt, elsewhere, said_all)
+                measured[name][k] = forces[name]
+        told = {name: np.array(values) for name, values in reports.items()}
+        return Recording(robot, t, q, v, tau, measured, elsewhere, told)
 
     # -- the model ---------------------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ class Progress:
             sys.stderr.flush()
 
     def tell(self, amount: float) -> None:
-        """So much more is done."""
+        """Adds an amount of work that is done."""
         with self._lock:
             self.done += amount
             now = time.monotonic()

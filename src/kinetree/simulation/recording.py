@@ -55,33 +55,31 @@ class Recording:
         the controller said; and of every step but the last "force.…" for frames that feel, and "elsewhere"."""
         series = {"q": self.q, "v": self.v, "tau": self.tau}
         series |= {f"report.{name}": array for name, array in self.reports.items()}
-        felt = {f"force.{frame}": array[:-1] for frame, array in self.forces.items()}
-        labels = dict.fromkeys(felt, _WRENCH)
-        series |= felt | {"elsewhere": self.elsewhere[:-1]}
-        steps = np.array(len(self.t) - 1)
-        names, units = names_and_units(self.robot, series, labels)
-        return Trajectory(self.t, series, steps=steps, names=names, units=units)
+        measured = {f"force.{frame}": array[:-1] for frame, array in self.forces.items()}
+        series |= measured | {"elsewhere": self.elsewhere[:-1]}
+        names, units = names_and_units(self.robot, series, dict.fromkeys(measured, _WRENCH))
+        return Trajectory(self.t, series, steps=np.array(len(self.t) - 1), names=names, units=units)
 
     @lazy
     def center_of_mass(self) -> Array:
-        """(n, 3) [m]."""
+        """The centre of mass, (n, 3) [m]."""
         return self.robot.center_of_mass(self.q)
 
     def poses(self, frame: str) -> Array:
-        """Of a frame, (n, 4, 4)."""
+        """The poses of a frame, (n, 4, 4)."""
         return self.robot.frame(frame).pose(self.q)
 
     def force(self, frame: str) -> Array:
-        """That of one frame that feels, (n, 6)."""
+        """The force on one frame that feels, (n, 6)."""
         if frame not in self.forces:
             raise unknown("frame that feels", frame, self.forces)
         return self.forces[frame]
 
-    def center_of_pressure(self, frame: str, least: float = 1.0) -> Array:
+    def center_of_pressure(self, frame: str, min_force: float = 1.0) -> Array:
         """Where in a frame's plane z = 0 the surroundings push, (n, 2) in its axes [m]: x = -m_y / f_z, y = m_x / f_z;
-        NaN where they push with less than `least` newtons."""
+        NaN where they push with less than `min_force` newtons."""
         R = self.poses(frame)[:, :3, :3]
         force = np.einsum("nji,nj->ni", R, self.force(frame)[:, :3])
         moment = np.einsum("nji,nj->ni", R, self.force(frame)[:, 3:])
-        f_z = np.where(force[:, 2] > least, force[:, 2], np.nan)
+        f_z = np.where(force[:, 2] > min_force, force[:, 2], np.nan)
         return np.stack([-moment[:, 1] / f_z, moment[:, 0] / f_z], axis=1)

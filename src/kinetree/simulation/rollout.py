@@ -17,9 +17,8 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, o
 from kinetree.functions.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
-from kinetree.simulation.adaptive_rollout import Adaptive, check_adaptive
-from kinetree.simulation.divergence import warn_of
-from kinetree.simulation.dynamics import Dynamics, Surroundings, own_dynamics
+from kinetree.simulation.adaptive_rollout import Adaptive, check_adaptive, warn_of
+from kinetree.simulation.dynamics import ContactEnvironment, Dynamics, own_dynamics
 from kinetree.simulation.efforts import as_efforts, finite
 from kinetree.simulation.events import as_events
 from kinetree.simulation.labels import names_and_units
@@ -41,7 +40,7 @@ def rollout(
     steps: int,
     integrator: str = "semi-implicit-euler",
     *,
-    contact: Surroundings | None = None,
+    contact: ContactEnvironment | None = None,
     forces: Any = (),
     wrenches: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -76,7 +75,7 @@ def rollout(
     }
     check_quaternions("q0", arguments["q0"][0], robot.model.quaternions)
     batch = batch_shape(arguments)
-    if contact is not None and (isinstance(contact, type) or not isinstance(contact, Surroundings)):
+    if contact is not None and (isinstance(contact, type) or not isinstance(contact, ContactEnvironment)):
         raise ArgumentTypeError(
             f"contact is {short(contact)}; expected what the robot meets, as kt.simulation.RigidContact(['foot'])"
         )

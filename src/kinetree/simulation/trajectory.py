@@ -126,7 +126,7 @@ class Trajectory:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Trajectory:
-        """What `save` wrote."""
+        """The trajectory that `save` wrote."""
         importing("kinetree.simulation.trajectory_files")
         from kinetree.simulation.trajectory_files import load  # noqa: PLC0415 - it knows trajectories
 

@@ -33,7 +33,7 @@ _KEY, _SUM = b"kinetree", b"kinetree.sha256"
 
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
-    """To .npz or .parquet, by the ending of the name; through a link, to where it leads."""
+    """Writes .npz or .parquet, by the ending of the name; through a link, to where it leads."""
     kinds: dict[str, Callable[[Trajectory, Path], None]] = {".npz": _save_npz, ".parquet": _save_parquet}
     given = _named(path)
     _check(trajectory.t, trajectory.series, trajectory.diverged)
@@ -53,7 +53,7 @@ def _named(path: Any) -> Path:
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
-    """What `save` wrote."""
+    """The trajectory that `save` wrote."""
     source = _named(path)
     read = _load_npz if source.suffix.lower() == ".npz" else _load_parquet
     with open(source, "rb") as file:  # what the system has to say of it is said as it is
@@ -77,7 +77,7 @@ def _check(t: Array, series: Mapping[str, Array], diverged: Array) -> None:
 
 
 def _head(trajectory: Trajectory) -> dict[str, Any]:
-    """Everything but the large arrays."""
+    """All of a trajectory but the large arrays."""
     return {
         "version": VERSION,
         "shapes": {name: array.shape for name, array in trajectory.series.items()},

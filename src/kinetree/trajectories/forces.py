@@ -44,6 +44,6 @@ class ForceProfile(Trajectory):
         self.duration = self._pieces.duration
 
     def at(self, t: Any) -> ForceState:
-        """Before the start and after the end it stays what it is there."""
+        """The force and its rate; before the start and after the end it stays what it is there."""
         state = self._pieces.at(t)
         return ForceState(state.position, state.velocity)

@@ -8,13 +8,13 @@ from typing import Any, final
 from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.robot import Robot
-from kinetree.trajectories.profiles import Profile, as_profile
-from kinetree.trajectories.trajectory import PointState, Trajectory, as_duration, timed, times
+from kinetree.trajectories.profiles import Profile
+from kinetree.trajectories.trajectory import PointState, ProfiledMotion, times
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class JointMove(Trajectory):
+class JointMove(ProfiledMotion):
     """q = start ⊕ s (end ⊖ start): every joint by its own shortest way; position (…, nq), rates (…, nv)."""
 
     robot: Robot
@@ -28,11 +28,10 @@ class JointMove(Trajectory):
             raise ArgumentTypeError(f"robot is {short(self.robot)}; expected a kinetree.Robot")
         for name in ("start", "end"):
             object.__setattr__(self, name, as_constant(name, getattr(self, name), (self.robot.nq,)))
-        object.__setattr__(self, "duration", as_duration(self.duration))
-        object.__setattr__(self, "profile", as_profile(self.profile))
+        super().__post_init__()
 
     def at(self, t: Any) -> PointState:
         """The velocity is ṡ (end ⊖ start), since ⊕ is what a constant velocity does."""
-        s, rate, second = timed(as_profile(self.profile), t, self.duration)
+        s, rate, second = self.timed(t)
         way = self.robot.difference(self.start, self.end)
         return PointState(self.robot.integrate(self.start, times(s, way)), times(rate, way), times(second, way))

@@ -9,11 +9,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_floats, as_number
+from kinetree.base.arguments import as_constant, as_floats, as_number, read_fields
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array, cos, cross, is_scalar_array, sin
-from kinetree.trajectories.profiles import Profile, as_profile
-from kinetree.trajectories.trajectory import PointState, Sequence, Trajectory, as_duration, timed, times
+from kinetree.trajectories.profiles import Profile
+from kinetree.trajectories.trajectory import PointState, ProfiledMotion, Sequence, Trajectory, as_duration, times
 
 STRAIGHT = 1e-9
 """Three points whose triangle is flatter than this, relative to its sides, are on no circle."""
@@ -21,7 +21,7 @@ STRAIGHT = 1e-9
 
 @final
 @dataclass(frozen=True, eq=False)
-class Line(Trajectory):
+class Line(ProfiledMotion):
     """Straight from start to end, of any number of coordinates."""
 
     start: Any
@@ -30,22 +30,20 @@ class Line(Trajectory):
     profile: Profile | str = "quintic"
 
     def __post_init__(self) -> None:
-        start = vector("start", self.start)
-        object.__setattr__(self, "start", start)
-        object.__setattr__(self, "end", vector("end", self.end, len(start)))
-        object.__setattr__(self, "duration", as_duration(self.duration))
-        object.__setattr__(self, "profile", as_profile(self.profile))
+        read_fields(self, start=vector)
+        object.__setattr__(self, "end", vector("end", self.end, len(self.start)))
+        super().__post_init__()
 
     def at(self, t: Any) -> PointState:
         """start + s (end - start)."""
-        s, rate, second = timed(as_profile(self.profile), t, self.duration)
+        s, rate, second = self.timed(t)
         way = self.end - self.start
         return PointState(self.start + times(s, way), times(rate, way), times(second, way))
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Arc(Trajectory):
+class Arc(ProfiledMotion):
     """Along a circle: from start by an angle [rad], more than a turn if need be, about an axis through a center."""
 
     start: Any
@@ -56,22 +54,19 @@ class Arc(Trajectory):
     profile: Profile | str = "quintic"
 
     def __post_init__(self) -> None:
-        for name in ("start", "center", "axis"):
-            object.__setattr__(self, name, as_constant(name, getattr(self, name), (3,)))
+        read_fields(self, start=as_point, center=as_point, axis=as_point, angle=as_number)
         length = np.linalg.norm(self.axis)
         if not length > 0.0:
             raise ArgumentError(f"axis is {self.axis}; expected a direction")
         object.__setattr__(self, "axis", self.axis / length)
-        object.__setattr__(self, "angle", as_number("angle", self.angle))
-        object.__setattr__(self, "duration", as_duration(self.duration))
-        object.__setattr__(self, "profile", as_profile(self.profile))
+        super().__post_init__()
 
     @staticmethod
     def through(
         start: ArrayLike, via: ArrayLike, end: ArrayLike, duration: float, profile: Profile | str = "quintic"
     ) -> Arc:
         """The arc from start to end by way of a third point."""
-        a, b, c = (as_constant(name, x, (3,)) for name, x in (("start", start), ("via", via), ("end", end)))
+        a, b, c = as_point("start", start), as_point("via", via), as_point("end", end)
         u, w = b - a, c - a
         normal = np.cross(u, w)
         squared = normal @ normal
@@ -84,12 +79,12 @@ class Arc(Trajectory):
 
     @property
     def length(self) -> float:
-        """Of the way [m]."""
+        """The length of the arc [m]."""
         return float(abs(self.angle) * np.linalg.norm(np.cross(self.axis, self.start - self.center)))
 
     def at(self, t: Any) -> PointState:
-        """On the circle at the angle s · angle."""
-        s, rate, second = timed(as_profile(self.profile), t, self.duration)
+        """The state on the circle, at the angle s · angle."""
+        s, rate, second = self.timed(t)
         arm = self.start - self.center
         middle = self.center + self.axis * (self.axis @ arm)
         across, ahead = self.start - middle, cross(self.axis, arm)
@@ -127,13 +122,13 @@ class Polynomial(Trajectory):
         return Polynomial(np.linalg.solve(np.array(rows), np.array(known)), T)
 
     def at(self, t: Any) -> PointState:
-        """By Horner's rule, each derivative from its own coefficients."""
+        """The state by Horner's rule, each derivative from its own coefficients."""
         c: Array = self.coefficients
         states = []
         for _ in range(3):
             value = times(0.0 * t, c[0])
             for row in c[::-1]:
-                value = value * _as_column(t) + row
+                value = value * np.asarray(t)[..., None] + row
             states.append(value)
             c = c[1:] * np.arange(1.0, len(c))[:, None] if len(c) > 1 else 0.0 * c
         return PointState(*states)
@@ -173,6 +168,11 @@ def _cubic(p0: Array, v0: Array, p1: Array, v1: Array, T: float) -> Polynomial:
     return Polynomial(np.array([p0, v0, (3.0 * way - 2.0 * v0 - v1) / T, (v0 + v1 - 2.0 * way) / T**2]), float(T))
 
 
+def as_point(name: str, value: Any) -> Array:
+    """Three numbers."""
+    return as_constant(name, value, (3,))
+
+
 def vector(name: str, value: Any, size: int | None = None) -> Array:
     """One row of numbers, or of traced values."""
     if is_scalar_array(value):
@@ -182,7 +182,3 @@ def vector(name: str, value: Any, size: int | None = None) -> Array:
     if array.ndim != 1:
         raise ArgumentError(f"{name} has shape {array.shape}; expected (n,)")
     return array
-
-
-def _as_column(t: Any) -> Any:
-    return np.asarray(t)[..., None]

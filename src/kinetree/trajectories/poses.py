@@ -43,7 +43,7 @@ class PoseMotion(Trajectory):
         object.__setattr__(self, "duration", max(self.position.duration, self.rotation.duration))
 
     def at(self, t: Any) -> PoseState:
-        """Both together."""
+        """The pose and its rates."""
         point, turn = self.position(t), self.rotation(t)
         pose = zeros((*np.shape(point.position)[:-1], 4, 4), point.position, turn.rotation)
         pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = turn.rotation, point.position, 1.0
@@ -62,7 +62,7 @@ def pose_line(
     profile: Profile | str = "quintic",
     spatial_order: SpatialOrder = "linear-first",
 ) -> PoseMotion:
-    """From pose to pose, (4, 4): the origin along a line, the axes about one axis (slerp)."""
+    """A motion from pose to pose, (4, 4): the origin along a line, the axes about one axis (slerp)."""
     T0, T1 = as_pose("start", start), as_pose("end", end)
     line, turn = Line(T0[:3, 3], T1[:3, 3], duration, profile), Turn(T0[:3, :3], T1[:3, :3], duration, profile)
     return PoseMotion(line, turn, spatial_order)

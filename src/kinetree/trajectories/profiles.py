@@ -36,7 +36,7 @@ class PolynomialProfile(Profile):
 
     @property
     def peaks(self) -> tuple[float, float]:
-        """As they are given."""
+        """The largest s' and the largest |s''|, as given."""
         return self.fastest, self.steepest
 
     def __call__(self, u: Any) -> tuple[Any, Any, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 from kinetree.base.arguments import as_floats, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, clip, is_registered, is_scalar_array, less, where
-from kinetree.trajectories.profiles import Profile
+from kinetree.trajectories.profiles import Profile, as_profile
 
 MISFIT = 1e-6
 """How far apart [m, rad] the end of a piece and the start of the next may be."""
@@ -52,8 +52,24 @@ class Trajectory(ABC):
         """The state at one time or many [s]; before 0 and after the end it rests there."""
         t = as_times(t)
         state = self.at(clip(t, 0.0, self.duration))
-        resting = _outside(t, self.duration)
-        return type(state)(state[0], *(_still(resting, rate) for rate in state[1:]))
+        moving = np.asarray(where(less(t, 0.0), 0.0, where(less(self.duration, t), 0.0, 1.0)))
+        rates = (rate * moving.reshape(moving.shape + (1,) * (np.ndim(rate) - moving.ndim)) for rate in state[1:])
+        return type(state)(state[0], *rates)
+
+
+class ProfiledMotion(Trajectory):
+    """A motion that a profile spreads over its duration."""
+
+    profile: Profile | str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "duration", as_duration(self.duration))
+        object.__setattr__(self, "profile", as_profile(self.profile))
+
+    def timed(self, t: Any) -> tuple[Any, Any, Any]:
+        """s, ṡ and s̈ at a time."""
+        s, first, second = as_profile(self.profile)(t * (1.0 / self.duration))
+        return s, first * (1.0 / self.duration), second * (1.0 / self.duration**2)
 
 
 @final
@@ -91,7 +107,7 @@ class Sequence(Trajectory):
         return state
 
     def _numbers(self, t: Array, starts: Array) -> Any:
-        """Of many times, each piece computes only its own."""
+        """The states at many times; each piece computes only its own."""
         which = np.searchsorted(starts[1:-1], t, side="right")
         first = self.pieces[0].at(0.0)
         state = type(first)(*(np.empty(t.shape + np.shape(part)) for part in first))
@@ -122,23 +138,7 @@ def as_duration(duration: Any) -> float:
     return seconds
 
 
-def timed(profile: Profile, t: Any, duration: float) -> tuple[Any, Any, Any]:
-    """s, ṡ and s̈ at a time."""
-    s, first, second = profile(t * (1.0 / duration))
-    return s, first * (1.0 / duration), second * (1.0 / duration**2)
-
-
 def times(scale: Any, constant: Array) -> Array:
     """A number or an array of numbers (…,), each times the whole of a constant, (…, *shape)."""
     product: Array = np.multiply.outer(np.asarray(scale), constant)
     return product
-
-
-def _outside(t: Any, duration: float) -> Any:
-    """1 while the motion goes on, 0 before and after it."""
-    return where(less(t, 0.0), 0.0, where(less(duration, t), 0.0, 1.0))
-
-
-def _still(moving: Any, rate: Any) -> Any:
-    """A rate, and zero where nothing moves any more."""
-    return rate * np.asarray(moving).reshape(np.shape(moving) + (1,) * (np.ndim(rate) - np.ndim(moving)))

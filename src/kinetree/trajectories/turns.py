@@ -7,19 +7,19 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, check_quaternions
+from kinetree.base.arguments import as_constant, check_quaternions, read_fields
 from kinetree.errors import ArgumentError
 from kinetree.linalg import norm
 from kinetree.ops import Array, cos, equal, is_scalar_array, sin, skew, where
 from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_quaternion
 from kinetree.spatial.rotation_vector import rotation_error
-from kinetree.trajectories.profiles import Profile, as_profile
-from kinetree.trajectories.trajectory import Trajectory, TurnState, as_duration, timed, times
+from kinetree.trajectories.profiles import Profile
+from kinetree.trajectories.trajectory import ProfiledMotion, TurnState, times
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Turn(Trajectory):
+class Turn(ProfiledMotion):
     """R = exp(s w) R_start with w = log(R_end R_startᵀ); start and end are matrices, or quaternions (xyzw)."""
 
     start: Any
@@ -28,14 +28,12 @@ class Turn(Trajectory):
     profile: Profile | str = "quintic"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "start", as_rotation("start", self.start))
-        object.__setattr__(self, "end", as_rotation("end", self.end))
-        object.__setattr__(self, "duration", as_duration(self.duration))
-        object.__setattr__(self, "profile", as_profile(self.profile))
+        read_fields(self, start=as_rotation, end=as_rotation)
+        super().__post_init__()
 
     @property
     def angle(self) -> Any:
-        """By which it turns in all [rad]."""
+        """The angle of the whole turn [rad]."""
         return norm(self._vector)
 
     @property
@@ -43,8 +41,8 @@ class Turn(Trajectory):
         return rotation_error(self.end, self.start)
 
     def at(self, t: Any) -> TurnState:
-        """By Rodrigues' formula."""
-        s, rate, second = timed(as_profile(self.profile), t, self.duration)
+        """The rotation by Rodrigues' formula, and its rates."""
+        s, rate, second = self.timed(t)
         w = self._vector
         angle = norm(w)
         n = w / where(equal(angle, 0.0), 1.0, angle)

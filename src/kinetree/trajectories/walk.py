@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_count, as_number
+from kinetree.base.arguments import as_constant, as_count, as_number, read_fields
 from kinetree.errors import ArgumentError, unknown
 from kinetree.ops import Array
 from kinetree.spatial import Transform
-from kinetree.trajectories.points import Line
+from kinetree.trajectories.points import Line, as_point
 from kinetree.trajectories.poses import PoseMotion, as_pose, pose_line
 from kinetree.trajectories.profiles import QUINTIC
-from kinetree.trajectories.trajectory import PointState, Sequence, Trajectory, as_duration, timed, times
+from kinetree.trajectories.trajectory import PointState, ProfiledMotion, Sequence, Trajectory, as_duration, times
 from kinetree.trajectories.turns import Turn
 
 
@@ -41,30 +41,29 @@ class Phase(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Swing(Trajectory):
+class Swing(ProfiledMotion):
     """From start to end, up by a height on the way; at rest, and not accelerated, at both ends."""
 
+    profile: ClassVar = QUINTIC  # type: ignore[misc]
     start: Any
     end: Any
     height: float
     duration: float
 
     def __post_init__(self) -> None:
-        for name in ("start", "end"):
-            object.__setattr__(self, name, as_constant(name, getattr(self, name), (3,)))
-        object.__setattr__(self, "height", as_number("height", self.height))
-        object.__setattr__(self, "duration", as_duration(self.duration))
+        read_fields(self, start=as_point, end=as_point, height=as_number)
+        super().__post_init__()
 
     def at(self, t: Any) -> PointState:
         """start + s (end - start) + height 16 s² (1 - s)² z."""
-        s, rate, second = timed(QUINTIC, t, self.duration)
+        s, rate, second = self.timed(t)
         way, up = self.end - self.start, np.array([0.0, 0.0, self.height])
-        lift, slope = 16.0 * (s * (1.0 - s)) ** 2, 32.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
-        bend = 32.0 * (1.0 - 6.0 * s + 6.0 * s * s)
+        lift, by_s = 16.0 * (s * (1.0 - s)) ** 2, 32.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
+        by_s_twice = 32.0 * (1.0 - 6.0 * s + 6.0 * s * s)
         return PointState(
             self.start + times(s, way) + times(lift, up),
-            times(rate, way) + times(slope * rate, up),
-            times(second, way) + times(slope * second + bend * rate * rate, up),
+            times(rate, way) + times(by_s * rate, up),
+            times(second, way) + times(by_s * second + by_s_twice * rate * rate, up),
         )
 
 

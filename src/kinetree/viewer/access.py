@@ -75,7 +75,7 @@ class Access:
         return _forbidden(OTHER_TOKEN)
 
     def _welcome(self) -> Refusal:
-        """To the page without the token in its address, which would stay in the browser's history."""
+        """A redirect to the page without the token in its address, which would stay in the browser's history."""
         cookie = f"{self.cookie}={self.token}; HttpOnly; SameSite=Lax; Path={self.place}"
         headers = {"Location": f"{self.place}/", "Set-Cookie": cookie, "Cache-Control": "no-store", **PRIVATE}
         return Refusal(HTTPStatus.SEE_OTHER, headers, "")

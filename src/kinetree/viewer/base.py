@@ -10,7 +10,7 @@ from kinetree.model.joints import Joint
 from kinetree.ops import Array
 from kinetree.rotations import quaternion_from_matrix
 from kinetree.viewer.shown import ShownRobot
-from kinetree.viewer.stage import State, pose_of
+from kinetree.viewer.stage import pose_of
 
 
 class BaseGizmo:
@@ -21,7 +21,7 @@ class BaseGizmo:
         self.gizmo: Any = None
 
     def show(self, visible: bool) -> None:
-        """Or hide."""
+        """Shows or hides the gizmo."""
         if not visible:
             if self.gizmo is not None:
                 self.gizmo.visible = False
@@ -46,11 +46,10 @@ class BaseGizmo:
         position = slice(self.base.iq, self.base.iq + 3)
         q[position] = np.clip(pose[:3, 3], limits.lower[position], limits.upper[position])
         q[self.base.quaternion] = quaternion_from_matrix(pose[:3, :3])
-        self.shown.playing = False
-        self.shown.place(State(q, np.zeros(self.shown.robot.nv)))
+        self.shown.move_to(q)
 
     def update(self) -> None:
-        """To where the base is."""
+        """Moves the gizmo to where the base is."""
         if self.gizmo is not None and self.gizmo.visible:
             q = self.shown.stage.state.q
             self.gizmo.position = q[self.base.iq : self.base.iq + 3]

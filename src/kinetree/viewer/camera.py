@@ -61,7 +61,7 @@ def point_camera(client: Any, stages: list[Stage]) -> None:
 
 
 def eye(centre: Array, radius: float, aspect: float) -> tuple[Array, Array]:
-    """From where, and to where, so that a ball of this radius fills the picture; of a narrow one, its upper part."""
+    """Where the camera stands and looks, so that a ball of this radius fills the picture, or the upper part of it."""
     slope = float(np.tan(0.5 * FIELD))
     back = DIRECTION / np.linalg.norm(DIRECTION)
     if aspect >= PHONE:

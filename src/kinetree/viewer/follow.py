@@ -35,7 +35,7 @@ class Gap:
 
     @property
     def length(self) -> float:
-        """Both as one number."""
+        """Distance and angle as one number."""
         return float(np.hypot(self.distance, 0.2 * self.angle))
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class Follower:
         return Gap(distance, float(np.linalg.norm(rotation_vector_from_matrix(pose[:3, :3].T @ target[:3, :3]))))
 
     def steps(self, q: Array, target: Array, places: list[Array], count: int = 10) -> Array:
-        """Some steps from q towards a target pose, (4, 4)."""
+        """The configuration after some steps from q towards a target pose, (4, 4)."""
         goal = target if self.turns else target[:3, 3]
         for _ in range(count):
             try:

@@ -1,6 +1,6 @@
 """What is shown of a robot, each made when it is first asked for: shapes, sticks, frames, names and inertias.
 
-All of these are fixed to bodies, so they move with them by themselves.
+All of these are fixed to bodies, so they move with them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, ModelWarning
 from kinetree.geometry import surfaces
+from kinetree.geometry.ground import placed_shapes
 from kinetree.geometry.surfaces import Surface, revolved
-from kinetree.model.geometry import Color, Ellipsoid, Geometry
+from kinetree.model.geometry import Color, Ellipsoid
 from kinetree.model.joints import AxisJoint
 from kinetree.ops import Array
 from kinetree.viewer.stage import Stage, State, wxyz
@@ -41,7 +42,7 @@ class Layer(ABC):
         return True
 
     def show(self, visible: bool = True) -> None:
-        """Or hide."""
+        """Shows or hides the layer."""
         if visible and not self._made:
             self._made = True
             self.make()
@@ -60,12 +61,12 @@ class Layer(ABC):
         return None
 
     def add(self, path: str, surface: Surface, color: Color, pose: Array) -> None:
-        """A surface as a node."""
+        """Adds a surface as a node."""
         place: dict[str, Any] = {"position": pose[:3, 3], "wxyz": wxyz(pose[:3, :3])}
         if surface.textured is not None:
             self.nodes.append(self.stage.scene.add_mesh_trimesh(path, surface.textured, **place))
             return
-        node = self.stage.scene.add_mesh_simple(
+        mesh = self.stage.scene.add_mesh_simple(
             path,
             surface.vertices.astype(np.float32),
             surface.triangles.astype(np.uint32),
@@ -75,7 +76,7 @@ class Layer(ABC):
             cast_shadow=color[3] > 0.5,
             **place,
         )
-        self.nodes.append(node)
+        self.nodes.append(mesh)
 
 
 def bytes_of(color: Color) -> tuple[int, int, int]:
@@ -94,21 +95,11 @@ class Shapes(Layer):
 
     @property
     def has_something(self) -> bool:
-        return bool(self.listed())
-
-    def listed(self) -> list[tuple[int, Array, Geometry]]:
-        """Every shape with its body and its pose in that."""
-        model, found = self.stage.robot.model, []
-        links = {} if model.description is None else model.description.links
-        for name, link in links.items():
-            frame = model.frame(name)
-            for geometry in link.visuals if self.kind == "visual" else link.collisions:
-                found.append((frame.body, (geometry.placement * frame.X).pose(), geometry))
-        return found
+        return bool(placed_shapes(self.stage.robot.model, self.kind))
 
     def make(self) -> None:
         reasons: dict[str, None] = {}
-        for k, (body, pose, geometry) in enumerate(self.listed()):
+        for k, (frame, pose, geometry) in enumerate(placed_shapes(self.stage.robot.model, self.kind)):
             try:
                 parts = surfaces(geometry.shape)
             except KinetreeError as problem:
@@ -116,7 +107,7 @@ class Shapes(Layer):
                 continue
             for i, part in enumerate(parts):
                 color = COLLISION if self.kind == "collision" else part.color or geometry.color or GREY
-                self.add(f"{self.stage.paths[body]}/{self.kind}_{k}_{i}", part, color, pose)
+                self.add(f"{self.stage.paths[frame.body]}/{self.kind}_{k}_{i}", part, color, pose)
         self.missing = list(reasons)
         if reasons:
             first, count = self.missing[0], len(reasons)

@@ -30,7 +30,7 @@ class Motion:
 
     @property
     def duration(self) -> float:
-        """[s]"""
+        """The duration [s]."""
         return float(self.t[-1] - self.t[0])
 
     def at(self, time: float) -> State:
@@ -46,7 +46,7 @@ class Motion:
 
 
 def as_motion(robot: Robot, motion: Any, wrenches: Mapping[str, ArrayLike] | None = None) -> Motion:
-    """From what has .t and .q (and .v), such as a rollout; from (t, q) or (t, q, v); from a trajectory of joints."""
+    """A motion from what has .t, .q and maybe .v, as a rollout; from (t, q) or (t, q, v); from a joint trajectory."""
     if callable(motion) and hasattr(motion, "duration"):
         t: Any = np.linspace(0.0, motion.duration, max(2, round(SAMPLES_PER_SECOND * motion.duration) + 1))
         state = motion(t)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kinetree.geometry import convex_hull, surfaces
+from kinetree.geometry.ground import margin
 from kinetree.model.geometry import Color, Sphere
 from kinetree.ops import Array
 from kinetree.viewer.layers import Layer, bytes_of
@@ -65,7 +64,8 @@ class Support(Layer):
     def update(self, state: State) -> None:
         points = self.stage.ground.touching(state.q)
         self.polygon = convex_hull(points[:, :2])
-        self.inside = within(self.polygon, self.stage.robot.center_of_mass(state.q)[:2])
+        com = self.stage.robot.center_of_mass(state.q)[:2]
+        self.inside = len(self.polygon) > 2 and margin(self.polygon, com) >= 0.0
         color = INSIDE if self.inside else OUTSIDE
         for node in self.nodes:
             node.visible = self.visible and len(self.polygon) > 2
@@ -88,13 +88,12 @@ class Forces(Layer):
         super().__init__(stage)
         weight = stage.robot.mass * float(np.linalg.norm(stage.robot.gravity))
         self.metres_per_newton = 0.4 * stage.size / weight if weight > 0.0 else 0.01
-        self.node: Any = None
 
     def make(self) -> None:
-        pass
+        """The arrows are made with the first force."""
 
     def arrows(self, state: State) -> Array:
-        """From where a force acts to the tip, (n, 2, 3) [m]."""
+        """Arrows from where each force acts to its tip, (n, 2, 3) [m]."""
         found = []
         for frame, wrench in state.wrenches.items():
             force = np.asarray(wrench, dtype=float)[:3]
@@ -106,8 +105,8 @@ class Forces(Layer):
     def update(self, state: State) -> None:
         points = self.arrows(state)
         thick = 0.006 * self.stage.size
-        if self.node is None and len(points):
-            self.node = self.stage.scene.add_arrows(
+        if not self.nodes and len(points):
+            arrows = self.stage.scene.add_arrows(
                 f"{self.stage.root}/forces",
                 points,
                 bytes_of(FORCE),
@@ -115,16 +114,8 @@ class Forces(Layer):
                 head_radius=2.2 * thick,
                 head_length=4.5 * thick,
             )
-            self.nodes = [self.node]
-        elif self.node is not None:
+            self.nodes = [arrows]
+        for node in self.nodes:
             if len(points):
-                self.node.points = points
-            self.node.visible = self.visible and bool(len(points))
-
-
-def within(polygon: Array, point: Array) -> bool:
-    """Whether a point is inside a convex polygon, counter-clockwise, (k, 2)."""
-    if len(polygon) < 3:
-        return False
-    edges, to = np.roll(polygon, -1, axis=0) - polygon, point - polygon
-    return bool(np.all(edges[:, 0] * to[:, 1] - edges[:, 1] * to[:, 0] >= 0.0))
+                node.points = points
+            node.visible = self.visible and bool(len(points))

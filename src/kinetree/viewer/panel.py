@@ -11,26 +11,16 @@ import numpy as np
 from kinetree.viewer.base import BaseGizmo
 from kinetree.viewer.shown import ShownRobot, standing
 from kinetree.viewer.sliders import by_user, sliders
-from kinetree.viewer.stage import State
 
-LABELS = {
-    "visual": "Visual",
-    "collision": "Collision",
-    "skeleton": "Skeleton",
-    "frames": "Frames",
-    "names": "Names",
-    "com": "Centre of mass",
-    "support": "Support",
-    "inertia": "Inertia",
-    "forces": "Forces",
-}
+LABELS = {"com": "Centre of mass"}
+"""Of layers that the page does not call by their names."""
 SPEEDS = ("0.1×", "0.25×", "0.5×", "1×", "2×", "4×")
 NO_TARGET = "none"
 NOTE = '<div style="font-size:.8em;padding:0 1em .5em;opacity:.8">{}</div>'
 
 
 class Panel:
-    """Controls that change a robot, and follow when it changes by itself."""
+    """Controls that change a robot, and follow when something else changes it."""
 
     def __init__(self, shown: ShownRobot, moving: Any, looks: Any) -> None:
         """Adds them to two containers: what moves the robot, and what is shown of it."""
@@ -58,17 +48,12 @@ class Panel:
             self.speed = self.gui.add_dropdown("Speed", SPEEDS, initial_value="1×")
             self.loop = self.gui.add_checkbox("Loop", True)
 
+        shown = self.shown
         self.time.on_update(by_user(self._seek))
-        self.button.on_click(by_user(self._press))
+        self.button.on_click(by_user(lambda: shown.pause() if shown.playing else shown.resume()))
         self.speed.on_update(by_user(self._set_speed))
-        self.loop.on_update(by_user(self._set_loop))
+        self.loop.on_update(by_user(lambda: setattr(shown, "looping", bool(self.loop.value))))
         return folder
-
-    def _press(self) -> None:
-        if self.shown.playing:
-            self.shown.pause()
-        else:
-            self.shown.resume()
 
     def _seek(self) -> None:
         self.shown.pause()
@@ -77,9 +62,6 @@ class Panel:
     def _set_speed(self) -> None:
         if self.speed.value in SPEEDS:
             self.shown.speed = float(self.speed.value[:-1])
-
-    def _set_loop(self) -> None:
-        self.shown.looping = bool(self.loop.value)
 
     def _target(self) -> None:
         robot = self.shown.robot
@@ -99,11 +81,10 @@ class Panel:
         self.shown.follow(None if name == NO_TARGET else name)
 
     def _layers(self) -> None:
-        shown = self.shown
         self.boxes = {}
-        for name, layer in shown.layers.items():
+        for name, layer in self.shown.layers.items():
             if layer.has_something:
-                self.boxes[name] = self.gui.add_checkbox(LABELS[name], layer.visible)
+                self.boxes[name] = self.gui.add_checkbox(LABELS.get(name, name.capitalize()), layer.visible)
                 self.boxes[name].on_update(by_user(partial(self._toggle, name)))
 
     def _toggle(self, name: str) -> None:
@@ -132,8 +113,7 @@ class Panel:
             if name == "Random":
                 start = 0 if base is None else base.nq
                 q[start:] = shown.robot.random(np.random.default_rng())[start:]
-            shown.playing = False
-            shown.place(State(q, np.zeros(shown.robot.nv)))
+            shown.move_to(q)
 
     # -- following ---------------------------------------------------------------------------------------------
 
@@ -157,10 +137,9 @@ class Panel:
                 self.time.value = min(shown.time, self.time.max)
                 self.button.label = "Pause" if shown.playing else "Play"
                 self.button.icon = "player-pause" if shown.playing else "player-play"
-            self.target.value = NO_TARGET if shown.target is None else shown.target.frame
-            self.gap.content = (
-                "" if shown.target is None else NOTE.format(escape(f"{shown.target.frame}: {shown.target.status}"))
-            )
+            target = shown.target
+            self.target.value = NO_TARGET if target is None else target.frame
+            self.gap.content = "" if target is None else NOTE.format(escape(f"{target.frame}: {target.status}"))
             for name, box in self.boxes.items():
                 box.value = shown.layers[name].visible
             for slider in self.sliders:

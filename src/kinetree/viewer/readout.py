@@ -28,7 +28,7 @@ TABLE = (
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Of one state."""
+    """Numbers about one state."""
 
     holding: Array
     """Efforts of the joints at rest, (nv,) [N m or N]."""
@@ -66,14 +66,13 @@ class Readout:
         moving = J[:, np.abs(J).max(axis=0, initial=0.0) > 1e-12]
         has_sizes = moving.size and np.isfinite(moving).all()
         sizes = np.linalg.svd(moving, compute_uv=False) if has_sizes else np.zeros(1)
-        least = float(sizes[-1])
-        order = 1.0 if self.robot.model.spatial_order == "linear-first" else -1.0
+        smallest = float(sizes[-1])
         h = self.robot.centroidal_momentum(state.q, state.v) if self.robot.mass > 0.0 else np.zeros(6)
         return Numbers(
             holding=self.holding(state.q)[0],
-            manipulability=float(np.prod(sizes)) if least > SINGULAR else 0.0,
-            condition=float(sizes[0]) / least if least > SINGULAR else np.inf,
-            momentum=h if order > 0 else np.concatenate([h[3:], h[:3]]),
+            manipulability=float(np.prod(sizes)) if smallest > SINGULAR else 0.0,
+            condition=float(sizes[0]) / smallest if smallest > SINGULAR else np.inf,
+            momentum=h if self.robot.model.spatial_order == "linear-first" else np.roll(h, 3),
             kinetic_energy=float(self.robot.kinetic_energy(state.q, state.v)),
             center_of_mass=self.robot.center_of_mass(state.q) if self.robot.mass > 0.0 else np.full(3, np.nan),
         )
@@ -93,7 +92,7 @@ class Readout:
         return TABLE.format("".join(rows))
 
     def efforts(self, numbers: Numbers) -> str:
-        """Of every joint, as HTML: how much, and how much of what it has."""
+        """The effort of every joint, as HTML, with its share of the limit."""
         head = f'<tr><td colspan="3" style="opacity:.65">{self.title}</td></tr>'
         return TABLE.format(head + "".join(self._efforts(numbers.holding)))
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant, as_floats, as_number, check_quaternions
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.geometry import Ground
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
@@ -25,7 +27,18 @@ from kinetree.viewer.stage import Stage, State
 from kinetree.viewer.target import Target, as_pose
 
 BODIES = ("visual", "collision", "skeleton")
-LAYERS = (*BODIES, "frames", "names", "com", "support", "inertia", "forces")
+KINDS: Mapping[str, Callable[[Stage], Layer]] = {
+    "visual": partial(Shapes, kind="visual"),
+    "collision": partial(Shapes, kind="collision"),
+    "skeleton": Skeleton,
+    "frames": Frames,
+    "names": Names,
+    "com": CenterOfMass,
+    "support": Support,
+    "inertia": Inertias,
+    "forces": Forces,
+}
+LAYERS = tuple(KINDS)
 """What can be shown of a robot."""
 
 
@@ -51,17 +64,7 @@ class ShownRobot:
         state = State(standing(robot, self.ground) if q is None else checked(robot, q), np.zeros(robot.nv))
         self.stage = Stage(server, robot, name, self.ground, state, as_constant("offset", offset, (3,)))
         self.readout = Readout(robot, self.contacts)
-        self.layers: dict[str, Layer] = {
-            "visual": Shapes(self.stage, "visual"),
-            "collision": Shapes(self.stage, "collision"),
-            "skeleton": Skeleton(self.stage),
-            "frames": Frames(self.stage),
-            "names": Names(self.stage),
-            "com": CenterOfMass(self.stage),
-            "support": Support(self.stage),
-            "inertia": Inertias(self.stage),
-            "forces": Forces(self.stage),
-        }
+        self.layers: dict[str, Layer] = {name: make(self.stage) for name, make in KINDS.items()}
         self.motion: Motion | None = None
         self.time, self.speed, self.playing, self.looping = 0.0, 1.0, False, True
         self.target: Target | None = None
@@ -77,8 +80,7 @@ class ShownRobot:
         and what is asked for, or forces."""
         wishes = ["forces"] if show is None else [show] if isinstance(show, str) else list(show)
         for wish in wishes:
-            if wish not in LAYERS:
-                raise unknown("layer", wish, LAYERS)
+            known("layer", wish, LAYERS)
         if not {*BODIES} & {*wishes}:
             wishes.insert(0, next((kind for kind in BODIES if self.layers[kind].has_something), "skeleton"))
         return wishes
@@ -102,13 +104,24 @@ class ShownRobot:
 
     def place(self, state: State) -> None:
         """Show a state that is known to be one."""
-        with self._lock, self.stage.server.atomic():
+        with self._changing(), self.stage.server.atomic():
             self.stage.place(state)
             for layer in self.layers.values():
                 if layer.visible:
                     layer.update(state)
             if self.target is not None:
                 self.target.moved()
+
+    def move_to(self, q: Array) -> None:
+        """Show a configuration at rest, and pause a motion that plays."""
+        self.playing = False
+        self.place(State(q, np.zeros(self.robot.nv)))
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Holds the lock; at the end those who show the robot are told of a change."""
+        with self._lock:
+            yield
             self.revision += 1
         self._wake.set()
 
@@ -123,13 +136,10 @@ class ShownRobot:
         """Show or hide some of "visual", "collision", "skeleton", "frames", "names", "com", "support", "inertia" and
         "forces"."""
         for name in layers:
-            if name not in LAYERS:
-                raise unknown("layer", name, LAYERS)
-        with self._lock, self.stage.server.atomic():
+            known("layer", name, LAYERS)
+        with self._changing(), self.stage.server.atomic():
             for name in layers:
                 self.layers[name].show(visible)
-            self.revision += 1
-        self._wake.set()
 
     # -- motion ------------------------------------------------------------------------------------------------
 
@@ -157,33 +167,30 @@ class ShownRobot:
             self.playing, self._clock = bool(start), time.monotonic()
             self.place(read.at(0.0))
 
+    def _loaded(self) -> Motion:
+        if self.motion is None:
+            raise ArgumentError(f"{self.name} has no motion; give it one with play(…)")
+        return self.motion
+
     def pause(self) -> None:
-        with self._lock:
+        with self._changing():
             self.playing = False
-            self.revision += 1
-        self._wake.set()
 
     def resume(self) -> None:
         """Play on, from the start if it is at its end."""
-        with self._lock:
-            if self.motion is None:
-                raise ArgumentError(f"{self.name} has no motion; give it one with play(…)")
-            if self.time >= self.motion.duration:
+        with self._changing():
+            if self.time >= self._loaded().duration:
                 self.time = 0.0
             self.playing, self._clock = True, time.monotonic()
-            self.revision += 1
-        self._wake.set()
 
     def seek(self, seconds: float) -> None:
         """Show the motion at a time after its start [s]."""
         with self._lock:
-            if self.motion is None:
-                raise ArgumentError(f"{self.name} has no motion; give it one with play(…)")
-            wanted = as_number("seconds", seconds)
+            motion, wanted = self._loaded(), as_number("seconds", seconds)
             if np.isnan(wanted):
                 raise ArgumentError("seconds is nan; expected a time of the motion")
-            self.time = min(max(wanted, 0.0), self.motion.duration)
-            self.place(self.motion.at(self.time))
+            self.time = min(max(wanted, 0.0), motion.duration)
+            self.place(motion.at(self.time))
 
     # -- a target ----------------------------------------------------------------------------------------------
 
@@ -194,7 +201,7 @@ class ShownRobot:
         follower = None if frame is None else Follower(self.robot, frame, self.contacts)
         if follower is not None:
             follower.prepare(self.stage.state.q)  # it may take a while, so not while others wait for the lock
-        with self._lock:
+        with self._changing():
             if self.target is not None:
                 self.target.remove()
                 self.target = None
@@ -203,14 +210,12 @@ class ShownRobot:
                 self.target = Target(self.stage, follower, self._wake)
                 if pose is not None:
                     self.target.pose = pose
-            self.revision += 1
-        self._wake.set()
         return self.target
 
     # -- time --------------------------------------------------------------------------------------------------
 
     def tick(self) -> bool:
-        """Whatever goes on by itself; whether it goes on after this."""
+        """Advances what moves without a user; whether it goes on after this."""
         with self._lock:
             busy = False
             if self.playing and self.motion is not None:

@@ -12,7 +12,6 @@ from kinetree.errors import KinetreeError
 from kinetree.model.joints import Joint
 from kinetree.ops import Array
 from kinetree.viewer.shown import ShownRobot
-from kinetree.viewer.stage import State
 
 TURN = float(np.pi)
 """Range of an angle without limits [rad]."""
@@ -75,8 +74,7 @@ class Slider:
                 along = robot.difference(robot.neutral(), q)
                 along[self.joint.iv + self.k] = value
                 q[self.joint.q_slice] = robot.integrate(robot.neutral(), along)[self.joint.q_slice]
-            self.shown.playing = False
-            self.shown.place(State(q, np.zeros(robot.nv)))
+            self.shown.move_to(q)
 
     def update(self) -> None:
         """To where the joint is."""

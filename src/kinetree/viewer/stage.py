@@ -70,7 +70,7 @@ class Stage:
 
 
 def pose_of(gizmo: Any) -> Array | None:
-    """Of a gizmo that was dragged in a page, (4, 4); None where the page sent numbers that are no pose near by."""
+    """The pose of a gizmo that a page dragged, (4, 4); None where the page sent numbers that are no pose near by."""
     pose, turn = np.eye(4), np.roll(np.asarray(gizmo.wxyz, dtype=float), -1)
     size = np.linalg.norm(turn)
     pose[:3, 3] = gizmo.position
@@ -86,5 +86,5 @@ def wxyz(R: Array) -> Array:
 
 
 def _plain(name: str) -> str:
-    """As a node of the scene may be called."""
+    """The name as a node of the scene may have it."""
     return name.replace("/", "_") or "robot"

@@ -62,7 +62,7 @@ class Target:
 
     @property
     def pose(self) -> Array:
-        """In the robot's world, (4, 4)."""
+        """The target in the robot's world, (4, 4)."""
         return self._goal.copy()
 
     @pose.setter
@@ -83,7 +83,7 @@ class Target:
 
     @property
     def status(self) -> str:
-        """In words: reached, not reached and by how much, on the way, or moved away by somebody else."""
+        """The status in words: reached, not reached and by how much, on the way, or moved away by somebody else."""
         return self._distance() if self.settled else "on the way"
 
     def _distance(self) -> str:
@@ -93,7 +93,7 @@ class Target:
         return f"{'not reached' if self.stage.state.q is self._left else 'moved away'}: {gap}"
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until the robot has come as far as it can, or so many seconds; whether it has."""
+        """Waits until the robot has come as far as it can, or so many seconds; whether it has."""
         return self._done.wait(timeout)
 
     def _aim(self, goal: Array) -> None:
@@ -129,14 +129,14 @@ class Target:
         return q
 
     def conclude(self) -> None:
-        """After a configuration is shown: says so if it is the last, unless the target was moved meanwhile."""
+        """Called after a configuration is shown: says so if it is the last, unless the target was moved meanwhile."""
         over = self._ends is self._goal
         self._label(over)
         if over:
             self._done.set()
 
     def moved(self) -> None:
-        """After a configuration is shown that this target did not ask for."""
+        """Called after a configuration is shown that this target did not ask for."""
         self._label(self.settled)
 
     def _label(self, settled: bool) -> None:

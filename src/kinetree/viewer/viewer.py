@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_number
 from kinetree.base.files import replaced, write_text
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, one_of, short, unknown
-from kinetree.model.constraints import Contact
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, known, one_of, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.viewer import server as web
@@ -68,7 +67,7 @@ class Viewer:
         self.lock, self._wake, self._closed = threading.RLock(), threading.Event(), threading.Event()
         self.server, self._access = web.start(host, port, title or ", ".join(named))
         try:
-            self.robots = _staged(self.server, named, q, contacts, show, self.lock, self._wake)
+            self.robots = self._staged(named, q, contacts, show)
             frame_scene(self.server, self._stages, self._light)
             self.panels = self._panels()
         except BaseException:
@@ -107,9 +106,7 @@ class Viewer:
 
     def __getitem__(self, name: str) -> ShownRobot:
         """A robot by name."""
-        if name not in self.robots:
-            raise unknown("robot", name, self.robots)
-        return self.robots[name]
+        return self.robots[known("robot", name, self.robots)]
 
     def __repr__(self) -> str:
         state = "closed" if self._closed.is_set() else self.url
@@ -188,7 +185,7 @@ class Viewer:
     # -- until when --------------------------------------------------------------------------------------------
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until it is closed, or so many seconds; whether it is. Control-C closes it."""
+        """Waits until it is closed, or so many seconds; whether it is. Control-C closes it."""
         try:
             return self._closed.wait(timeout)
         except KeyboardInterrupt:
@@ -212,6 +209,29 @@ class Viewer:
 
     # -- inside ------------------------------------------------------------------------------------------------
 
+    def _staged(self, named: Mapping[str, Robot], q: Any, contacts: Any, show: Any) -> dict[str, ShownRobot]:
+        """Every robot on its stage, side by side along y."""
+        count = len(named)
+        configurations = [q] if count == 1 else [None] * count if q is None else list(q)
+        held: list[Any] = [contacts] if count == 1 else list(contacts) or [()] * count
+        for argument, values in (("q", configurations), ("contacts", held)):
+            if len(values) != count:
+                raise ArgumentError(f"{argument} has {len(values)} entries; expected one for each of {count} robots")
+        robots: dict[str, ShownRobot] = {}
+        options: dict[str, Any] = {"show": show, "lock": self.lock, "wake": self._wake}
+        edge = 0.0
+        for (name, robot), at, stands in zip(named.items(), configurations, held, strict=True):
+            shown = ShownRobot(self.server, robot, name, q=at, contacts=stands, **options)
+            low, high = (float(corner[1]) for corner in shown.stage.extent())
+            if robots:
+                gap = APART * max(high - low, 0.5)
+                shown.stage.base.position = (0.0, edge + gap - low, 0.0)
+                edge += gap + (high - low)
+            else:
+                edge = high
+            robots[name] = shown
+        return robots
+
     def _panels(self) -> list[Panel]:
         """A tab for every robot, and one for what is shown."""
         gui, single = self.server.gui, len(self.robots) == 1
@@ -227,26 +247,28 @@ class Viewer:
         return panels
 
     def _buttons(self) -> None:
-        gui = self.server.gui
-        camera = gui.add_button("Reset camera", icon="camera-rotate")
-        picture = gui.add_button("Screenshot", icon="camera")
-        page = gui.add_button("Save as HTML", icon="download")
-        camera.on_click(lambda event: point_camera(event.client, self._stages))
-        picture.on_click(lambda event: self._send_picture(event.client))
-        page.on_click(lambda event: self._send_page(event.client))
+        for label, icon, action in (
+            ("Reset camera", "camera-rotate", lambda event: point_camera(event.client, self._stages)),
+            ("Screenshot", "camera", lambda event: self._send_picture(event.client)),
+            ("Save as HTML", "download", lambda event: self._send_page(event.client)),
+        ):
+            self.server.gui.add_button(label, icon=icon).on_click(action)
 
     def _send_picture(self, client: Any) -> None:
         view = client.camera
         pixels = client.get_render(view.image_height, view.image_width, transport_format="png", timeout=20.0)
-        client.send_file_download(f"{'_'.join(self.robots)}.png", web.png(on_white(pixels)), save_immediately=True)
+        self._send(client, "png", web.png(on_white(pixels)))
 
     def _send_page(self, client: Any) -> None:
         with self.lock:
             text = recorded(self.robots, 30.0, self._light)
-        client.send_file_download(f"{'_'.join(self.robots)}.html", text.encode(), save_immediately=True)
+        self._send(client, "html", text.encode())
+
+    def _send(self, client: Any, suffix: str, content: bytes) -> None:
+        client.send_file_download(f"{'_'.join(self.robots)}.{suffix}", content, save_immediately=True)
 
     def _run(self) -> None:
-        """Moves what moves by itself, then lets the panels follow; sleeps while nothing happens."""
+        """Advances what moves, then lets the panels follow; sleeps while nothing happens."""
         last = 0.0
         while not self._closed.is_set():
             self._wake.clear()
@@ -283,49 +305,18 @@ def on_white(pixels: Array) -> Array:
 
 
 def _named(robots: Robots) -> dict[str, Robot]:
-    """By names that differ."""
+    """The robots by names that differ."""
     several = (robots,) if isinstance(robots, Robot) else robots
     if not isinstance(several, (Sequence, Mapping)):
         raise ArgumentTypeError(f"robots is {short(robots)}; expected robots, such as kt.load gives")
-    for robot in several.values() if isinstance(several, Mapping) else several:
+    listed = several.items() if isinstance(several, Mapping) else [(None, robot) for robot in several]
+    named: dict[str, Robot] = {}
+    for given, robot in listed:
         if not isinstance(robot, Robot):
             raise ArgumentTypeError(f"robots has {short(robot)}; expected robots, such as kt.load gives")
-    listed = several.items() if isinstance(several, Mapping) else [(robot.name, robot) for robot in several]
-    named: dict[str, Robot] = {}
-    for name, robot in listed:
+        name = robot.name if given is None else given
         count = sum(other == name or other.startswith(f"{name} ") for other in named)
         named[f"{name} {count + 1}" if count else name] = robot
     if not named:
         raise ArgumentError("robots is empty; expected at least one")
     return named
-
-
-def _staged(
-    server: Any,
-    named: Mapping[str, Robot],
-    q: Any,
-    contacts: Iterable[str | Contact] | Sequence[Iterable[str | Contact]],
-    show: Iterable[str] | None,
-    lock: threading.RLock,
-    wake: threading.Event,
-) -> dict[str, ShownRobot]:
-    """Every robot on its stage, side by side along y."""
-    count = len(named)
-    configurations = [q] if count == 1 else [None] * count if q is None else list(q)
-    held: list[Any] = [contacts] if count == 1 else list(contacts) or [()] * count
-    for argument, values in (("q", configurations), ("contacts", held)):
-        if len(values) != count:
-            raise ArgumentError(f"{argument} has {len(values)} entries; expected one for each of {count} robots")
-    robots: dict[str, ShownRobot] = {}
-    edge = 0.0
-    for (name, robot), at, stands in zip(named.items(), configurations, held, strict=True):
-        shown = ShownRobot(server, robot, name, q=at, contacts=stands, show=show, lock=lock, wake=wake)
-        low, high = shown.stage.extent()
-        if robots:
-            gap = APART * max(float(high[1] - low[1]), 0.5)
-            shown.stage.base.position = (0.0, edge + gap - float(low[1]), 0.0)
-            edge += gap + float(high[1] - low[1])
-        else:
-            edge = float(high[1])
-        robots[name] = shown
-    return robots

@@ -11,7 +11,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.cli.demo.arm import Q
-from kinetree.cli.demo.timing import seconds
+from kinetree.cli.demo.speed import seconds
 from kinetree.ops import Array
 
 TARGET = np.array([0.45, 0.25, 0.55])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import timeit
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 import kinetree as kt
-from kinetree.cli.demo.timing import seconds
 
 ROBOTS = (("arm6", "fixed"), ("quadruped", "floating"), ("humanoid", "floating"))
 QUANTITIES = (("inverse_dynamics", 3), ("mass_matrix", 1), ("forward_dynamics", 3))
@@ -15,6 +16,12 @@ QUANTITIES = (("inverse_dynamics", 3), ("mass_matrix", 1), ("forward_dynamics", 
 STATES = 4096
 MUCH = 10.0
 """Megabytes of results that caches do not hold."""
+
+
+def seconds(call: Callable[..., Any], arguments: tuple[Any, ...], count: int, runs: int = 5) -> float:
+    """Seconds of one call, the best of some runs."""
+    given = {"call": call, "arguments": arguments}
+    return min(timeit.repeat("call(*arguments)", number=count, repeat=runs, globals=given)) / count
 
 
 def table(robots: Sequence[tuple[str, str]] = ROBOTS) -> Iterator[str]:

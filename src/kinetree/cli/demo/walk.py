@@ -93,7 +93,7 @@ class Walk:
         yield from self._told(time.perf_counter() - start)
 
     def _reference(self, k: int, mass: Any, feet: Mapping[str, Any], landing: Landing) -> dict[str, Any]:
-        """Of a step."""
+        """The controller's reference at a step."""
         return {
             "center_of_mass": tuple(part[k] for part in mass),
             "momentum": np.zeros(3),

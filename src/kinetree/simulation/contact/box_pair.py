@@ -63,7 +63,7 @@ class _Point(NamedTuple):
 
 
 def manifold(R: Array, t: Array, a: Sequence[float], b: Sequence[float]) -> Manifold:
-    """Of box A with half sides a, centre t and axes the columns of R, all in the axes of box B with half sides b."""
+    """The contacts of box A with box B: half sides a and b, centre t and axes (columns of R) of A in the axes of B."""
     shortest, far = min(*a, *b), 2.0 * float(np.linalg.norm(a) + np.linalg.norm(b))
     face, edge = _faces(R, t, a, b, PREFERENCE * shortest), _edges(R, t, a, b)
     by_edge = ops.less(face.separation + PREFERENCE * shortest, edge.separation)
@@ -228,7 +228,7 @@ def _turned(rows: Array, axis: Sequence[Any]) -> list[Any]:
 
 
 def _edge_points(centre: Array, p: Array, s: Array, hu: Scalar, hv: Scalar) -> list[_Point]:
-    """Of the four edges of a parallelogram centre ± p ± s, the two ends of what lies over the rectangle."""
+    """The two ends of what lies over the rectangle, of each of the four edges of a parallelogram centre ± p ± s."""
     points = []
     for begin, along in ((-p - s, 2.0 * p), (p - s, 2.0 * s), (p + s, -2.0 * p), (s - p, -2.0 * s)):
         enter, leave, begin = 0.0, 1.0, centre + begin
@@ -263,25 +263,25 @@ def _spread(candidates: Sequence[_Point], thin: float) -> list[_Point]:
     """Four of all corners of a convex polygon: the deepest, the furthest from it, and the furthest on either side."""
     wide: Any = True
     for axis in (0, 1):
-        least, most = FAR, -FAR
+        lower, upper = FAR, -FAR
         for point in candidates:
-            least = ops.minimum(ops.where(point.there, point[axis], FAR), least)
-            most = ops.maximum(ops.where(point.there, point[axis], -FAR), most)
-        wide = ops.logical_and(wide, ops.less(thin, most - least))
+            lower = ops.minimum(ops.where(point.there, point[axis], FAR), lower)
+            upper = ops.maximum(ops.where(point.there, point[axis], -FAR), upper)
+        wide = ops.logical_and(wide, ops.less(thin, upper - lower))
     first = _best(candidates, [DEEPEST * (0.6 * point.u + 0.8 * point.v) - point.z for point in candidates], -FAR)
     du, dv = zip(*((point.u - first.u, point.v - first.v) for point in candidates), strict=True)
     second = _best(candidates, [x * x + y * y for x, y in zip(du, dv, strict=True)], thin * thin)
     eu, ev = second.u - first.u, second.v - first.v
     left = [eu * y - ev * x for x, y in zip(du, dv, strict=True)]
-    least = SLACK * (eu * eu + ev * ev)
-    third = _best(candidates, left, least)
-    fourth = _best(candidates, [-x for x in left], least)
+    threshold = SLACK * (eu * eu + ev * ev)
+    third = _best(candidates, left, threshold)
+    fourth = _best(candidates, [-x for x in left], threshold)
     return [point._replace(there=ops.logical_and(point.there, wide)) for point in (first, second, third, fourth)]
 
 
-def _best(candidates: Sequence[_Point], merits: Sequence[Scalar], least: Scalar) -> _Point:
-    """The candidate of most merit, if any has more than the least."""
-    (u, v, z), merit, found = (0.0, 0.0, 0.0), least, False
+def _best(candidates: Sequence[_Point], merits: Sequence[Scalar], threshold: Scalar) -> _Point:
+    """The candidate with the largest merit, if any lies above the threshold."""
+    (u, v, z), merit, found = (0.0, 0.0, 0.0), threshold, False
     for point, own in zip(candidates, merits, strict=True):
         better = ops.logical_and(point.there, ops.less(merit, own))
         merit, found = ops.where(better, own, merit), ops.logical_or(found, better)

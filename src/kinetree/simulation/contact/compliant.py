@@ -21,18 +21,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import ops
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import Felt as DelassusOperator
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.kinematics import world_transforms
-from kinetree.base.arguments import as_constant
+from kinetree.base.arguments import as_constant, read_fields
 from kinetree.functions.law import compile
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross
 from kinetree.robot import Robot
-from kinetree.simulation.contact.contact_model import ContactModel
+from kinetree.simulation.contact.contact_model import FORCES, GAPS, ContactModel, labels
 from kinetree.simulation.contact.meeting import Meetings
-from kinetree.simulation.contact.recorded import FORCES, GAPS, labels
-from kinetree.simulation.contact.touch import as_least, as_positive
+from kinetree.simulation.contact.touch import as_nonnegative, as_positive
 from kinetree.simulation.dynamics import Dynamics
 from kinetree.spatial import Force
 
@@ -56,12 +55,10 @@ class CompliantContact(ContactModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "stiffness", as_positive("stiffness", self.stiffness))
-        object.__setattr__(self, "dissipation", as_least("dissipation", self.dissipation, 0.0))
-        object.__setattr__(self, "slip_speed", as_positive("slip_speed", self.slip_speed))
+        read_fields(self, stiffness=as_positive, dissipation=as_nonnegative, slip_speed=as_positive)
 
     def dynamics(self, robot: Robot) -> Dynamics:
-        """Of a robot with these contacts."""
+        """The dynamics of a robot with these contacts."""
         found = self.pairs(robot)
 
         def acceleration(q: Array, v: Array, tau: Array) -> Array:
@@ -75,7 +72,7 @@ class CompliantContact(ContactModel):
         return Dynamics(acceleration, key=(self,), observed=observed, labels=labels(robot, found))
 
     def forces(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
-        """On the robot at every contact, in world axes, (…, n, 3) [N]."""
+        """The forces on the robot at every contact, in world axes, (…, n, 3) [N]."""
         forces: Array = _forces(self)(robot, q, v)
         return forces
 
@@ -84,13 +81,13 @@ class CompliantContact(ContactModel):
         weight if none is given: 2/ω of the fastest oscillation, or 2/r of the fastest decay, whichever is shorter."""
         at = as_constant("q", q, (robot.nq,))
         meetings = Meetings(robot.model, self.pairs(robot), at)
-        W = Felt(mass_matrix(robot.model, at), meetings.J, 1.0).A
+        W = DelassusOperator(mass_matrix(robot.model, at), meetings.J, 1.0).A
         normal = np.arange(2, len(W), 3)
         tangent = np.setdiff1d(np.arange(len(W)), normal)
-        weight = robot.mass * float(np.linalg.norm(robot.gravity)) if load is None else as_least("load", load, 0.0)
-        slope = max(pair.friction for pair in meetings.pairs) * weight / self.slip_speed
+        weight = robot.mass * float(np.linalg.norm(robot.gravity)) if load is None else as_nonnegative("load", load)
+        damping = max(pair.friction for pair in meetings.pairs) * weight / self.slip_speed
         omega = (self.stiffness * float(np.linalg.eigvalsh(W[np.ix_(normal, normal)])[-1])) ** 0.5
-        decay = slope * float(np.linalg.eigvalsh(W[np.ix_(tangent, tangent)])[-1])
+        decay = damping * float(np.linalg.eigvalsh(W[np.ix_(tangent, tangent)])[-1])
         return 2.0 / max(omega, decay)
 
 
@@ -105,7 +102,7 @@ def _forces(contact: CompliantContact) -> Any:
 
 
 def compliant_forces(meetings: Meetings, v: Array, rules: CompliantContact) -> Array:
-    """In the axes of each contact, (3 n,) [N]."""
+    """The contact forces in the axes of each contact, (3 n,) [N]."""
     u, forces = meetings.J @ v, []
     for k, pair in enumerate(meetings.pairs):
         slip, rate = u[3 * k : 3 * k + 2], u[3 * k + 2]

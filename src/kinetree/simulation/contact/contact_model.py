@@ -1,22 +1,28 @@
-"""What all contact models share: what can touch what, and where it is."""
+"""What all contact models share: what can touch what, where it is, and what rollouts can record of it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from kinetree.base.arguments import read_fields
 from kinetree.errors import ArgumentError, short
 from kinetree.functions.law import compile
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.contact.meeting import Meetings, Pair, pairs
 from kinetree.simulation.contact.obstacles import Ground, Obstacle
-from kinetree.simulation.contact.touch import Touch, as_least, as_listed
+from kinetree.simulation.contact.stops import Stop
+from kinetree.simulation.contact.touch import Touch, as_listed, as_nonnegative
 from kinetree.simulation.dynamics import Dynamics
+from kinetree.simulation.labels import Labels, labels_of
+
+FORCES, GAPS, RESIDUAL, STOPS = "contact_forces", "contact_gaps", "contact_residual", "stop_efforts"
 
 
 @dataclass(frozen=True)
@@ -41,20 +47,15 @@ class ContactModel(ABC):
                     raise ArgumentError(f"{name} has {short(item)} twice; expected every one once")
         object.__setattr__(self, "touching", touching)
         object.__setattr__(self, "obstacles", obstacles)
-        object.__setattr__(self, "friction", as_least("friction", self.friction, 0.0))
-
-    @property
-    def _restitution(self) -> float:
-        """e, where neither touch nor obstacle says."""
-        return 0.0
+        read_fields(self, friction=as_nonnegative)
 
     @abstractmethod
     def dynamics(self, robot: Robot) -> Dynamics:
-        """Of a robot with these contacts, for rollouts."""
+        """The dynamics of a robot with these contacts, for rollouts."""
 
     def pairs(self, robot: Robot) -> tuple[Pair, ...]:
         """What may touch what, in the order of gaps and forces."""
-        return pairs(robot.model, self.touching, self.obstacles, self.friction, self._restitution)
+        return pairs(robot.model, self.touching, self.obstacles, self.friction, 0.0)
 
     def gaps(self, robot: Robot, q: ArrayLike) -> Array:
         """(…, n) [m], negative where something is inside."""
@@ -69,3 +70,24 @@ def _gaps(contact: ContactModel) -> Any:
         return Meetings(robot.model, contact.pairs(robot), q).gaps
 
     return contact_gaps
+
+
+def _pair_names(pairs: tuple[Pair, ...]) -> list[str]:
+    """The name of the frame that touches, followed by a number from 1 where it does so more than once."""
+    total, seen, names = Counter(pair.name for pair in pairs), Counter[str](), []
+    for pair in pairs:
+        seen[pair.name] += 1
+        names.append(pair.name if total[pair.name] == 1 else f"{pair.name}.{seen[pair.name]}")
+    return names
+
+
+def labels(robot: Robot, pairs: tuple[Pair, ...], stops: tuple[Stop, ...] = ()) -> dict[str, Labels]:
+    """Names and units of the entries of everything that can be recorded."""
+    names = _pair_names(pairs)
+    efforts = labels_of(robot, "tau")
+    return {
+        FORCES: [(f"{name}.{axis}", "N") for name in names for axis in "xyz"],
+        GAPS: [(name, "m") for name in names],
+        RESIDUAL: [(RESIDUAL, "m/s")],
+        STOPS: [efforts[stop.iv] for stop in stops],
+    }

@@ -27,7 +27,7 @@ def straight_acceleration(model: Model, v: Array) -> Array:
 
 
 def straight_step(model: Model, q: Array, step: Array) -> Array:
-    """As q ⊕ step, (nq,), with free bodies moving along straight lines."""
+    """q ⊕ step, (nq,), with free bodies moved along straight lines."""
     parts: list[Array] = [np.zeros(0)]
     for joint in model.owners:
         moved = joint.integrate(q, step)

@@ -22,7 +22,7 @@ from typing import final
 import numpy as np
 
 from kinetree import ops
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import Felt as DelassusOperator
 from kinetree.linalg import inverse
 from kinetree.ops import Array, Scalar
 from kinetree.simulation.contact.coupling import Coupling, Place, block, coupling
@@ -35,7 +35,7 @@ LEAST = 1e-300
 
 
 class ContactProblem:
-    """Contacts of a robot that feels impulses as `feel` says, with velocities b where there are none.
+    """Contacts of a robot: u = W p + b with the Delassus operator W, and b the velocities without impulses.
 
     friction   μ of contacts with three rows; None for those that have one, and only push
     repeated   groups of contacts that may share their load in many ways
@@ -43,22 +43,22 @@ class ContactProblem:
 
     def __init__(
         self,
-        feel: Felt,
+        delassus: DelassusOperator,
         places: Sequence[Place],
         b: Array,
         friction: Sequence[float | None],
         repeated: Sequence[Sequence[int]] = (),
     ) -> None:
-        self.feel, self.places, self.repeated = feel, places, repeated
+        self.delassus, self.places, self.repeated = delassus, places, repeated
         self.b = [b[at.rows] for at in places]
         self.contacts: list[_OneContact] = [
-            _Push(block(feel, at)) if mu is None else _Cone(block(feel, at), mu)
+            _Push(block(delassus, at)) if mu is None else _Cone(block(delassus, at), mu)
             for at, mu in zip(places, friction, strict=True)
         ]
 
     def solve(self, start: Array, sweeps: int) -> Array:
         """p after so many sweeps over all contacts; after a third of them load is spread."""
-        effect = coupling(self.feel, self.places, start)
+        effect = coupling(self.delassus, self.places, start)
         for sweep in range(sweeps):
             if sweep == sweeps // 3:
                 self._share(effect)
@@ -70,13 +70,13 @@ class ContactProblem:
         for group in self.repeated:
             normals = [self.places[k].last for k in group]
             loads, opening = [effect.p[k][-1] for k in group], [self.b[k][-1] for k in group]
-            for k, p_n in zip(group, shared(self.feel, normals, loads, opening), strict=True):
+            for k, p_n in zip(group, shared(self.delassus, normals, loads, opening), strict=True):
                 effect.change_normal(k, p_n)
 
     def residual(self, p: Array) -> Scalar:
         """The largest velocity by which a contact breaks one of the conditions [m/s]: how far a step of projected
         gradient would move p, times the inverse inertia it meets."""
-        effect, worst = coupling(self.feel, self.places, p), np.float64(0.0)
+        effect, worst = coupling(self.delassus, self.places, p), np.float64(0.0)
         for k, contact in enumerate(self.contacts):
             worst = ops.maximum(worst, contact.error(self.b[k] + effect.velocity(k), effect.p[k]))
         return worst
@@ -96,7 +96,7 @@ class _OneContact(ABC):
 
     @abstractmethod
     def error(self, u: Array, p: Array) -> Scalar:
-        """By what a step of projected gradient would change u [m/s]."""
+        """The change of u by a step of projected gradient [m/s]."""
 
     def normal(self, u: Array, p: Array) -> Scalar:
         """The normal impulse after which u_n is zero, or none if that would pull."""

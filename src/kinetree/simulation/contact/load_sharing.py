@@ -19,7 +19,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms.configuration import random
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import Felt as DelassusOperator
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, zeros
@@ -84,7 +84,9 @@ def _connected(linked: Array) -> list[list[int]]:
     return found
 
 
-def shared(feel: Felt, places: Sequence[Place], p: Sequence[Scalar], separating: Sequence[Scalar]) -> list[Scalar]:
+def shared(
+    delassus: DelassusOperator, places: Sequence[Place], p: Sequence[Scalar], separating: Sequence[Scalar]
+) -> list[Scalar]:
     """Normal impulses with the same effect as p, spread over all contacts of a group that are closed.
 
     places       of the normals, one row each
@@ -92,7 +94,7 @@ def shared(feel: Felt, places: Sequence[Place], p: Sequence[Scalar], separating:
     """
     columns = np.array(sorted({int(column) for at in places for column in at.columns}))
     rows = [at.rows.start for at in places]
-    W = feel.Y[np.ix_(columns, rows)].T @ feel.W[np.ix_(columns, rows)]
+    W = delassus.Y[np.ix_(columns, rows)].T @ delassus.W[np.ix_(columns, rows)]
     closed = [ops.logical_or(ops.less(0.0, x), ops.less(u, CLOSED)) for x, u in zip(p, separating, strict=True)]
     mean = W.diagonal().sum() * (1.0 / len(rows)) + LEAST
     epsilon = EPSILON * mean
@@ -104,8 +106,8 @@ def shared(feel: Felt, places: Sequence[Place], p: Sequence[Scalar], separating:
         load[i] = ops.where(closed[i], p[i], 0.0)
     L, d = ltdl(A)
     idle = epsilon * ltdl_solve(L, d, epsilon * ltdl_solve(L, d, load))
-    spare, most = ROUNDING * load.sum() + LEAST, np.float64(1.0)
+    spare, theta = ROUNDING * load.sum() + LEAST, np.float64(1.0)
     for x, y in zip(load, idle, strict=True):
         falls = ops.less(0.0, y)
-        most = ops.minimum(most, ops.where(falls, (x + spare) * ops.divide(1.0, ops.where(falls, y, 1.0)), 1.0))
-    return [ops.maximum(x - most * y, 0.0) for x, y in zip(p, idle, strict=True)]
+        theta = ops.minimum(theta, ops.where(falls, (x + spare) * ops.divide(1.0, ops.where(falls, y, 1.0)), 1.0))
+    return [ops.maximum(x - theta * y, 0.0) for x, y in zip(p, idle, strict=True)]

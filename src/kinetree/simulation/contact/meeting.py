@@ -24,14 +24,7 @@ from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, zeros
 from kinetree.simulation.contact.box_pair import POINTS, manifold
 from kinetree.simulation.contact.obstacles import Block, Obstacle
-from kinetree.simulation.contact.touch import (
-    RoundedShape,
-    Touch,
-    TouchingBox,
-    TouchingShape,
-    spheres_of,
-    touching_shapes,
-)
+from kinetree.simulation.contact.touch import RoundedShape, Touch, TouchingBox, TouchingShape, touching_shapes
 from kinetree.spatial.rotation import matrix_from_rpy
 
 FLAT = 1e-14
@@ -51,7 +44,7 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """Of the frame that touches."""
+        """The name of the frame that touches."""
         return self.touch.frame
 
     @property
@@ -78,7 +71,7 @@ def pairs(
 def _combinations(
     model: Model, touching: Iterable[str | Touch], obstacles: Iterable[Obstacle]
 ) -> list[tuple[TouchingShape, Obstacle]]:
-    """Of different bodies, in the order of obstacles, and for each of what touches."""
+    """Shapes and obstacles of different bodies, in the order of obstacles, and for each in that of shapes."""
     found = []
     shapes = touching_shapes(model, touching)
     for obstacle in obstacles:
@@ -113,7 +106,7 @@ def _key(frame: str | None, size: Any, at: Any, axes: Any) -> tuple[str, ...]:
 def _against(shape: TouchingShape, obstacle: Obstacle) -> Sequence[Touch | TouchingBox]:
     """What of a shape meets an obstacle, once for every point."""
     if isinstance(shape, Touch) or not obstacle.has_edges:
-        return spheres_of(shape)
+        return shape.spheres
     if not isinstance(shape, TouchingBox) or not isinstance(obstacle, Block):
         kind, other = shape.kind if isinstance(shape, RoundedShape) else "Box", type(obstacle).__name__
         raise ArgumentError(
@@ -166,7 +159,7 @@ class Meetings:
 
     @lazy
     def gaps(self) -> Array:
-        """(n,) [m]."""
+        """The gaps of all pairs, (n,) [m]."""
         return np.array([meeting.gap for meeting in self.each])
 
     @lazy
@@ -237,7 +230,7 @@ class Meetings:
         return [Meeting(gap, centre + to_common @ (point - t), *axes) for gap, point in zip(gaps, points, strict=True)]
 
     def _carrier(self, obstacle: Obstacle) -> tuple[Array, Callable[[Array], Array]]:
-        """From the axes of what carries an obstacle to the common ones, (3, 3), and from common to its coordinates."""
+        """The rotation from an obstacle's carrier to common axes, (3, 3), and the map from these to its own."""
         if obstacle.frame is None:
             return self.common.R, self._in_world
         carrier = self.model.frame(obstacle.frame)
@@ -252,7 +245,7 @@ class Meetings:
 
 
 def _deepest(centre: Array, radius: float, axis: Array, normal: Array) -> Array:
-    """Of a circle, the point that lies furthest against a normal; its centre where it lies flat."""
+    """The point of a circle that lies furthest against a normal; its centre where it lies flat."""
     across = normal - (normal @ axis) * axis
     return centre - radius * across * ops.divide(1.0, ops.sqrt(across @ across + FLAT))
 

@@ -7,13 +7,13 @@ computed without branches, so that they can be traced.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
 
 from kinetree import ops
+from kinetree.base.arguments import read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, Scalar
 from kinetree.simulation.contact.touch import as_direction, as_finite, as_listed, as_triple, check_surface
@@ -69,8 +69,7 @@ class Ground(Obstacle):
     only: Any = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "normal", as_direction("normal", self.normal))
-        object.__setattr__(self, "height", as_finite("height", self.height))
+        read_fields(self, normal=as_direction, height=as_finite)
         check_obstacle(self)
 
     def nearest(self, point: Array) -> tuple[Scalar, Array]:
@@ -102,8 +101,7 @@ class Block(Obstacle):
     only: Any = None
 
     def __post_init__(self) -> None:
-        for name in ("size", "position", "rpy"):
-            object.__setattr__(self, name, as_triple(name, getattr(self, name)))
+        read_fields(self, size=as_triple, position=as_triple, rpy=as_triple)
         if not min(self.size) > 0.0:
             raise ArgumentError(f"size is {self.size}; expected three positive lengths")
         check_obstacle(self)
@@ -137,24 +135,14 @@ class Terrain(Obstacle):
     points feel blocks of it; boxes, capsules and cylinders rest on edges too, which need a contact for each block.
     """
 
-    parts: tuple[Ground | Block, ...]
+    parts: Any
     friction: float | None = None
     restitution: float | None = None
     frame: str | None = None
     only: Any = None
 
-    def __init__(
-        self,
-        parts: Iterable[Ground | Block],
-        friction: float | None = None,
-        restitution: float | None = None,
-        frame: str | None = None,
-        only: Any = None,
-    ) -> None:
-        surface = {"friction": friction, "restitution": restitution, "frame": frame, "only": only}
-        for name, value in surface.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "parts", as_listed("parts", parts, (Ground, Block), "Ground or Block"))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", as_listed("parts", self.parts, (Ground, Block), "Ground or Block"))
         for part in self.parts:
             if not isinstance(part, (Ground, Block)):
                 raise ArgumentTypeError(f"parts has {short(part)}; expected Ground or Block")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from kinetree.base.arguments import as_count
-from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.base.arguments import as_count, as_flag, read_fields
+from kinetree.errors import ArgumentError
 from kinetree.model.constraints import Contact, Loop
 from kinetree.robot import Robot
-from kinetree.simulation.contact.contact_model import ContactModel
-from kinetree.simulation.contact.meeting import Pair
-from kinetree.simulation.contact.recorded import labels
+from kinetree.simulation.contact.contact_model import ContactModel, labels
+from kinetree.simulation.contact.meeting import Pair, pairs
 from kinetree.simulation.contact.stops import stops_of
 from kinetree.simulation.contact.time_stepping import PUSHING_OUT, TimeStepping
 from kinetree.simulation.contact.touch import as_listed, as_share
@@ -45,32 +44,27 @@ class RigidContact(ContactModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "restitution", as_share("restitution", self.restitution))
-        object.__setattr__(self, "correction", as_share("correction", self.correction))
+        read_fields(self, restitution=as_share, correction=as_share, stops=as_flag)
         object.__setattr__(self, "held", as_listed("held", self.held, (Contact, Loop), "kt.Contact or kt.Loop"))
-        if not isinstance(self.stops, bool):
-            raise ArgumentTypeError(f"stops is {short(self.stops)}; expected True or False")
         if as_count("sweeps", self.sweeps) == 0:
             raise ArgumentError("sweeps is 0; expected at least one")
 
-    @property
-    def _restitution(self) -> float:
-        return self.restitution
-
     def pairs(self, robot: Robot) -> tuple[Pair, ...]:
         """What may touch what, in the order of gaps and forces; with stops there may be nothing."""
-        return () if self.stops and not self.touching else super().pairs(robot)
+        if self.stops and not self.touching:
+            return ()
+        return pairs(robot.model, self.touching, self.obstacles, self.friction, self.restitution)
 
     def dynamics(self, robot: Robot) -> Dynamics:
-        """Of a robot with these contacts."""
+        """The dynamics of a robot with these contacts."""
         held = robot.constrained(self.held).equations if self.held else None
         stops = stops_of(robot.model) if self.stops else ()
         found = self.pairs(robot)
-        most = MOST_SOLVED // (self.sweeps + PUSHING_OUT)
-        if len(found) > most:
+        limit = MOST_SOLVED // (self.sweeps + PUSHING_OUT)
+        if len(found) > limit:
             raise ArgumentError(
                 f"contact has {len(found)} pairs and {self.sweeps} sweeps, and all of it is compiled; expected at most "
-                f"{most} pairs, such as with only= of obstacles for what can reach them"
+                f"{limit} pairs, such as with only= of obstacles for what can reach them"
             )
         rule = TimeStepping(robot.model, found, stops, held, self.sweeps, self.correction)
         return Dynamics(

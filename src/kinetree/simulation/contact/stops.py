@@ -36,7 +36,7 @@ class Stop:
 
 
 def stops_of(model: Model) -> tuple[Stop, ...]:
-    """Of all joints that have one coordinate of their own and a limit."""
+    """The stops of all joints that have one coordinate of their own and a limit."""
     found = []
     for joint in model.owners:
         if joint.nq == joint.nv == 1:

@@ -29,7 +29,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms.constraint_rows import Rows
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import Felt as DelassusOperator
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.joint_forces import passive_slopes
 from kinetree.algorithms.regularity import SINGULAR_PIVOT
@@ -38,12 +38,12 @@ from kinetree.linalg import unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
 from kinetree.ops import Array
+from kinetree.simulation.contact.contact_model import FORCES, GAPS, RESIDUAL, STOPS
 from kinetree.simulation.contact.coupling import Place
 from kinetree.simulation.contact.free_bodies import in_new_axes, straight_acceleration, straight_step
 from kinetree.simulation.contact.gauss_seidel import ContactProblem
 from kinetree.simulation.contact.load_sharing import repeated
 from kinetree.simulation.contact.meeting import Meetings, Pair
-from kinetree.simulation.contact.recorded import FORCES, GAPS, RESIDUAL, STOPS
 from kinetree.simulation.contact.stops import Stop, columns_of, stop_rows
 
 PUSHING_OUT = 8
@@ -96,14 +96,14 @@ class TimeStepping:
         meetings = Meetings(model, self.pairs, q)
         stop_gaps, stop_J = stop_rows(model, self.stops, q)
         gaps, J = np.concatenate([meetings.gaps, stop_gaps]), np.concatenate([meetings.J, stop_J])
-        feel = _trusted(self._inertia(q, v, dt), J)
-        free = unit_upper_solve(feel.L, tau - inverse_dynamics(model, q, v, straight_acceleration(model, v)))
+        delassus = _trusted(self._inertia(q, v, dt), J)
+        free = unit_upper_solve(delassus.L, tau - inverse_dynamics(model, q, v, straight_acceleration(model, v)))
         moved = np.zeros(model.nv)
         if self.held is not None:
             rows = Rows(model, self.held, q)
-            held = Felt(self._inertia(q, v, dt), rows.J, self.held.damping, self.held.blocks)
-            free, moved = _taken_out(held, feel, free, v, per_dt, rows.error())
-        a_f, u = feel.W.T @ free, J @ v
+            held = DelassusOperator(self._inertia(q, v, dt), rows.J, self.held.damping, self.held.blocks)
+            free, moved = _taken_out(held, delassus, free, v, per_dt, rows.error())
+        a_f, u = delassus.W.T @ free, J @ v
         b = u + dt * a_f
         places = self._places(meetings)
         normal = [at.last for at in places]
@@ -112,13 +112,13 @@ class TimeStepping:
             b[row] = b[row] - _allowed(e, gaps[k], u[row], a_f[row], dt, per_dt)
         one_way = [None] * len(self.stops)
         friction = [*(pair.friction for pair in self.pairs), *one_way]
-        problem = ContactProblem(feel, places, b, friction, repeated(model, self.pairs))
+        problem = ContactProblem(delassus, places, b, friction, repeated(model, self.pairs))
         start = [meetings.in_contact_axes(before[FORCES])] if self.pairs else []
         start += [before[STOPS]] if self.stops else []
         p = problem.solve(np.concatenate(start) * dt, self.sweeps)
-        v_next = v + unit_lower_solve(feel.L, (dt * free + feel.Y @ p) * feel.inverse_d)
+        v_next = v + unit_lower_solve(delassus.L, (dt * free + delassus.Y @ p) * delassus.inverse_d)
         if self.correction:
-            moved = moved + self._pushed_out(feel, normal, gaps)
+            moved = moved + self._pushed_out(delassus, normal, gaps)
         contacts = 3 * len(self.pairs)
         told = {RESIDUAL: problem.residual(p), GAPS: meetings.gaps, STOPS: p[contacts:] * per_dt}
         told[FORCES] = meetings.in_world_axes(p[:contacts] * per_dt)
@@ -133,44 +133,42 @@ class TimeStepping:
 
     def _places(self, meetings: Meetings) -> list[Place]:
         """Three rows for every pair, then one for every stop."""
-        columns = [meetings.columns(pair) for pair in self.pairs] + [
-            columns_of(self.model, stop) for stop in self.stops
-        ]
+        columns = [meetings.columns(pair) for pair in self.pairs]
+        columns += [columns_of(self.model, stop) for stop in self.stops]
         if self.held is not None or self.model.has_mimics:  # they carry what happens on one branch to others
             columns = [np.arange(self.model.nv)] * len(columns)
-        places, start = [], 0
-        for k, entries in enumerate(columns):
-            end = start + (3 if k < len(self.pairs) else 1)
-            places.append(Place(slice(start, end), entries))
-            start = end
-        return places
+        ends = np.cumsum([3] * len(self.pairs) + [1] * len(self.stops)).tolist()
+        return [Place(slice(a, b), entries) for a, b, entries in zip([0, *ends], ends, columns, strict=False)]
 
-    def _pushed_out(self, feel: Felt, normal: list[Place], gaps: Array) -> Array:
+    def _pushed_out(self, delassus: DelassusOperator, normal: list[Place], gaps: Array) -> Array:
         """The step that takes back a share β of what is inside, (nv,)."""
-        wanted, rows = ops.zeros(feel.Y.shape[1], feel.Y), [at.rows.start for at in normal]
+        rows = [at.rows.start for at in normal]
+        wanted = ops.zeros(delassus.Y.shape[1], delassus.Y)
         for row, gap in zip(rows, gaps, strict=True):
             wanted[row] = -ops.maximum(-self.correction * gap, 0.0)
-        problem = ContactProblem(feel, normal, wanted, [None] * len(normal))
+        problem = ContactProblem(delassus, normal, wanted, [None] * len(normal))
         pi = problem.solve(np.zeros(len(wanted)), PUSHING_OUT)
-        return unit_lower_solve(feel.L, (feel.Y[:, rows] @ pi) * feel.inverse_d)
+        return unit_lower_solve(delassus.L, (delassus.Y[:, rows] @ pi) * delassus.inverse_d)
 
 
-def _trusted(M: Array, J: Array) -> Felt:
+def _trusted(M: Array, J: Array) -> DelassusOperator:
     """States at which M is singular are refused."""
-    feel = Felt(M, J, 1.0)
-    for pivot, entry in zip(feel.d, M.diagonal(), strict=True):
+    delassus = DelassusOperator(M, J, 1.0)
+    for pivot, entry in zip(delassus.d, M.diagonal(), strict=True):
         is_small = ops.less_equal(pivot, SINGULAR_PIVOT * entry)
         ops.require(ops.logical_not(is_small), "the mass matrix is singular: a joint can move without moving any mass")
-    return feel
+    return delassus
 
 
-def _taken_out(held: Felt, feel: Felt, free: Array, v: Array, per_dt: Any, error: Array) -> tuple[Array, Array]:
+def _taken_out(
+    held: DelassusOperator, delassus: DelassusOperator, free: Array, v: Array, per_dt: Any, error: Array
+) -> tuple[Array, Array]:
     """Makes contacts act through what is held, and gives what moves the robot without contact such that G v⁺ = 0; and
     the step that closes what has come apart."""
-    feel.Y = feel.Y - held.Y @ held.solve(held.W.T @ feel.Y)
-    feel.W = feel.Y * feel.inverse_d[:, None]
+    delassus.Y = delassus.Y - held.Y @ held.solve(held.W.T @ delassus.Y)
+    delassus.W = delassus.Y * delassus.inverse_d[:, None]
     free = free - held.Y @ held.solve(held.W.T @ free + (held.J @ v) * per_dt)
-    return free, -unit_lower_solve(feel.L, (held.Y @ held.solve(error)) * feel.inverse_d)
+    return free, -unit_lower_solve(delassus.L, (held.Y @ held.solve(error)) * delassus.inverse_d)
 
 
 def _allowed(restitution: float, gap: Any, u: Any, a: Any, dt: Any, per_dt: Any) -> Any:

@@ -2,20 +2,20 @@
 
 The collision shapes of a link become spheres at the places where they would touch something flat: a sphere is one, a
 capsule two, a box its eight corners, a cylinder four points of each rim and of each rim the point that is lowest. Such
-spheres meet planes, and only those of spheres meet boxes, which have edges; boxes meet boxes by themselves.
+spheres meet planes, and only those of spheres meet boxes, which have edges; boxes meet boxes as boxes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, number_that, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from kinetree.model.tree import Model
@@ -47,11 +47,13 @@ class Touch:
     def __post_init__(self) -> None:
         if not isinstance(self.frame, str):
             raise ArgumentTypeError(f"frame of a touch is {short(self.frame)}; expected the name of a frame")
-        object.__setattr__(self, "at", as_triple("at", self.at))
-        object.__setattr__(self, "radius", as_least("radius", self.radius, 0.0))
-        if self.axis is not None:
-            object.__setattr__(self, "axis", as_direction("axis", self.axis))
+        read_fields(self, at=as_triple, radius=as_nonnegative, axis=optional(as_direction))
         check_surface(self)
+
+    @property
+    def spheres(self) -> list[Touch]:
+        """What touches something flat: itself."""
+        return [self]
 
 
 @final
@@ -73,8 +75,8 @@ class TouchingBox:
     restitution: None = None
 
     @property
-    def corners(self) -> list[Touch]:
-        """All eight."""
+    def spheres(self) -> list[Touch]:
+        """All eight corners."""
         ends = product(*((-0.5 * side, 0.5 * side) for side in self.size))
         return [Touch(self.frame, np.array(self.at) + np.array(self.axes) @ np.array(end)) for end in ends]
 
@@ -120,42 +122,18 @@ def as_direction(name: str, value: object) -> tuple[float, ...]:
 
 def check_surface(surface: Any) -> None:
     """Friction and restitution of a touch or an obstacle as numbers, or None where others decide."""
-    if surface.friction is not None:
-        object.__setattr__(surface, "friction", as_least("friction", surface.friction, 0.0))
-    if surface.restitution is not None:
-        object.__setattr__(surface, "restitution", as_share("restitution", surface.restitution))
+    read_fields(surface, friction=optional(as_nonnegative), restitution=optional(as_share))
 
 
-def as_finite(name: str, value: object) -> float:
-    """A finite number."""
-    number = as_number(name, value)
-    if not math.isfinite(number):
-        raise ArgumentError(f"{name} is {number:g}; expected a finite number")
-    return number
+def optional(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """The reader, which leaves None as it is."""
+    return lambda name, value: None if value is None else read(name, value)
 
 
-def as_least(name: str, value: object, least: float) -> float:
-    """A finite number that is not below another."""
-    number = as_number(name, value)
-    if not least <= number < math.inf:
-        raise ArgumentError(f"{name} is {number:g}; expected a finite number, not below {least:g}")
-    return number
-
-
-def as_positive(name: str, value: object) -> float:
-    """A finite number above zero."""
-    number = as_number(name, value)
-    if not 0.0 < number < math.inf:
-        raise ArgumentError(f"{name} is {number:g}; expected a positive number")
-    return number
-
-
-def as_share(name: str, value: object) -> float:
-    """A number from 0 to 1."""
-    number = as_number(name, value)
-    if not 0.0 <= number <= 1.0:
-        raise ArgumentError(f"{name} is {number:g}; expected a number from 0 to 1")
-    return number
+as_finite = number_that(math.isfinite, "a finite number")
+as_nonnegative = number_that(lambda x: 0.0 <= x < math.inf, "a finite number, not below 0")
+as_positive = number_that(lambda x: 0.0 < x < math.inf, "a positive number")
+as_share = number_that(lambda x: 0.0 <= x <= 1.0, "a number from 0 to 1")
 
 
 def touching_shapes(model: Model, touching: Iterable[str | Touch]) -> list[TouchingShape]:
@@ -173,22 +151,6 @@ def touching_shapes(model: Model, touching: Iterable[str | Touch]) -> list[Touch
         if model.frame(touch.frame).body == 0:
             raise ArgumentError(f"no joint moves {touch.frame!r}; expected a frame that can move")
     return found
-
-
-def touches(model: Model, touching: Iterable[str | Touch]) -> tuple[Touch, ...]:
-    """Spheres of all that may touch, as far as something flat is concerned."""
-    return tuple(sphere for shape in touching_shapes(model, touching) for sphere in spheres_of(shape))
-
-
-def spheres_of(shape: TouchingShape) -> Sequence[Touch]:
-    """Those that touch something flat."""
-    match shape:
-        case Touch():
-            return [shape]
-        case TouchingBox():
-            return shape.corners
-        case RoundedShape():
-            return shape.spheres
 
 
 def _of_frame(model: Model, name: str) -> list[TouchingShape]:

@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree import control
-from kinetree.compiler.runtime import cache, roll_one, turns
+from kinetree.compiler.runtime import cache, single_state_loop
 from kinetree.compiler.runtime.jit import lock, once
 from kinetree.ik import lanes
 from kinetree.solvers import stages
@@ -34,7 +34,7 @@ def test_threads_that_ask_together_get_the_same():
 
 
 def test_what_holds_code_is_made_once():
-    for function in (turns._driver, roll_one._driver, lanes._driver, stages._code):
+    for function in (single_state_loop._driver, lanes._driver, stages._code):
         assert function.__code__ is once(len).__code__, function
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.compiler.runtime import pace, roll
+from kinetree.compiler.runtime import pace, step_loop
 from kinetree.simulation.progress import Progress
 from processes import interruptible
 
@@ -34,7 +34,7 @@ def test_pieces_do_not_matter(arm, count, every, monkeypatch):
     u = rng.normal(size=(count, 60, 6))
     whole = arm.rollout(q0, v0, u, 1e-3, 60, record=("q", "v", "tau"))
     monkeypatch.setattr(pace, "AT_ONCE", 2000.0)
-    monkeypatch.setattr(roll, "AT_ONCE", 2000.0)
+    monkeypatch.setattr(step_loop, "AT_ONCE", 2000.0)
     pieces = arm.rollout(q0, v0, u, 1e-3, 60, record=("q", "v", "tau"), every=every)
     assert np.array_equal(pieces.t, 1e-3 * every * np.arange(60 // every + 1))
     assert np.array_equal(pieces.q, whole.q[:, ::every]) and np.array_equal(pieces.v, whole.v[:, ::every])

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from kinetree.ik.solution import Solution
     from kinetree.interop.sympy import Equations
     from kinetree.robot.constrained import Constrained
-    from kinetree.simulation.dynamics import Surroundings
+    from kinetree.simulation.dynamics import ContactEnvironment
     from kinetree.simulation.trajectory import Trajectory
     from kinetree.viewer.viewer import Viewer
 
@@ -365,7 +365,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         steps: int,
         integrator: str = "semi-implicit-euler",
         *,
-        contact: Surroundings | None = None,
+        contact: ContactEnvironment | None = None,
         forces: Any = (),
         wrenches: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,

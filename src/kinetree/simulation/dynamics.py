@@ -46,10 +46,6 @@ class ContactEnvironment(Protocol):
     def dynamics(self, robot: Robot) -> Dynamics: ...
 
 
-Surroundings = ContactEnvironment
-"""As `Robot.rollout` calls it."""
-
-
 def own_dynamics(robot: Robot) -> Dynamics:
     """The dynamics of the robot alone: M v̇ + C v + G = τ."""
     return Dynamics(robot.forward_dynamics)

@@ -23,7 +23,7 @@ def test_random_trees(s: State):
     peer = pin_from_tree(robot.model)
     model, data, joints = peer.model, peer.data(), {"joints": joints_of(robot)}
     if any(type(joint).__name__ == "Continuous" for joint in robot.model.joints):
-        return  # built as revolute there: see tests/test_convert.py for those on circles
+        return  # built as revolute there: see test_convert.py for those on circles
     here, there = {"to": "pinocchio"} | joints, {"source": "pinocchio"} | joints
     q_pin = kt.convert(robot, "q", q, **here)
     close(q_pin, peer.q(q), 1e-13)

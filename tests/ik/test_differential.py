@@ -8,6 +8,8 @@ import pytest
 import kinetree as kt
 from kinetree.ik import CenterOfMass, DifferentialIK, Limits, Orientation, Pose, Position, Posture
 
+pytestmark = pytest.mark.calls
+
 DT = 0.01
 
 

@@ -6,6 +6,8 @@ import pytest
 import kinetree as kt
 from peers import close
 
+pytestmark = pytest.mark.calls
+
 
 @pytest.fixture(scope="module")
 def arm():

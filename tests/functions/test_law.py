@@ -16,6 +16,8 @@ import kinetree as kt
 from kinetree.compiler.runtime import native
 from peers import close
 
+pytestmark = pytest.mark.calls
+
 
 @pytest.fixture(scope="module")
 def arm():

@@ -13,6 +13,8 @@ from natively import native_only
 from peers import close
 from states import State, states
 
+pytestmark = pytest.mark.calls
+
 N = 11
 
 

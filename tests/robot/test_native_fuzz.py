@@ -10,7 +10,7 @@ import pytest
 
 from kinetree.compiler.runtime import native
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 def fuzz(count, seed):
@@ -21,11 +21,11 @@ def fuzz(count, seed):
         "ignore",
         "-X",
         "faulthandler",
-        str(HERE / "fuzz_native.py"),
+        str(TESTS / "fuzz_native.py"),
         str(count),
         str(seed),
     ]
-    paths = os.pathsep.join(filter(None, [str(HERE), str(HERE.parent / "src"), os.environ.get("PYTHONPATH")]))
+    paths = os.pathsep.join(filter(None, [str(TESTS), str(TESTS.parent / "src"), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, timeout=3600, check=False
     )

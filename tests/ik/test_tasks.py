@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 import kinetree as kt
 from states import H, linear_first, states
@@ -30,9 +30,8 @@ def tasks_of(robot, rng):
 
 @given(states())
 def test_momentum_rows_give_the_momentum(s):
+    assume(s.robot.mass > 0)
     robot, order = s.robot.eager, s.robot.model.spatial_order
-    if robot.mass == 0.0:
-        return
     target = s.rng.normal(size=6)
     error, A = kt.ik.CentroidalMomentum().evaluate(robot, s.q, target)
     np.testing.assert_array_equal(error, linear_first(target, order))

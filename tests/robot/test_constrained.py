@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 import kinetree as kt
 from declared import OF_CONSTRAINTS
@@ -87,14 +87,14 @@ def test_three_ways_to_the_same_numbers():
 @given(states())
 def test_random_trees(s: State):
     frames = [frame.name for frame in s.robot.model.frames if frame.body and s.robot.nv]
-    if frames:
-        contacts = [kt.Contact(str(name)) for name in s.rng.choice(np.array(frames), 2)]
-        system = s.robot.constrained(contacts)
-        textbook = s.robot.eager.constrained(contacts)
-        v = system.projector(s.q) @ s.v
-        ours, theirs = system.forward_dynamics(s.q, v, s.a), textbook.forward_dynamics(s.q, v, s.a)
-        close(ours[0], theirs[0], 1e-7)
-        close(system.jacobian(s.q).T @ ours[1], textbook.jacobian(s.q).T @ theirs[1], 1e-7)
+    assume(frames)
+    contacts = [kt.Contact(str(name)) for name in s.rng.choice(np.array(frames), 2)]
+    system = s.robot.constrained(contacts)
+    textbook = s.robot.eager.constrained(contacts)
+    v = system.projector(s.q) @ s.v
+    ours, theirs = system.forward_dynamics(s.q, v, s.a), textbook.forward_dynamics(s.q, v, s.a)
+    close(ours[0], theirs[0], 1e-7)
+    close(system.jacobian(s.q).T @ ours[1], textbook.jacobian(s.q).T @ theirs[1], 1e-7)
 
 
 @pytest.mark.sweep

@@ -148,7 +148,6 @@ WRONG = [
         "out is .*; expected an array of float64",
     ),
     (lambda r: r.gravity_forces(np.zeros(6), out=np.zeros(6, "f")), kt.ArgumentTypeError, "out is an array of float32"),
-    (lambda r: r.gravity_forces(np.zeros(6), out=r.gravity[[0] * 6]), None, ""),
     (lambda r: r.frame("tool"), kt.UnknownNameError, "^frame 'tool' does not exist; did you mean 'tool0'\\?$"),
     (lambda r: r.frame(None), kt.UnknownNameError, "frame None does not exist"),
     (
@@ -187,9 +186,6 @@ WRONG = [
 
 @pytest.mark.parametrize(("call", "error", "sentence"), WRONG, ids=range(len(WRONG)))
 def test_wrong_arguments_get_a_sentence(arm, call, error, sentence):
-    if error is None:
-        call(arm)
-        return
     with pytest.raises(error, match=sentence) as caught:
         call(arm)
     assert isinstance(caught.value, kt.KinetreeError)
@@ -202,6 +198,8 @@ def test_a_read_only_out(arm):
     out.setflags(write=False)
     with pytest.raises(kt.ArgumentError, match="out is read-only"):
         arm.gravity_forces(np.zeros(6), out=out)
+    copy = out[[0] * 6]
+    assert np.array_equal(arm.gravity_forces(np.zeros(6), out=copy), arm.gravity_forces(np.zeros(6)))
 
 
 def test_a_failed_call_leaves_out_alone(walker):

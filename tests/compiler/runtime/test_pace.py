@@ -59,7 +59,7 @@ def test_rollouts_go_by_it(count, monkeypatch):
     monkeypatch.setattr(pace.Pace, "pieces", counted)
     monkeypatch.setattr(pace, "perf_counter", lambda: float(next(ticks)))
     monkeypatch.setattr(pace, "FIRST", 0.0)
-    monkeypatch.setattr("kinetree.compiler.roll.FIRST", 0.0)
+    monkeypatch.setattr("kinetree.compiler.runtime.roll.FIRST", 0.0)
     again = robot.rollout(np.zeros((count, 2)), np.ones(2), None, 1e-3, 40)
     assert len(seen) >= 40 and all(end - start == 1 for start, end in seen)
     assert np.array_equal(again.q, whole.q)

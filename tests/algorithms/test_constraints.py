@@ -1,4 +1,7 @@
-"""Contacts and closed loops against Pinocchio, dense equations, and the identities that hold for any constraint."""
+"""Contacts and closed loops against Pinocchio, dense equations, and the identities that hold for any constraint.
+
+Covers: model/constraints.py.
+"""
 
 import numpy as np
 import pinocchio as pin

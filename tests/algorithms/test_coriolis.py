@@ -1,4 +1,7 @@
-"""The Coriolis matrix: its product with v, the skew symmetry of Ṁ - 2C, Christoffel symbols, and Pinocchio."""
+"""The Coriolis matrix: its product with v, the skew symmetry of Ṁ - 2C, Christoffel symbols, and Pinocchio.
+
+Covers: spatial/coriolis.py.
+"""
 
 import numpy as np
 import pinocchio as pin

@@ -1,4 +1,7 @@
-"""Linear in the parameters: the product with φ, columns by changing one parameter, and Pinocchio's regressors."""
+"""Linear in the parameters: the product with φ, columns by changing one parameter, and Pinocchio's regressors.
+
+Covers: robot/parameters.py.
+"""
 
 import numpy as np
 import pinocchio as pin

@@ -1,4 +1,7 @@
-"""kt.convert against the packages themselves: what Pinocchio and MuJoCo compute, in our coordinates."""
+"""kt.convert against the packages themselves: what Pinocchio and MuJoCo compute, in our coordinates.
+
+Covers: convert/base_velocity.py, convert/coordinates.py, convert/followers.py, convert/peer.py.
+"""
 
 import re
 import warnings

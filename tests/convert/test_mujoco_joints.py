@@ -1,4 +1,7 @@
-"""Every kind of joint to and from MuJoCo: poses, mass matrix, bias and Jacobians of random trees."""
+"""Every kind of joint to and from MuJoCo: poses, mass matrix, bias and Jacobians of random trees.
+
+Covers: convert/free.py, convert/mujoco.py.
+"""
 
 import mujoco
 import numpy as np

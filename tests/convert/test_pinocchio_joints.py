@@ -1,4 +1,7 @@
-"""Every kind of joint to and from Pinocchio, in trees built there by its own functions."""
+"""Every kind of joint to and from Pinocchio, in trees built there by its own functions.
+
+Covers: convert/pinocchio.py.
+"""
 
 import numpy as np
 import pinocchio as pin

@@ -1,4 +1,7 @@
-"""Compiled functions of the user's own: the same results as without compiling, of every structure, and clear errors."""
+"""Compiled functions of the user's own: the same results as without compiling, of every structure, and clear errors.
+
+Covers: functions/bindable.py, functions/bound_law.py, functions/result_tree.py.
+"""
 
 import copy
 import functools

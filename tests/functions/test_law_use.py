@@ -1,4 +1,7 @@
-"""What people write into a function: compiled it works as it does without, or says what to write instead."""
+"""What people write into a function: compiled it works as it does without, or says what to write instead.
+
+Covers: compiler/graph/explain.py, functions/definition.py.
+"""
 
 import functools
 import math

@@ -1,4 +1,9 @@
-"""Every task's Jacobian is minus the derivative of its error, on every kind of joint and in every convention."""
+"""Every task's Jacobian is minus the derivative of its error, on every kind of joint and in every convention.
+
+Covers: ik/tasks/center_of_mass.py, ik/tasks/coupling.py, ik/tasks/look_at.py, ik/tasks/momentum.py,
+ik/tasks/orientation.py, ik/tasks/pose.py, ik/tasks/position.py, ik/tasks/posture.py, ik/tasks/relative.py,
+ik/tasks/task.py.
+"""
 
 import numpy as np
 import pytest

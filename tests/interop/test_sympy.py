@@ -1,4 +1,7 @@
-"""Explicit equations against the textbook's closed forms, and what is printed and generated against the robot."""
+"""Explicit equations against the textbook's closed forms, and what is printed and generated against the robot.
+
+Covers: equations/code.py.
+"""
 
 import ctypes
 import pickle

@@ -1,4 +1,7 @@
-"""All bodies in one call: as their frames one by one, by Pinocchio, and in the sums of the lectures."""
+"""All bodies in one call: as their frames one by one, by Pinocchio, and in the sums of the lectures.
+
+Covers: robot/textbook_methods.py.
+"""
 
 import numpy as np
 import pinocchio as pin

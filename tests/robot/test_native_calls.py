@@ -1,4 +1,7 @@
-"""Quantities of robots and frames as native calls: the same results as in Python, to the bit."""
+"""Quantities of robots and frames as native calls: the same results as in Python, to the bit.
+
+Covers: functions/binding.py, robot/quantity.py.
+"""
 
 import copy
 import functools

@@ -1,4 +1,7 @@
-"""Native calls whose robot is going or gone."""
+"""Native calls whose robot is going or gone.
+
+Covers: compiler/runtime/keep_alive.py.
+"""
 
 import gc
 import itertools

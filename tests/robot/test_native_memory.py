@@ -1,4 +1,7 @@
-"""Native calls leave no references behind, and no memory."""
+"""Native calls leave no references behind, and no memory.
+
+Covers: compiler/codegen/entry/references.py.
+"""
 
 import gc
 import itertools

@@ -1,4 +1,7 @@
-"""Pose parameters and analytic Jacobians of frames, compiled: for one state, for batches and in laws."""
+"""Pose parameters and analytic Jacobians of frames, compiled: for one state, for batches and in laws.
+
+Covers: positions.py.
+"""
 
 import types
 

@@ -1,4 +1,8 @@
-"""The public calls: shapes, batches, out=, and a sentence for every wrong argument."""
+"""The public calls: shapes, batches, out=, and a sentence for every wrong argument.
+
+Covers: base/arguments.py, functions/compiled_function.py, functions/parameters.py, robot/frame.py, robot/shapes.py,
+robot/wrench.py.
+"""
 
 import numpy as np
 import pytest

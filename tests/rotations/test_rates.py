@@ -1,4 +1,7 @@
-"""Every E_R and E_P, its inverse and both rates, against difference quotients of the conversions."""
+"""Every E_R and E_P, its inverse and both rates, against difference quotients of the conversions.
+
+Covers: spatial/coordinates.py, spatial/parameterization.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Inertias against clouds of point masses, summed here from their definitions, and against Pinocchio."""
+"""Inertias against clouds of point masses, summed here from their definitions, and against Pinocchio.
+
+Covers: model/plausibility.py.
+"""
 
 import numpy as np
 import pinocchio as pin

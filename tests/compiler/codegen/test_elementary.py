@@ -1,4 +1,7 @@
-"""sin, cos and atan2 against arithmetic with many digits; one state against a vector, to the bit."""
+"""sin, cos and atan2 against arithmetic with many digits; one state against a vector, to the bit.
+
+Covers: compiler/codegen/ir.py.
+"""
 
 import math
 

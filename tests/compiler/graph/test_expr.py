@@ -1,4 +1,7 @@
-"""Nodes: the same operation is the same object, and what cannot be traced says so."""
+"""Nodes: the same operation is the same object, and what cannot be traced says so.
+
+Covers: compiler/graph/graph.py, compiler/graph/trace.py.
+"""
 
 import math
 import threading

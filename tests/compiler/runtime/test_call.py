@@ -1,4 +1,8 @@
-"""Batches of every size and layout, threads, and the targets this CPU can stand in for."""
+"""Batches of every size and layout, threads, and the targets this CPU can stand in for.
+
+Covers: compiler/codegen/batch.py, compiler/codegen/kernel.py, compiler/codegen/pause.py, compiler/codegen/tiles.py,
+compiler/program.py, compiler/runtime/threads.py.
+"""
 
 import platform
 import re

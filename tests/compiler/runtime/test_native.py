@@ -1,4 +1,8 @@
-"""Native calls of kernels made by hand: which arguments they take, and what they leave to Python."""
+"""Native calls of kernels made by hand: which arguments they take, and what they leave to Python.
+
+Covers: compiler/codegen/entry/arrays.py, compiler/codegen/entry/assembly.py, compiler/codegen/entry/doors.py,
+compiler/codegen/entry/interpreter.py, compiler/runtime/assumptions.py.
+"""
 
 import pickle
 import platform

@@ -1,4 +1,7 @@
-"""Batches that go natively into their kernel: the same bits as through Python, whatever the layout; and no leaks."""
+"""Batches that go natively into their kernel: the same bits as through Python, whatever the layout; and no leaks.
+
+Covers: compiler/codegen/entry/batch.py.
+"""
 
 import gc
 import os

@@ -1,4 +1,7 @@
-"""Native calls with arrays in a mapping, each of which a kernel has a place for."""
+"""Native calls with arrays in a mapping, each of which a kernel has a place for.
+
+Covers: compiler/codegen/entry/matching.py, compiler/codegen/entry/records.py.
+"""
 
 import types
 

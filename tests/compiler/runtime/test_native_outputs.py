@@ -1,4 +1,7 @@
-"""Native calls with results of several axes, with several results, and with `out`."""
+"""Native calls with results of several axes, with several results, and with `out`.
+
+Covers: compiler/codegen/entry/single.py.
+"""
 
 import sys
 

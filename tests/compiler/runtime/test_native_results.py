@@ -1,4 +1,7 @@
-"""Results of native calls that are used again: only when nobody could ever tell."""
+"""Results of native calls that are used again: only when nobody could ever tell.
+
+Covers: compiler/codegen/entry/results.py.
+"""
 
 import ctypes
 import gc

@@ -1,4 +1,7 @@
-"""Machine code that many threads ask for at the same time is made once, and stays."""
+"""Machine code that many threads ask for at the same time is made once, and stays.
+
+Covers: compiler/runtime/jit.py.
+"""
 
 import threading
 import time

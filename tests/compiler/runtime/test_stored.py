@@ -1,4 +1,7 @@
-"""Kernels on disk: the next process loads them without tracing; any change leads to others; damage to new ones."""
+"""Kernels on disk: the next process loads them without tracing; any change leads to others; damage to new ones.
+
+Covers: compiler/runtime/code.py, functions/identity.py, functions/specialization.py.
+"""
 
 import errno
 import os

@@ -1,4 +1,7 @@
-"""The solver of rigid contact by itself: Coulomb's conditions on problems at random, and two ways to the same sums."""
+"""The solver of rigid contact by itself: Coulomb's conditions on problems at random, and two ways to the same sums.
+
+Covers: simulation/contact/coupling.py.
+"""
 
 import numpy as np
 import pytest

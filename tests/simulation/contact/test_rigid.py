@@ -1,4 +1,7 @@
-"""Rigid contact against closed forms: impact, friction, rolling, tipping, rest."""
+"""Rigid contact against closed forms: impact, friction, rolling, tipping, rest.
+
+Covers: simulation/contact/free_bodies.py, simulation/contact/recorded.py, simulation/contact/time_stepping.py.
+"""
 
 import numpy as np
 import pytest

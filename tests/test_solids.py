@@ -1,4 +1,7 @@
-"""Inertias of solids against textbook formulas, points drawn inside them, each other and MuJoCo's geoms."""
+"""Inertias of solids against textbook formulas, points drawn inside them, each other and MuJoCo's geoms.
+
+Covers: model/triangles.py.
+"""
 
 import mujoco
 import numpy as np

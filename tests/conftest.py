@@ -39,7 +39,8 @@ SAMPLED, SWEPT, MANY = 12, 4, 30
 APART = (
     *("algorithms", "cli", "compiler/cache", "compiler/codegen", "compiler/test_robots", "control/test_closed_loops"),
     *("edit", "environments", "geometry", "identification", "interop", "model", "plot", "rotations", "solvers"),
-    *("spatial", "trajectories", "viewer", "test_architecture", "test_documents", "test_errors", "test_notebooks", "test_site", "test_solids"),
+    *("spatial", "trajectories", "viewer"),
+    *("test_architecture", "test_documents", "test_errors", "test_notebooks", "test_site", "test_solids"),
 )
 """Tests that native calls cannot change, and long ones; all others are marked `native`. `make test-all` runs those once
 more with KINETREE_NATIVE=0, `make test` the ones whose file says `pytest.mark.calls`."""

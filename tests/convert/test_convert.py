@@ -1,6 +1,6 @@
 """kt.convert against the packages themselves: what Pinocchio and MuJoCo compute, in our coordinates.
 
-Covers: convert/base_velocity.py, convert/coordinates.py, convert/followers.py, convert/peer.py.
+Covers: convert/coordinates.py, convert/followers.py, convert/peer.py.
 """
 
 import re

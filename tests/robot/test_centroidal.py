@@ -1,4 +1,7 @@
-"""Momentum about other points and its parts, body and mixed velocities, and free flight."""
+"""Momentum about other points and its parts, body and mixed velocities, and free flight.
+
+Covers: convert/base_velocity.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Every conversion against SciPy, for one rotation, for batches and inside compiled functions.
 
-Covers: rotations/checks.py, rotations/scipy.py, spatial/angle_axis.py, spatial/euler.py, spatial/rotation_vector.py.
+Covers: rotations/checks.py, rotations/scipy.py, spatial/euler.py.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """Every E_R and E_P, its inverse and both rates, against difference quotients of the conversions.
 
-Covers: spatial/coordinates.py, spatial/parameterization.py.
+Covers: spatial/angle_axis.py, spatial/coordinates.py, spatial/parameterization.py, spatial/rotation_vector.py.
 """
 
 import numpy as np

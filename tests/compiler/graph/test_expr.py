@@ -1,6 +1,6 @@
 """Nodes: the same operation is the same object, and what cannot be traced says so.
 
-Covers: compiler/graph/graph.py, compiler/graph/trace.py.
+Covers: compiler/graph/trace.py.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Robots made from robots: each edit against the same change made by hand, or by Pinocchio."""
+"""Robots made from robots: each edit against the same change made by hand, or by Pinocchio.
+
+Covers: model/description.py.
+"""
 
 import numpy as np
 import pinocchio as pin

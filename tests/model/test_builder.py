@@ -1,6 +1,6 @@
 """Robots built in code, and the identity of models.
 
-Covers: model/assembly.py, model/bounds.py, model/description.py, model/random.py, model/tree.py.
+Covers: model/assembly.py, model/bounds.py, model/joints/fixed.py, model/random.py, model/tree.py.
 """
 
 import pickle

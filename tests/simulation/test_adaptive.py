@@ -1,6 +1,6 @@
 """Dormand and Prince's steps: order, accuracy, states in between, every state by itself, and events.
 
-Covers: simulation/adaptive_rollout.py, simulation/events.py.
+Covers: simulation/adaptive_rollout.py, simulation/divergence.py, simulation/events.py.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """How rollouts run: in pieces, over threads, with states that diverge, interrupted, within memory.
 
-Covers: compiler/runtime/roll.py, simulation/divergence.py, simulation/progress.py.
+Covers: compiler/runtime/roll.py, simulation/progress.py.
 """
 
 import signal

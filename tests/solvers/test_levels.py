@@ -1,7 +1,6 @@
 """Levels in strict order: against projectors and pseudo-inverses, and against one quadratic program per level.
 
-Covers: compiler/runtime/chain.py, solvers/hierarchy.py, solvers/least_squares.py, solvers/level_bounds.py,
-solvers/orthogonal.py, solvers/shared_equations.py.
+Covers: compiler/runtime/chain.py, solvers/hierarchy.py, solvers/level_bounds.py, solvers/orthogonal.py.
 """
 
 import numpy as np

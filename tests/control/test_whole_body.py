@@ -2,7 +2,7 @@
 
 Covers: control/whole_body/compiled.py, control/whole_body/controller.py, control/whole_body/dynamics.py,
 control/whole_body/effort_tasks.py, control/whole_body/motion_tasks.py, control/whole_body/problem.py,
-control/whole_body/step.py, control/whole_body/task.py.
+control/whole_body/step.py, control/whole_body/task.py, solvers/least_squares.py.
 """
 
 import pickle

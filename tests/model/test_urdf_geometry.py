@@ -1,6 +1,6 @@
 """Shapes of links: what a file says of them, and where Pinocchio puts them.
 
-Covers: model/geometry.py, model/loaders/urdf_geometry.py.
+Covers: model/loaders/urdf_geometry.py.
 """
 
 import pickle

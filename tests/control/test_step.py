@@ -1,4 +1,7 @@
-"""What all controllers do alike: one native call, batches, gains per call, copies, and nothing that grows."""
+"""What all controllers do alike: one native call, batches, gains per call, copies, and nothing that grows.
+
+Covers: compiler/codegen/turns.py, compiler/runtime/turns.py.
+"""
 
 import gc
 import inspect

@@ -1,6 +1,6 @@
 """Steps of differential inverse kinematics: closed forms, limits, singular poses, priorities, contacts.
 
-Covers: compiler/codegen/turns.py, compiler/runtime/turns.py, functions/pipeline.py, ik/limits.py, ik/problem.py.
+Covers: functions/pipeline.py, ik/limits.py, ik/problem.py.
 """
 
 import pickle

@@ -1,6 +1,6 @@
 """xacro files, expanded: their own and ROS's packages, arguments, and what goes wrong in them.
 
-Covers: model/loaders/xacro.py.
+Covers: model/loaders/xacro.py, model/loaders/xacro_child.py.
 """
 
 import subprocess

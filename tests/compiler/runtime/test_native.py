@@ -1,36 +1,18 @@
 """Native calls of kernels made by hand: which arguments they take, and what they leave to Python.
 
-Covers: compiler/codegen/entry/arrays.py, compiler/codegen/entry/assembly.py, compiler/codegen/entry/doors.py,
-compiler/codegen/entry/interpreter.py, compiler/runtime/assumptions.py.
+Covers: compiler/codegen/entry/doors.py.
 """
 
 import pickle
-import platform
-import sys
-import sysconfig
 import types
 
 import numpy as np
 import pytest
 
 from entries import SUM, Owner, X, Y, open_entry
-from kinetree.compiler.runtime import native
-from kinetree.compiler.runtime.assumptions import counts_are_as_expected
 from natively import native_only
 
 pytestmark = native_only
-
-
-def test_native_calls_work_here():
-    expected = (
-        sys.implementation.name == "cpython"
-        and not sysconfig.get_config_var("Py_GIL_DISABLED")
-        and platform.machine().lower() in ("x86_64", "amd64", "aarch64", "arm64")
-        and sys.maxsize > 2**32
-    )
-    assert native._works() == expected
-    assert native.available() == expected
-    assert counts_are_as_expected()
 
 
 def test_positions_and_names(add):

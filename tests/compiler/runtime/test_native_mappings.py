@@ -1,6 +1,6 @@
 """Native calls with arrays in a mapping, each of which a kernel has a place for.
 
-Covers: compiler/codegen/entry/matching.py, compiler/codegen/entry/records.py.
+Covers: compiler/codegen/entry/records.py.
 """
 
 import types

@@ -1,4 +1,7 @@
-"""Native calls with options, and with arguments that need not be given."""
+"""Native calls with options, and with arguments that need not be given.
+
+Covers: compiler/codegen/entry/matching.py.
+"""
 
 import sys
 from typing import NamedTuple

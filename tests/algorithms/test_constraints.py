@@ -1,7 +1,4 @@
-"""Contacts and closed loops against Pinocchio, dense equations, and the identities that hold for any constraint.
-
-Covers: model/constraints.py.
-"""
+"""Contacts and closed loops against Pinocchio, dense equations, and the identities that hold for any constraint."""
 
 import numpy as np
 import pinocchio as pin

@@ -1,7 +1,4 @@
-"""What all controllers do alike: one native call, batches, gains per call, copies, and nothing that grows.
-
-Covers: compiler/codegen/turns.py, compiler/runtime/turns.py.
-"""
+"""What all controllers do alike: one native call, batches, gains per call, copies, and nothing that grows."""
 
 import gc
 import inspect

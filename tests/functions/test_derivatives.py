@@ -1,7 +1,4 @@
-"""Derivatives of compiled functions against finite differences, complex steps, Pinocchio, and each other.
-
-Covers: robot/quantity_laws.py.
-"""
+"""Derivatives of compiled functions against finite differences, complex steps, Pinocchio, and each other."""
 
 import numpy as np
 import pinocchio as pin

@@ -1,6 +1,6 @@
 """What people write into a function: compiled it works as it does without, or says what to write instead.
 
-Covers: compiler/graph/explain.py, functions/definition.py.
+Covers: compiler/graph/explain.py, functions/definition.py, robot/quantity_laws.py.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """Trajectories against difference quotients, closed forms and SciPy; tracking by closing the loop.
 
-Covers: trajectories/forces.py, trajectories/joints.py, trajectories/points.py, trajectories/poses.py,
-trajectories/profiles.py, trajectories/tracking.py, trajectories/trajectory.py, trajectories/turns.py.
+Covers: trajectories/joints.py, trajectories/points.py, trajectories/poses.py, trajectories/profiles.py,
+trajectories/tracking.py, trajectories/trajectory.py, trajectories/turns.py.
 """
 
 import numpy as np

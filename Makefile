@@ -4,34 +4,25 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-# Tests of calls run once more without native ones; of what these cannot change, nothing does.
-CALLS := tests/test_robot.py tests/test_law.py tests/test_constrained.py tests/control/test_step.py tests/ik/test_differential.py
-AGAIN := --ignore tests/compiler/test_passes.py --ignore tests/compiler/test_elementary.py --ignore tests/compiler/cache \
-	--ignore tests/test_documents.py --ignore tests/test_notebooks.py --ignore tests/test_site.py --ignore tests/spatial --ignore tests/model --ignore tests/algorithms --ignore tests/cli \
-	--ignore tests/convert --ignore tests/identification --ignore tests/test_edit.py \
-	--ignore tests/equations --ignore tests/backends --ignore tests/rotations --ignore tests/trajectories --ignore tests/solvers \
-	--ignore tests/geometry --ignore tests/viewer --ignore tests/plot --ignore tests/environments \
-	--ignore tests/compiler/test_write.py --ignore tests/compiler/test_loops.py --ignore tests/compiler/test_robots.py \
-	--ignore-glob 'tests/control/test_closed_loops_*.py'
-
 .PHONY: demo test test-all test-long soak bench check docs lock release clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
 
-# Both runs compile the same code, so the second takes what the first has made.
+# The second run, of public calls without native ones, takes the compiled code that the first has made.
 test: export KINETREE_CACHE_DIR := $(CURDIR)/$(VENV)/test-cache
 test: $(VENV)/.dev
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo "No Chromium here: the tests in a browser are skipped. On Debian: apt-get install chromium"
 	rm -rf "$$KINETREE_CACHE_DIR"
 	$(BIN)/python -m pytest -n auto --durations 10
-	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto $(CALLS)
+	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto -m 'calls and not sweep and not long'
 
-# More cases, robots and random trees of what the tests have tried; .ci/run has both.
+# More cases, robots and random trees of what the tests have tried, and whatever a native call may change without it;
+# .ci/run has both.
 test-all: export KINETREE_CACHE_DIR := $(CURDIR)/$(VENV)/test-cache
 test-all: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m '(sweep or hypothesis) and not long' --hypothesis-profile all
-	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto $(AGAIN)
+	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto -m 'native and not sweep and not long'
 
 # Sweeps that take minutes each, and more random trees for all tests that draw some.
 test-long: $(VENV)/.dev

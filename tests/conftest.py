@@ -8,6 +8,7 @@ import warnings
 import zlib
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,24 +33,35 @@ def pytest_configure(config):
         config.add_cleanup(lambda: os.environ.pop("KINETREE_CACHE_DIR"))
 
 
-ON_ALL_ROBOTS = ("tests/model/test_real_robots.py", "tests/algorithms/test_rnea.py")
-"""Files whose tests meet every real robot in each run; those of the others meet one in `SAMPLED`, one in `SWEPT` in
-`make test-all`, and all of them in `make test-long`."""
 SAMPLED, SWEPT, MANY = 12, 4, 30
+"""Of the cases of a test on more than `MANY` real robots, one in `SAMPLED` runs by default, one in `SWEPT` in
+`make test-all`, and all in `make test-long`, unless the test is marked `all_robots`."""
+APART = (
+    *("algorithms", "cli", "compiler/cache", "compiler/codegen", "compiler/test_robots", "control/test_closed_loops"),
+    *("edit", "environments", "geometry", "identification", "interop", "model", "plot", "rotations", "solvers"),
+    *("spatial", "trajectories", "viewer"),
+    *("test_architecture", "test_documents", "test_errors", "test_notebooks", "test_site", "test_solids"),
+)
+"""Tests that native calls cannot change, and long ones; all others are marked `native`. `make test-all` runs those once
+more with KINETREE_NATIVE=0, `make test` the ones whose file says `pytest.mark.calls`."""
+TESTS = Path(__file__).parent
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Of tests on every real robot, and of those marked `sampled`, only a share runs by default, another one for each
     test, drawn from its name. Cases that are named on the command line all run."""
+    for item in items:
+        if not item.path.relative_to(TESTS).as_posix().startswith(APART):
+            item.add_marker(pytest.mark.native)
     if any("::" in argument for argument in config.args):
         return
     robots = set(urdf_files())
     on_robots = [item for item in items if hasattr(item, "callspec") and robots & _words(item)]
     count = Counter(item.function for item in on_robots)
     for item in on_robots:
-        if count[item.function] > MANY and not item.nodeid.startswith(ON_ALL_ROBOTS):
-            drawn = zlib.crc32(item.nodeid.encode())
+        if count[item.function] > MANY and not item.get_closest_marker("all_robots"):
+            drawn = zlib.crc32(f"{item.path.name}::{item.name}".encode())
             if drawn % SAMPLED:
                 item.add_marker(pytest.mark.long if drawn % SWEPT else pytest.mark.sweep)
     cases = Counter()

@@ -1,6 +1,7 @@
 """Which module may import which: layers, two columns that meet in `functions`, one place for each foreign library."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 import kinetree
 
-SOURCE = Path(kinetree.__file__).parent
+SOURCE, TESTS = Path(kinetree.__file__).parent, Path(__file__).parent
 
 LAYERS = (
     ("errors", "ops", "base"),  # what everything may import
@@ -147,10 +148,24 @@ def test_the_core_needs_only_numpy_and_llvmlite():
     assert not loaded & heavy
 
 
-def test_every_algorithm_has_its_test_file():
-    tests = Path(__file__).parent / "algorithms"
-    files = [path for path in (SOURCE / "algorithms").glob("*.py") if path.stem != "__init__"]
-    assert not [path.name for path in files if not (tests / f"test_{path.name}").exists()]
+def covered() -> list[str]:
+    """The source files that test files name in their docstrings, after "Covers:"."""
+    docstrings = (ast.get_docstring(ast.parse(path.read_text())) or "" for path in TESTS.rglob("test_*.py"))
+    return [name for text in docstrings for name in re.findall(r"[\w/]+\.py", text.partition("Covers: ")[2])]
+
+
+def test_every_file_has_a_test_of_its_name_or_is_named_in_the_one_that_covers_it():
+    files = [path.relative_to(SOURCE) for path in MODULES if path.stem != "__init__"]
+    own = {file.as_posix() for file in files if (TESTS / file.parent / f"test_{file.name}").exists()}
+    missing = {file.as_posix() for file in files} - own - set(covered())
+    assert not missing, 'name them after "Covers:" in the docstring of a test that fails where they are wrong'
+
+
+def test_files_that_tests_name_exist_and_have_no_other_test():
+    named = covered()
+    assert not [name for name in named if not (SOURCE / name).exists()]
+    assert not [name for name in named if (TESTS / name).with_name(f"test_{Path(name).name}").exists()]
+    assert len(set(named)) == len(named)
 
 
 def test_large_parts_come_when_they_are_asked_for():

@@ -1,4 +1,7 @@
-"""exp and log of SE(3) and SO(3), their Jacobians, and 6×6 matrices, by Pinocchio, expm and difference quotients."""
+"""exp and log of SE(3) and SO(3), their Jacobians, and 6×6 matrices, by Pinocchio, expm and difference quotients.
+
+Covers: functions/per_state.py, rotations/exponential.py, spatial/rigid_motion.py.
+"""
 
 import numpy as np
 import pinocchio as pin

@@ -1,4 +1,7 @@
-"""Forward dynamics: by recursion, and by factorisation for robots with mimic joints."""
+"""Forward dynamics: by recursion, and by factorisation for robots with mimic joints.
+
+Covers: spatial/articulated.py.
+"""
 
 import numpy as np
 import pinocchio as pin

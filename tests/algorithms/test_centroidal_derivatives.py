@@ -2,6 +2,7 @@
 
 import numpy as np
 import pinocchio as pin
+import pytest
 from hypothesis import assume, given
 
 import kinetree as kt
@@ -19,7 +20,7 @@ def in_pinocchio(peer, q, v, a):
 def test_real_robots_beside_pinocchio(case):
     robot, peer, q, v, a = case.robot, case.peer, case.q, case.v, case.a
     if robot.mass == 0.0:
-        return
+        pytest.skip("no mass moves")
     G, q_pin = peer.G, peer.q(q)
     ours = robot.centroidal_dynamics_derivatives(q, v, a)
     for mine, theirs in zip(ours, in_pinocchio(peer, q_pin, G @ v, G @ a), strict=True):

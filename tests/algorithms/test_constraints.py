@@ -103,8 +103,6 @@ def test_a_humanoid_holds_its_own_hand(kind):
 def test_real_robots_beside_pinocchio(case):
     """One contact of every robot: accelerations, forces, and the velocities after an impact."""
     system = solvable_contact(case)
-    if system is None:
-        return
     q, peer, G = case.q, case.peer, case.peer.G
     v = system.projector(q) @ case.v
     (frame,), tau = system.constraints[0].frames, case.a

@@ -1,4 +1,7 @@
-"""Equations of lines, planes, balls and wheels: beside difference quotients and traced graphs."""
+"""Equations of lines, planes, balls and wheels: beside difference quotients and traced graphs.
+
+Covers: model/constraints.py.
+"""
 
 import numpy as np
 import pytest

@@ -68,7 +68,7 @@ def test_real_robots_beside_pinocchio(case):
     """Of a joint that follows another, q_pin = G q + offset and τ = Gᵀ τ_pin."""
     robot, peer, q, v = case.robot, case.peer, case.q, case.v
     if not robot.nv:
-        return
+        pytest.skip("nothing moves")
     a = case.rng.normal(size=robot.nv)
     data, q_pin, G = peer.data(), peer.q(q), peer.G
     gravity = pin.computeGeneralizedGravityDerivatives(peer.model, peer.data(), q_pin)

@@ -14,7 +14,7 @@ def test_real_robots_beside_pinocchio(case):
     """ccrba leaves the centroidal inertia behind."""
     robot, peer, q, v = case.robot, case.peer, case.q, case.v
     if robot.mass == 0.0:
-        return
+        pytest.skip("no mass moves")
     data = peer.data()
     pin.ccrba(peer.model, data, peer.q(q), peer.G @ v)
     close(robot.locked_inertia(q), data.Ig.inertia)

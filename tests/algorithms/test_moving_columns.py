@@ -5,6 +5,7 @@ from hypothesis import given
 
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
 from kinetree.algorithms.moving_columns import moving_columns
+from kinetree.model.description import JOINT_TYPES
 from kinetree.spatial import Motion
 from peers import close
 from states import State, rate_along, states
@@ -48,12 +49,10 @@ def test_the_body_moves_and_so_do_its_columns(s: State):
             close(rates, rate_along(s, lambda q, v, i=i: columns(q, v, i)), 1e-6)
 
 
-@given(states())
+@given(states(joints=JOINT_TYPES))
 def test_what_a_joint_carries_moves_along(s: State):
     """∂v_i/∂q_k = S × v_i + Ψ̇ and ∂a_i/∂q_k = S × a_i + Ψ̇ × v_i + Ψ̈ of the body itself."""
     model, robot = s.robot.model, s.robot.eager
-    if model.has_mimics:
-        return
 
     def state(q, i):
         V, A = velocities(model, q, s.v), accelerations(model, q, s.v, s.a)

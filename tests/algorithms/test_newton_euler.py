@@ -21,7 +21,7 @@ def test_real_robots_beside_pinocchio(case):
     """Its rnea leaves the load of every joint in data.f."""
     robot, peer, q, v = case.robot, case.peer, case.q, case.v
     if robot.model.has_mimics:
-        return
+        pytest.skip("joints that follow others move independently in Pinocchio")
     a = case.rng.normal(size=robot.nv)
     data = peer.data()
     pin.rnea(peer.model, data, peer.q(q), peer.G @ v, peer.G @ a)

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pinocchio as pin
+import pytest
 from hypothesis import given
 
 from peers import close, pin_from_tree
 from states import State, states
 from textbook import CART_POLE, PLANAR, G, cart_pole, planar_2r
+
+pytestmark = pytest.mark.all_robots
 
 
 def test_real_robots(case):

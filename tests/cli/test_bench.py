@@ -1,4 +1,7 @@
-"""kinetree bench: the peers do the same work, the ratios are those of the times, and it runs without peers."""
+"""kinetree bench: the peers do the same work, the ratios are those of the times, and it runs without peers.
+
+Covers: cli/contest.py, cli/measure.py, cli/peers.py.
+"""
 
 import json
 import sys

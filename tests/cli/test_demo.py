@@ -1,4 +1,7 @@
-"""kinetree demo: runs, its checks hold, the humanoid arrives, and a folder gets what was shown."""
+"""kinetree demo: runs, its checks hold, the humanoid arrives, and a folder gets what was shown.
+
+Covers: cli/demo/arm.py, cli/demo/reach.py, cli/demo/show.py, cli/demo/speed.py, cli/demo/walk.py, cli/show_demo.py.
+"""
 
 import importlib.util
 import json

@@ -1,4 +1,7 @@
-"""kinetree info: its JSON has the numbers of the library, its text the same, and wrong input gets a sentence."""
+"""kinetree info: its JSON has the numbers of the library, its text the same, and wrong input gets a sentence.
+
+Covers: cli/facts.py.
+"""
 
 import io
 import json

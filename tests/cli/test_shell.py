@@ -1,4 +1,7 @@
-"""kinetree as a shell sees it: exit codes, streams, pipes, interrupts, a missing package."""
+"""kinetree as a shell sees it: exit codes, streams, pipes, interrupts, a missing package.
+
+Covers: cli/__main__.py, cli/app.py, cli/main.py, cli/output.py.
+"""
 
 import json
 import os

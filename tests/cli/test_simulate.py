@@ -1,4 +1,7 @@
-"""kinetree simulate: the motion that the library computes, held, pulled and pushed; saved and drawn."""
+"""kinetree simulate: the motion that the library computes, held, pulled and pushed; saved and drawn.
+
+Covers: cli/motion.py.
+"""
 
 import csv
 import importlib.util

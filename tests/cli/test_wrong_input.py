@@ -1,4 +1,7 @@
-"""Whatever is wrong with files and numbers: one sentence, the right exit code, JSON where it was asked for."""
+"""Whatever is wrong with files and numbers: one sentence, the right exit code, JSON where it was asked for.
+
+Covers: base/files.py.
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""Cones of contacts: against friction at corners and ends, found by linear programs."""
+"""Cones of contacts: against friction at corners and ends, found by linear programs.
+
+Covers: control/whole_body/contacts.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Joint impedance, computed torque and gravity compensation: closed forms, closed loops, and Pinocchio."""
+"""Joint impedance, computed torque and gravity compensation: closed forms, closed loops, and Pinocchio.
+
+Covers: control/computed_torque.py, control/gains.py, control/gravity.py, control/joint_impedance.py.
+"""
 
 import numpy as np
 import pinocchio as pin

@@ -1,4 +1,7 @@
-"""Joints under whole-body control stay within their limits, however often steps are made within the look-ahead."""
+"""Joints under whole-body control stay within their limits, however often steps are made within the look-ahead.
+
+Covers: control/whole_body/limits.py.
+"""
 
 import numpy as np
 import pytest

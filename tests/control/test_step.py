@@ -22,6 +22,8 @@ from kinetree.control import (
 )
 from natively import native_only, resident
 
+pytestmark = pytest.mark.calls
+
 RNG = np.random.default_rng(0)
 ARM = kt.load("arm7")
 DOG = kt.load("quadruped", base="floating")

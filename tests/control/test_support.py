@@ -1,4 +1,7 @@
-"""Robots that stand: support-consistent torques, null-space torques and centroidal momentum."""
+"""Robots that stand: support-consistent torques, null-space torques and centroidal momentum.
+
+Covers: control/centroidal_momentum.py, control/support_consistent.py.
+"""
 
 import numpy as np
 import pytest

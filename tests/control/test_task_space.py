@@ -1,4 +1,8 @@
-"""Control of frames: decoupling, impedance, hybrid force and motion; closed forms, simulation, Pinocchio and NumPy."""
+"""Control of frames: decoupling, impedance, hybrid force and motion; closed forms, simulation, Pinocchio and NumPy.
+
+Covers: control/cartesian_impedance.py, control/frame_controller.py, control/frame_task.py, control/hybrid.py,
+control/operational_space.py, control/posture.py.
+"""
 
 import numpy as np
 import pinocchio as pin

@@ -1,4 +1,9 @@
-"""Whole-body control: closed forms, the equation of motion, conditions of optimality, contacts switched, batches."""
+"""Whole-body control: closed forms, the equation of motion, conditions of optimality, contacts switched, batches.
+
+Covers: control/whole_body/compiled.py, control/whole_body/controller.py, control/whole_body/dynamics.py,
+control/whole_body/effort_tasks.py, control/whole_body/motion_tasks.py, control/whole_body/problem.py,
+control/whole_body/step.py, control/whole_body/task.py, solvers/least_squares.py.
+"""
 
 import pickle
 

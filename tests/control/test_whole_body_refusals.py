@@ -1,4 +1,7 @@
-"""Steps without a solution: errors that name what contradicts what, or the fallback that was chosen."""
+"""Steps without a solution: errors that name what contradicts what, or the fallback that was chosen.
+
+Covers: control/whole_body/fallback.py, control/whole_body/pack_references.py, control/whole_body/refusal.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""What controllers refuse in a sentence, and never take for something else."""
+"""What controllers refuse in a sentence, and never take for something else.
+
+Covers: control/robots.py.
+"""
 
 import pickle
 

@@ -1,4 +1,8 @@
-"""Environments for learning: Gymnasium's own checks, vectors beside single ones, and tasks that can be done."""
+"""Environments for learning: Gymnasium's own checks, vectors beside single ones, and tasks that can be done.
+
+Covers: environments/cart_pole.py, environments/quadruped_stand.py, environments/reacher.py, environments/registered.py,
+environments/single.py, environments/task.py, environments/vector.py.
+"""
 
 import pickle
 import subprocess

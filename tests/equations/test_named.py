@@ -1,4 +1,7 @@
-"""The numbers of a model by their names: putting the values back gives the model."""
+"""The numbers of a model by their names: putting the values back gives the model.
+
+Covers: equations/derive.py.
+"""
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -15,8 +15,7 @@ from states import state_of
 def test_they_explain_all_torques_and_are_as_many_as_the_rank(seed, base):
     rng = np.random.default_rng(seed)
     robot = kt.Robot(kt.random_model(rng, 4, base=base)).eager
-    if robot.nv == 0:
-        return
+    assume(robot.nv)
     found = kt.identification.base_parameters(robot)
     Y = np.concatenate([robot.regressor(*(getattr(state_of(robot, rng), x) for x in "qva")) for _ in range(40)])
     assert len(found) == np.linalg.matrix_rank(Y / np.maximum(1e-12, np.linalg.norm(Y, axis=0)), tol=1e-7)

@@ -1,4 +1,7 @@
-"""Steps of differential inverse kinematics: closed forms, limits, singular poses, priorities, contacts."""
+"""Steps of differential inverse kinematics: closed forms, limits, singular poses, priorities, contacts.
+
+Covers: functions/pipeline.py, ik/limits.py, ik/problem.py.
+"""
 
 import pickle
 
@@ -7,6 +10,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.ik import CenterOfMass, DifferentialIK, Limits, Orientation, Pose, Position, Posture
+
+pytestmark = pytest.mark.calls
 
 DT = 0.01
 

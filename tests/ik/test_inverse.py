@@ -1,4 +1,7 @@
-"""Inverse kinematics to poses: found where there is a solution, explained where there is none."""
+"""Inverse kinematics to poses: found where there is a solution, explained where there is none.
+
+Covers: ik/coordinates.py, ik/lanes.py, ik/search.py, ik/solution.py, ik/step.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Rotations about one axis, and conics on the circle: against roots of polynomials and against themselves."""
+"""Rotations about one axis, and conics on the circle: against roots of polynomials and against themselves.
+
+Covers: ik/closed_form/conic.py, ik/closed_form/lines.py, ik/closed_form/subproblems.py.
+"""
 
 import numpy as np
 import pytest

@@ -2,6 +2,8 @@
 
 Two kinds are defined here. A cylindrical joint has two coordinates, is a series of joints that files know, and has a
 rule for MuJoCo. A crank turns about an axis beside the joint's origin; neither files nor other libraries know it.
+
+Covers: model/joints/kinds.py.
 """
 
 import io

@@ -1,4 +1,7 @@
-"""Files that cannot be a robot, whatever is in them: none is waited for, none is read without bound."""
+"""Files that cannot be a robot, whatever is in them: none is waited for, none is read without bound.
+
+Covers: model/loaders/document.py, model/loaders/xml.py.
+"""
 
 import os
 import resource

@@ -1,4 +1,7 @@
-"""A catalogue of documents that are no robot: each gives one sentence with the file, the line and the element."""
+"""A catalogue of documents that are no robot: each gives one sentence with the file, the line and the element.
+
+Covers: model/loaders/reading.py.
+"""
 
 import re
 import time

@@ -1,4 +1,7 @@
-"""Robots built in code, and the identity of models."""
+"""Robots built in code, and the identity of models.
+
+Covers: model/assembly.py, model/bounds.py, model/joints/fixed.py, model/random.py, model/tree.py.
+"""
 
 import pickle
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Robots by the names of robot_descriptions; the tests have a small one of their own, as the real one needs a net."""
+"""Robots by the names of robot_descriptions; the tests have a small one of their own, as the real one needs a net.
+
+Covers: model/loaders/descriptions.py.
+"""
 
 import sys
 

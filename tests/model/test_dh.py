@@ -1,4 +1,7 @@
-"""Denavit-Hartenberg tables: poses by the product of their matrices, inertia by differences of those."""
+"""Denavit-Hartenberg tables: poses by the product of their matrices, inertia by differences of those.
+
+Covers: model/loaders/dh.py, robot/dh.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,9 @@
-"""Each joint by itself: where it puts its body, how its coordinates move, and where that gets difficult."""
+"""Each joint by itself: where it puts its body, how its coordinates move, and where that gets difficult.
+
+Covers: model/joints/axis.py, model/joints/dynamics.py, model/joints/free.py, model/joints/helical.py,
+model/joints/joint.py, model/joints/planar.py, model/joints/prismatic.py, model/joints/revolute.py,
+model/joints/spherical.py, model/joints/universal.py, model/joints/vector.py.
+"""
 
 import pickle
 

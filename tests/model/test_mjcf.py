@@ -1,4 +1,8 @@
-"""MJCF beside MuJoCo itself: every joint type, several joints of one body, anchors, references, springs, mimics."""
+"""MJCF beside MuJoCo itself: every joint type, several joints of one body, anchors, references, springs, mimics.
+
+Covers: model/loaders/mjcf.py, model/loaders/mujoco_effort.py, model/loaders/mujoco_geometry.py,
+model/loaders/mujoco_leftovers.py, model/loaders/mujoco_tree.py, robot/load.py.
+"""
 
 import subprocess
 import sys

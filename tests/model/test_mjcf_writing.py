@@ -1,4 +1,7 @@
-"""Robots written as MJCF: read again they are the same, and MuJoCo finds the same dynamics."""
+"""Robots written as MJCF: read again they are the same, and MuJoCo finds the same dynamics.
+
+Covers: model/writers/mjcf.py, model/writers/mjcf_geometry.py, model/writers/mjcf_inertia.py.
+"""
 
 import re
 import warnings

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 from peers import close, readable_urdfs, urdf_files
+
+pytestmark = pytest.mark.all_robots
 
 
 def test_the_data_has_69_files_and_68_robots():

@@ -1,4 +1,7 @@
-"""Where meshes and packages are looked for, and in which order."""
+"""Where meshes and packages are looked for, and in which order.
+
+Covers: model/loaders/resources.py.
+"""
 
 import os
 

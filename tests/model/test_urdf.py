@@ -1,4 +1,7 @@
-"""What the URDF reader takes, and the sentence it gives for what it does not."""
+"""What the URDF reader takes, and the sentence it gives for what it does not.
+
+Covers: model/loaders/urdf.py.
+"""
 
 import warnings
 

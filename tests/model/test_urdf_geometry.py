@@ -1,4 +1,7 @@
-"""Shapes of links: what a file says of them, and where Pinocchio puts them."""
+"""Shapes of links: what a file says of them, and where Pinocchio puts them.
+
+Covers: model/loaders/urdf_geometry.py.
+"""
 
 import pickle
 from xml.etree import ElementTree

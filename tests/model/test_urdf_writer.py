@@ -1,4 +1,7 @@
-"""What is written reads as the same robot, here and in Pinocchio."""
+"""What is written reads as the same robot, here and in Pinocchio.
+
+Covers: model/writers/urdf.py.
+"""
 
 import warnings
 

@@ -1,4 +1,7 @@
-"""xacro files, expanded: their own and ROS's packages, arguments, and what goes wrong in them."""
+"""xacro files, expanded: their own and ROS's packages, arguments, and what goes wrong in them.
+
+Covers: model/loaders/xacro.py, model/loaders/xacro_child.py.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,8 @@
-"""What plots show: the numbers in their lines, names, units and limits; and that nothing global is touched."""
+"""What plots show: the numbers in their lines, names, units and limits; and that nothing global is touched.
+
+Covers: plot/canvas.py, plot/forces.py, plot/inertia.py, plot/motions.py, plot/reach.py, plot/series.py,
+plot/support.py, plot/tree.py.
+"""
 
 import io
 import subprocess

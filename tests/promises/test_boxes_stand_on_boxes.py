@@ -1,4 +1,7 @@
-"""Boxes carry boxes, by faces, corners and edges, as they do in MuJoCo; what cannot be honoured is refused."""
+"""Boxes carry boxes, by faces, corners and edges, as they do in MuJoCo; what cannot be honoured is refused.
+
+Covers: simulation/contact/box_pair.py.
+"""
 
 from functools import cache
 

@@ -1,4 +1,7 @@
-"""Control of a frame of a robot that stands on contacts: the command is met by motors alone, where it can be."""
+"""Control of a frame of a robot that stands on contacts: the command is met by motors alone, where it can be.
+
+Covers: control/on_contacts.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,5 +1,8 @@
 """Where IK finds no solution, what it returns is a local minimum of the residual within limits, the one that q0 leads
-to: who follows a target out of reach and back does not jump."""
+to: who follows a target out of reach and back does not jump.
+
+Covers: ik/descent.py, ik/local_minimum.py.
+"""
 
 import numpy as np
 import pytest

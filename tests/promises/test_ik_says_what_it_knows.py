@@ -1,4 +1,7 @@
-"""IK says "out of reach" where that is proven, "not found" where it is not, and survives a trip to another process."""
+"""IK says "out of reach" where that is proven, "not found" where it is not, and survives a trip to another process.
+
+Covers: ik/reach.py, ik/reasons.py.
+"""
 
 import pickle
 from concurrent.futures import ProcessPoolExecutor

@@ -1,4 +1,7 @@
-"""Motion does not depend on the order in which contacts are listed, nor on which of them is solved first."""
+"""Motion does not depend on the order in which contacts are listed, nor on which of them is solved first.
+
+Covers: simulation/contact/load_sharing.py.
+"""
 
 from itertools import permutations
 

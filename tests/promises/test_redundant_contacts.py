@@ -1,4 +1,7 @@
-"""Contacts that repeat or contradict each other are held as well as they can be, at rest and in motion."""
+"""Contacts that repeat or contradict each other are held as well as they can be, at rest and in motion.
+
+Covers: solvers/shared_equations.py.
+"""
 
 import numpy as np
 import pytest

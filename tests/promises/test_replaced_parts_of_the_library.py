@@ -1,4 +1,7 @@
-"""A program that replaces part of the library runs what it has put there, and leaves nothing of it to others."""
+"""A program that replaces part of the library runs what it has put there, and leaves nothing of it to others.
+
+Covers: base/originals.py.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,7 @@
-"""Spatial values read lists as vectors, and refuse what they cannot be made of."""
+"""Spatial values read lists as vectors, and refuse what they cannot be made of.
+
+Covers: spatial/operands.py.
+"""
 
 import numpy as np
 import pytest

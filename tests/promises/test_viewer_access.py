@@ -1,4 +1,7 @@
-"""Only the user's own page moves the robots of a viewer, and only within their limits."""
+"""Only the user's own page moves the robots of a viewer, and only within their limits.
+
+Covers: viewer/access.py.
+"""
 
 import asyncio
 import contextlib

@@ -1,4 +1,7 @@
-"""A mesh file is read only if its format is known and its size is bounded, counted as it is after it has expanded."""
+"""A mesh file is read only if its format is known and its size is bounded, counted as it is after it has expanded.
+
+Covers: geometry/files.py, geometry/limits.py.
+"""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""What an MJCF file can cost is bounded, whatever is in it: MuJoCo compiles it in a process with limits."""
+"""What an MJCF file can cost is bounded, whatever is in it: MuJoCo compiles it in a process with limits.
+
+Covers: model/loaders/mjcf_guard.py, model/loaders/mujoco_child.py, model/loaders/mujoco_compiler.py.
+"""
 
 import json
 import os

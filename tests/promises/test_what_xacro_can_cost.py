@@ -1,4 +1,7 @@
-"""A xacro file is a program of somebody else: what it can cost is bounded, and it leaves this process as it was."""
+"""A xacro file is a program of somebody else: what it can cost is bounded, and it leaves this process as it was.
+
+Covers: model/loaders/limited_child.py, model/loaders/limited_process.py.
+"""
 
 import contextlib
 import io

@@ -1,4 +1,7 @@
-"""Every conversion against SciPy, for one rotation, for batches and inside compiled functions."""
+"""Every conversion against SciPy, for one rotation, for batches and inside compiled functions.
+
+Covers: rotations/checks.py, rotations/scipy.py, spatial/euler.py.
+"""
 
 import itertools
 import warnings

@@ -1,4 +1,7 @@
-"""Products, differences, means and what lies between rotations."""
+"""Products, differences, means and what lies between rotations.
+
+Covers: rotations/samples.py.
+"""
 
 import numpy as np
 import pinocchio as pin

@@ -1,4 +1,7 @@
-"""Every E_R and E_P, its inverse and both rates, against difference quotients of the conversions."""
+"""Every E_R and E_P, its inverse and both rates, against difference quotients of the conversions.
+
+Covers: spatial/angle_axis.py, spatial/coordinates.py, spatial/parameterization.py, spatial/rotation_vector.py.
+"""
 
 import numpy as np
 import pytest
@@ -30,7 +33,7 @@ def parameters_of(rotation: Rotation, name: str) -> np.ndarray:
 @pytest.mark.parametrize("name", ROTATIONS)
 def test_rotations(name):
     """As it is written for every parameterisation, compiled for some."""
-    rng, by = np.random.default_rng(6), ROTATIONS[name]
+    rng, by, seen = np.random.default_rng(6), ROTATIONS[name], 0
     for k in range(12):
         start = Rotation.from_rotvec(rng.normal(size=3) * (1.0 if k else 1e-3))
         w = rng.normal(size=3)
@@ -41,6 +44,7 @@ def test_rotations(name):
         chi, rates = at(0.0), (at(H) - at(-H)) / (2 * H)
         if np.abs(rates).max() > 100.0:
             continue  # too close to a singularity for difference quotients
+        seen += 1
         size = 1.0 + np.abs(rates).max() ** 3
         E, inverse = by.E(chi), by.inverse(chi)
         close(E @ rates, w, 1e-8 * size)
@@ -56,6 +60,7 @@ def test_rotations(name):
             close(rot.E_R_inverse_rate(chi, exact, name), by.E_inverse_rate(chi, exact), 1e-13 * size)
             close(rot.angular_velocity(chi, exact, name), w, 1e-12 * size)
             close(rot.parameter_rates(chi, w, name), exact, 1e-13 * size)
+    assert seen > 9
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-4, 0.1, 0.4999, 0.5001, 1.0, 3.0, np.pi, 5.0])

@@ -1,4 +1,7 @@
-"""Dormand and Prince's steps: order, accuracy, states in between, every state by itself, and events."""
+"""Dormand and Prince's steps: order, accuracy, states in between, every state by itself, and events.
+
+Covers: simulation/adaptive_rollout.py, simulation/events.py.
+"""
 
 import numpy as np
 import pytest

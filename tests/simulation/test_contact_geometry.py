@@ -1,4 +1,8 @@
-"""What touches what: spheres of shapes, distances to obstacles, Jacobians of contact points, and what is refused."""
+"""What touches what: spheres of shapes, distances to obstacles, Jacobians of contact points, and what is refused.
+
+Covers: simulation/contact/contact_model.py, simulation/contact/meeting.py, simulation/contact/obstacles.py,
+simulation/contact/touch.py.
+"""
 
 import numpy as np
 import pytest

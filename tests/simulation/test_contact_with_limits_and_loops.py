@@ -1,4 +1,7 @@
-"""Rigid stops at joint limits, and contact of robots with closed loops, in one solve with the contacts."""
+"""Rigid stops at joint limits, and contact of robots with closed loops, in one solve with the contacts.
+
+Covers: simulation/contact/stops.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""What acts on a robot during a rollout: functions, parameters, springs, stops, wrenches, damping and friction."""
+"""What acts on a robot during a rollout: functions, parameters, springs, stops, wrenches, damping and friction.
+
+Covers: simulation/efforts.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Orders of convergence, on vector spaces and on rotations; what is stiff, and what goes on for long."""
+"""Orders of convergence, on vector spaces and on rotations; what is stiff, and what goes on for long.
+
+Covers: simulation/implicit.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""A robot in MuJoCo with a controller in the loop: the same dynamics, and contact forces that can be trusted."""
+"""A robot in MuJoCo with a controller in the loop: the same dynamics, and contact forces that can be trusted.
+
+Covers: simulation/fixtures.py.
+"""
 
 import numpy as np
 import pytest

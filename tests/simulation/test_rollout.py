@@ -1,4 +1,7 @@
-"""Rollouts: as a loop of single steps, alone and in batches, under efforts and under laws."""
+"""Rollouts: as a loop of single steps, alone and in batches, under efforts and under laws.
+
+Covers: compiler/codegen/step_loop.py, simulation/step.py.
+"""
 
 import gc
 import weakref

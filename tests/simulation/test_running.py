@@ -1,4 +1,7 @@
-"""How rollouts run: in pieces, over threads, with states that diverge, interrupted, within memory."""
+"""How rollouts run: in pieces, over threads, with states that diverge, interrupted, within memory.
+
+Covers: compiler/runtime/step_loop.py, simulation/progress.py.
+"""
 
 import signal
 import sys

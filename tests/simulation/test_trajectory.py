@@ -1,4 +1,7 @@
-"""Trajectories: names, units, one of a batch, and back from the disk."""
+"""Trajectories: names, units, one of a batch, and back from the disk.
+
+Covers: simulation/labels.py, simulation/trajectory_files.py.
+"""
 
 import os
 import pickle

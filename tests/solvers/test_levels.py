@@ -1,4 +1,7 @@
-"""Levels in strict order: against projectors and pseudo-inverses, and against one quadratic program per level."""
+"""Levels in strict order: against projectors and pseudo-inverses, and against one quadratic program per level.
+
+Covers: compiler/runtime/chain.py, solvers/hierarchy.py, solvers/level_bounds.py, solvers/orthogonal.py.
+"""
 
 import numpy as np
 import pytest

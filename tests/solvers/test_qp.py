@@ -1,4 +1,7 @@
-"""Quadratic programs: solutions satisfy the conditions of optimality, whatever path the solver took."""
+"""Quadratic programs: solutions satisfy the conditions of optimality, whatever path the solver took.
+
+Covers: solvers/active_set.py, solvers/dense.py, solvers/stages.py.
+"""
 
 import numpy as np
 import pytest

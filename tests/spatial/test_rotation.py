@@ -1,4 +1,7 @@
-"""Rotations, quaternions, exp and log, also near zero and near half a turn."""
+"""Rotations, quaternions, exp and log, also near zero and near half a turn.
+
+Covers: spatial/exponential.py.
+"""
 
 import numpy as np
 import pinocchio as pin

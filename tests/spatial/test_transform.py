@@ -1,4 +1,7 @@
-"""Changes of coordinates against 6×6 matrices built here, and against Pinocchio."""
+"""Changes of coordinates against 6×6 matrices built here, and against Pinocchio.
+
+Covers: spatial/force.py, spatial/motion.py, spatial/packing.py.
+"""
 
 import numpy as np
 import pinocchio as pin

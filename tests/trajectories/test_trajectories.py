@@ -1,4 +1,8 @@
-"""Trajectories against difference quotients, closed forms and SciPy; tracking by closing the loop."""
+"""Trajectories against difference quotients, closed forms and SciPy; tracking by closing the loop.
+
+Covers: trajectories/joints.py, trajectories/points.py, trajectories/poses.py, trajectories/profiles.py,
+trajectories/tracking.py, trajectories/trajectory.py, trajectories/turns.py.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,9 @@
-"""The viewer without a browser: addresses, states, targets, motions, numbers, and what is refused."""
+"""The viewer without a browser: addresses, states, targets, motions, numbers, and what is refused.
+
+Covers: viewer/base.py, viewer/camera.py, viewer/export.py, viewer/follow.py, viewer/layers.py, viewer/motion.py,
+viewer/overlays.py, viewer/panel.py, viewer/readout.py, viewer/server.py, viewer/shown.py, viewer/sliders.py,
+viewer/stage.py, viewer/target.py.
+"""
 
 import contextlib
 import io

@@ -1,4 +1,7 @@
-"""Object code on disk: what was written comes back."""
+"""Object code on disk: what was written comes back.
+
+Covers: compiler/runtime/cache.py.
+"""
 
 import time
 

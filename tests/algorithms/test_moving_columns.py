@@ -5,7 +5,7 @@ from hypothesis import given
 
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
 from kinetree.algorithms.moving_columns import moving_columns
-from kinetree.model.description import JOINT_TYPES
+from kinetree.model.joints.kinds import JOINTS
 from kinetree.spatial import Motion
 from peers import close
 from states import State, rate_along, states
@@ -49,7 +49,7 @@ def test_the_body_moves_and_so_do_its_columns(s: State):
             close(rates, rate_along(s, lambda q, v, i=i: columns(q, v, i)), 1e-6)
 
 
-@given(states(joints=JOINT_TYPES))
+@given(states(joints=tuple(JOINTS)))
 def test_what_a_joint_carries_moves_along(s: State):
     """∂v_i/∂q_k = S × v_i + Ψ̇ and ∂a_i/∂q_k = S × a_i + Ψ̇ × v_i + Ψ̈ of the body itself."""
     model, robot = s.robot.model, s.robot.eager

@@ -27,6 +27,7 @@ LAYERS = (
     ("cache",),
     ("equations", "interop"),
     ("convert",),
+    ("tasks",),
     ("ik",),
     ("control",),
     ("simulation",),

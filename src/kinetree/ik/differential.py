@@ -291,7 +291,7 @@ def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[MotionTask, Any]]
     """
     pairs = [(pair if isinstance(pair, tuple) else (pair,)) for pair in tasks]
     for pair in pairs:
-        if len(pair) != 2 or not isinstance(pair[0], MotionTask):
+        if len(pair) != 2 or not isinstance(pair[0], Task):
             raise ArgumentTypeError(f"tasks has {short(pair)}; expected pairs of a task and its target")
     for name in options:
         if name not in inspect.signature(DifferentialIK).parameters:

@@ -70,8 +70,9 @@ class Momentum(MotionTask):
 
     def acceleration_rows(self, robot: Robot, q: Array, v: Array, given: Sequence[Any]) -> tuple[Array, Array]:
         target, A = self.evaluate(robot, q, given[0])
+        drift = self.drift(robot, q, v, target)
         error = target - self._chosen(robot, robot.centroidal_momentum(q, v))
-        rate = self.per_row("gain", len(error)) * error - self.drift(robot, q, v, target)
+        rate = self.per_row("gain", len(error)) * error - drift
         if self.feedforward:
             rate = rate + self.rates(robot, given[1])
         share = 1.0 / (robot.mass or 1.0)

@@ -101,6 +101,7 @@ class MotionTask(Task, ABC):
         """J, (size, nv), and the acceleration less J̇ v that J a is to be, (size,), for what `references` has."""
         target, *rates = self._with_target(robot, given)
         error, J = self.evaluate(robot, q, target)
+        drift = self.drift(robot, q, v, target)
         speed, size = J @ v, len(error)
         stiffness = self.per_row("gain", size) ** 2 if self.stiffness is None else self.per_row("stiffness", size)
         damping = 2.0 * np.sqrt(stiffness) if self.damping is None else self.per_row("damping", size)
@@ -108,7 +109,7 @@ class MotionTask(Task, ABC):
         if self.feedforward:
             velocity, acceleration = (self.rates(robot, part) for part in rates)
             wanted, speed = wanted + acceleration, speed - velocity
-        return J, wanted - damping * speed - self.drift(robot, q, v, target)
+        return J, wanted - damping * speed - drift
 
     def weights(self, robot: Robot) -> Array:
         """Of every row."""

@@ -87,12 +87,10 @@ class WholeBody:
         driven = None if actuated is None else as_listed("actuated", actuated, str, "'left_knee'")
         dynamics = Dynamics(robot, held, motors(robot, driven))
         self.problem = Problem(dynamics, listed, bounded, read["dt"], read["regularization"])
-        for rows in self.problem.task_rows:
-            rows.check()
+        if not self.problem.task_rows:
+            raise ArgumentError("tasks is empty; expected at least one task")
         for limit in bounded:
             limit.check(dynamics)
-        if not listed:
-            raise ArgumentError("tasks is empty; expected at least one task")
         self.robot, self.tasks, self.contacts, self.limits = robot, listed, held, bounded
         self.fallback = None if fallback is None else one_of("fallback", fallback, FALLBACKS)
         self._safe = Safe(self.problem, self.fallback or "damping", read["fallback_damping"])  # type: ignore[arg-type]

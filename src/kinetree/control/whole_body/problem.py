@@ -41,7 +41,7 @@ class Problem:
 
     @lazy
     def task_rows(self) -> tuple[TaskRows, ...]:
-        """Of every task."""
+        """Of every task, each of which fits the robot."""
         return tuple(task_rows(task, self.dynamics) for task in self.tasks)
 
     @lazy

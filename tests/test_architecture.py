@@ -157,7 +157,7 @@ def test_every_algorithm_has_its_test_file():
 def test_large_parts_come_when_they_are_asked_for():
     code = """
 import sys, kinetree as kt
-parts = ["control", "identification", "ik", "plot", "simulation"]
+parts = ["control", "identification", "ik", "plot", "simulation", "tasks"]
 assert not [name for name in parts if f"kinetree.{name}" in sys.modules]
 assert set(parts) <= set(dir(kt)) and not hasattr(kt, "contrl")
 assert kt.Trajectory is __import__("kinetree.simulation.trajectory", fromlist="x").Trajectory

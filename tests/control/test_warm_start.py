@@ -98,6 +98,7 @@ def test_whatever_a_formula_freezes_is_in_its_name(dog):
         "another order": named(dog, [posture, CenterOfMass()]),
         "stiffness": named(dog, [CenterOfMass(stiffness=np.nextafter(100.0, 200.0)), posture]),
         "damping": named(dog, [CenterOfMass(damping=21.0), posture]),
+        "gain": named(dog, [CenterOfMass(gain=(1.0, 1.0, 2.0)), posture]),
         "weight": named(dog, [CenterOfMass(weight=(1.0, 1.0, 2.0)), posture]),
         "priority": named(dog, [CenterOfMass(priority=-1), posture]),
         "hard": named(dog, [CenterOfMass(hard=True), posture]),
@@ -139,24 +140,22 @@ def test_names_are_of_what_cannot_change_and_is_ours():
     assert identity(0.0) != identity(-0.0)
     assert identity([1.0]) is None and identity(np.ones(2)) is None and identity({"a": 1.0}) is None
     assert identity(len) is None and identity(object) is None
-    assert identity(CenterOfMass) == "kinetree.control.whole_body.motion_tasks.CenterOfMass"
+    assert identity(CenterOfMass) == "kinetree.tasks.center_of_mass.CenterOfMass"
 
 
 @dataclass(frozen=True)
 class Own(control.MotionTask):
     """A task of a user's."""
 
-    default_name = "own"
-
-    def size(self, dynamics):
+    def size(self, robot):
         return 3
 
     def target_shape(self, robot):
         return (3,)
 
-    def evaluate(self, robot, q, v, target):
-        error, drift, J = CenterOfMass().evaluate(robot, q, v, target)
-        return 2.0 * error, drift, J
+    def evaluate(self, robot, q, target):
+        error, J = CenterOfMass().evaluate(robot, q, target)
+        return 2.0 * error, J
 
 
 def test_what_users_define_is_known_by_its_graph(dog, monkeypatch):
@@ -169,7 +168,7 @@ def test_what_users_define_is_known_by_its_graph(dog, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(CenterOfMass, "evaluate", Own.evaluate)
         assert named(dog).identity(PLAIN) is None
-        patch.setattr(control.MotionTask, "rows", lambda *given: None)
+        patch.setattr(control.MotionTask, "acceleration_rows", lambda *given: None)
         assert named(dog, [Posture()]).identity(PLAIN) is None
     assert named(dog).identity(PLAIN) and named(dog, [Posture()]).identity(PLAIN)
 
@@ -183,17 +182,15 @@ from kinetree.control import CenterOfMass, MotionTask, Posture, WholeBody
 
 @dataclass(frozen=True)
 class Own(MotionTask):
-    default_name = "own"
-
-    def size(self, dynamics):
+    def size(self, robot):
         return 3
 
     def target_shape(self, robot):
         return (3,)
 
-    def evaluate(self, robot, q, v, target):
-        error, drift, J = CenterOfMass().evaluate(robot, q, v, target)
-        return float(sys.argv[1]) * error, drift, J
+    def evaluate(self, robot, q, target):
+        error, J = CenterOfMass().evaluate(robot, q, target)
+        return float(sys.argv[1]) * error, J
 
 formula = WholeBody(kt.load("planar2"), [Own(), Posture(weight=0.1)])._compiled.first
 print(*(part.tobytes().hex() for part in formula.call(np.ones(2), np.ones(2), np.arange(5.0), np.ones(2))))

@@ -39,7 +39,7 @@ class Setup:
 
 def of_kinetree(setup: Setup) -> dict[str, Call]:
     """One object, one call."""
-    tasks: list[kt.ik.Task] = [kt.ik.Pose(frame, gain=1.0 / setup.dt) for frame in setup.targets]
+    tasks: list[kt.ik.MotionTask] = [kt.ik.Pose(frame, gain=1.0 / setup.dt) for frame in setup.targets]
     given = {"q": setup.q} | {f"T{k}": T for k, T in enumerate(setup.targets.values())}
     if setup.posture is not None:
         tasks.append(kt.ik.Posture(weight=setup.posture, gain=1.0 / setup.dt))

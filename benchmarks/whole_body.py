@@ -28,11 +28,11 @@ import kinetree as kt
 from kinetree.compiler.runtime.chain import Chain, Result, Stage
 from kinetree.compiler.runtime.code import Layout
 from kinetree.control import (
-    CenterOfMassTask,
-    ForceTask,
-    MomentumTask,
-    OrientationTask,
-    PostureTask,
+    CenterOfMass,
+    Force,
+    Momentum,
+    Orientation,
+    Posture,
     SurfaceContact,
     WholeBody,
 )
@@ -79,14 +79,14 @@ def control(s: Stand, strict: bool = False, forces: float = 0.0) -> WholeBody:
     """Ours; a pyramid of slope μ is one within the cone of √2 μ."""
     gains = {"stiffness": STIFFNESS, "damping": DAMPING}
     tasks = [
-        CenterOfMassTask(weight=WEIGHTS["com"], **gains),
-        MomentumTask(part="angular", weight=WEIGHTS["momentum"], gain=RATE, priority=1 if strict else 0),
-        PostureTask(weight=WEIGHTS["posture"], priority=3 if strict else 0, **gains),
+        CenterOfMass(weight=WEIGHTS["com"], **gains),
+        Momentum(part="angular", weight=WEIGHTS["momentum"], gain=RATE, priority=1 if strict else 0),
+        Posture(weight=WEIGHTS["posture"], priority=3 if strict else 0, **gains),
     ]
     if forces:
-        tasks += [ForceTask(foot, weight=forces) for foot in s.feet]
+        tasks += [Force(foot, weight=forces) for foot in s.feet]
     if strict:
-        tasks.insert(2, OrientationTask(s.robot.frame_names[0], priority=2, name="trunk"))
+        tasks.insert(2, Orientation(s.robot.frame_names[0], priority=2, name="trunk"))
     sole = {"friction": FRICTION * np.sqrt(2.0), "length": s.length, "width": s.width, "at": s.at}
     contacts = [SurfaceContact(foot, **sole) for foot in s.feet]
     return WholeBody(s.robot, tasks, contacts, regularization=FORCE)

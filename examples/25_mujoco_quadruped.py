@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import kinetree as kt
-from kinetree.control import CenterOfMassTask, OrientationTask, PointContact, PositionTask, PostureTask, WholeBody
+from kinetree.control import CenterOfMass, Orientation, PointContact, Position, Posture, WholeBody
 from kinetree.simulation import Fixture, MujocoWorld, Push
 from kinetree.trajectories import Line, Sequence, Swing
 
@@ -39,10 +39,10 @@ high = places[LIFTED] + [0.05, 0.0, 0.1]
 foot = Sequence([Swing(places[LIFTED], high, 0.0, half), Swing(high, places[LIFTED], 0.0, half)])
 
 tasks = [
-    CenterOfMassTask(weight=1.0, stiffness=100.0, feedforward=True),
-    OrientationTask("base_link", weight=1.0, stiffness=100.0, name="trunk"),
-    PositionTask(LIFTED, weight=1.0, stiffness=400.0, feedforward=True, name="swing"),
-    PostureTask(weight=0.05, stiffness=50.0),
+    CenterOfMass(weight=1.0, stiffness=100.0, feedforward=True),
+    Orientation("base_link", weight=1.0, stiffness=100.0, name="trunk"),
+    Position(LIFTED, weight=1.0, stiffness=400.0, feedforward=True, name="swing"),
+    Posture(weight=0.05, stiffness=50.0),
 ]
 controller = WholeBody(robot, tasks, [PointContact(name, friction=PLANNED, damping=20.0) for name in feet])
 

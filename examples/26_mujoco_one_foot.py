@@ -13,11 +13,11 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.control import (
-    CenterOfMassTask,
-    MomentumTask,
-    OrientationTask,
-    PoseTask,
-    PostureTask,
+    CenterOfMass,
+    Momentum,
+    Orientation,
+    Pose,
+    Posture,
     SurfaceContact,
     WholeBody,
 )
@@ -49,11 +49,11 @@ there, back = (pose_line(*pair, 0.8) for pair in ((places["right_sole"], high), 
 foot = Sequence([there, pose_line(high, high, DOWN - UP - 1.6), back])
 
 tasks = [
-    CenterOfMassTask(weight=4.0, stiffness=60.0, feedforward=True),
-    MomentumTask(part="angular", weight=0.3, gain=5.0),
-    OrientationTask("chest_link", weight=0.5, stiffness=60.0, name="trunk"),
-    PoseTask("right_sole", weight=1.0, stiffness=200.0, feedforward=True, name="swing"),
-    PostureTask(weight=0.05, stiffness=40.0),
+    CenterOfMass(weight=4.0, stiffness=60.0, feedforward=True),
+    Momentum(part="angular", weight=0.3, gain=5.0),
+    Orientation("chest_link", weight=0.5, stiffness=60.0, name="trunk"),
+    Pose("right_sole", weight=1.0, stiffness=200.0, feedforward=True, name="swing"),
+    Posture(weight=0.05, stiffness=40.0),
 ]
 contacts = [SurfaceContact(s, friction=PLANNED, length=LENGTH, width=WIDTH, at=AT, damping=20.0) for s in soles]
 controller = WholeBody(robot, tasks, contacts)

@@ -13,11 +13,11 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.control import (
-    CenterOfMassTask,
-    MomentumTask,
+    CenterOfMass,
+    Momentum,
     MotionLimits,
-    OrientationTask,
-    PostureTask,
+    Orientation,
+    Posture,
     SurfaceContact,
     TorqueLimits,
     WholeBody,
@@ -46,10 +46,10 @@ down, up = Line(top, low, 0.85), Line(low, top, 0.85)
 mass = Sequence([Line(robot.center_of_mass(stand), top, 0.5), down, up, down, up, Line(top, top, 0.4)])
 
 tasks = [
-    CenterOfMassTask(weight=4.0, stiffness=100.0, feedforward=True),
-    MomentumTask(part="angular", weight=0.2, gain=5.0),
-    OrientationTask("base_link", weight=0.5, stiffness=60.0, name="trunk"),
-    PostureTask(weight=0.03, stiffness=40.0),
+    CenterOfMass(weight=4.0, stiffness=100.0, feedforward=True),
+    Momentum(part="angular", weight=0.2, gain=5.0),
+    Orientation("base_link", weight=0.5, stiffness=60.0, name="trunk"),
+    Posture(weight=0.03, stiffness=40.0),
 ]
 contacts = [SurfaceContact(s, friction=PLANNED, length=LENGTH, width=WIDTH, at=AT, damping=20.0) for s in soles]
 controller = WholeBody(robot, tasks, contacts, [TorqueLimits(), MotionLimits(acceleration=15.0)])

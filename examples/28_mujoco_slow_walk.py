@@ -13,11 +13,11 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.control import (
-    CenterOfMassTask,
-    MomentumTask,
-    OrientationTask,
-    PoseTask,
-    PostureTask,
+    CenterOfMass,
+    Momentum,
+    Orientation,
+    Pose,
+    Posture,
     SurfaceContact,
     WholeBody,
 )
@@ -43,11 +43,11 @@ steps = footsteps(start, [STRIDE, 0.0, 0.0], COUNT)
 walk = SlowWalk(start, steps, robot.center_of_mass(stand), shift=1.5, swing=0.6, height=0.06, center=AT)
 
 tasks = [
-    CenterOfMassTask(weight=4.0, stiffness=80.0, feedforward=True),
-    MomentumTask(part="angular", weight=0.2, gain=5.0),
-    OrientationTask("base_link", weight=0.5, stiffness=60.0, name="trunk"),
-    *(PoseTask(sole, weight=2.0, stiffness=300.0, feedforward=True) for sole in soles),
-    PostureTask(weight=0.05, stiffness=40.0),
+    CenterOfMass(weight=4.0, stiffness=80.0, feedforward=True),
+    Momentum(part="angular", weight=0.2, gain=5.0),
+    Orientation("base_link", weight=0.5, stiffness=60.0, name="trunk"),
+    *(Pose(sole, weight=2.0, stiffness=300.0, feedforward=True) for sole in soles),
+    Posture(weight=0.05, stiffness=40.0),
 ]
 sole = {"friction": PLANNED, "length": LENGTH, "width": WIDTH, "at": AT, "damping": 20.0}
 contacts = [SurfaceContact(name, least=20.0, **sole) for name in soles]  # feet that stand push, so that they stay

@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import kinetree as kt
-from kinetree.control import ForceTask, PoseTask, PostureTask, SlidingContact, WholeBody
+from kinetree.control import Force, Pose, Posture, SlidingContact, WholeBody
 from kinetree.trajectories import Arc
 
 TILT, FRICTION, WIDTH, PUSH = np.radians(10.0), 0.4, 0.01, 10.0  # [rad], -, [m/s], [N]
@@ -31,9 +31,9 @@ circle = Arc(start[:3, 3], start[:3, 3] - 0.06 * along, normal, 2.0 * np.pi, DUR
 table = robot.constrained(kt.Contact("tool0", "sliding", at=start[:3, 3], normal=normal), frequency=50.0)
 
 tasks = [
-    PoseTask("tool0", weight=10.0, stiffness=200.0, feedforward=True),
-    ForceTask("tool0", part="normal", weight=10.0, name="push"),
-    PostureTask(weight=0.1, stiffness=20.0),
+    Pose("tool0", weight=10.0, stiffness=200.0, feedforward=True),
+    Force("tool0", part="normal", weight=10.0, name="push"),
+    Posture(weight=0.1, stiffness=20.0),
 ]
 
 

@@ -110,7 +110,7 @@ def controllers(robot: kt.Robot, s: State) -> list[Any]:
 
 
 def whole_body(robot: kt.Robot, s: State) -> list[Any]:
-    body = control.WholeBody(robot, control.PostureTask())
+    body = control.WholeBody(robot, control.Posture())
     return [body(s.q, s.v, {"posture": s.many[2]})]
 
 

@@ -28,6 +28,7 @@ LAYERS = (
     ("cache",),
     ("equations", "interop"),
     ("convert",),
+    ("tasks",),
     ("ik",),
     ("control",),
     ("simulation",),
@@ -171,7 +172,7 @@ def test_files_that_tests_name_exist_and_have_no_other_test():
 def test_large_parts_come_when_they_are_asked_for():
     code = """
 import sys, kinetree as kt
-parts = ["control", "identification", "ik", "plot", "simulation"]
+parts = ["control", "identification", "ik", "plot", "simulation", "tasks"]
 assert not [name for name in parts if f"kinetree.{name}" in sys.modules]
 assert set(parts) <= set(dir(kt)) and not hasattr(kt, "contrl")
 assert kt.Trajectory is __import__("kinetree.simulation.trajectory", fromlist="x").Trajectory

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
@@ -25,12 +26,24 @@ LISTED = re.compile(r"^```\{public-names\} (\S+)\n(.*?)^```", re.DOTALL | re.MUL
 
 
 def names_of(module: ModuleType) -> list[str]:
-    """`__all__`, or what the module defines itself."""
+    """`__all__` but for what is documented with another package, or what the module defines itself."""
     listed = getattr(module, "__all__", None)
     if listed is not None:
-        return [name for name in listed if not inspect.ismodule(getattr(module, name))]
+        values = {name: getattr(module, name) for name in listed}
+        return [
+            name for name, value in values.items() if not inspect.ismodule(value) and not _is_of_another(module, value)
+        ]
     own = (name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__)
     return [name for name in own if not name.startswith("_")]
+
+
+def _is_of_another(module: ModuleType, value: Any) -> bool:
+    """Whether a module has it from another public package of `kinetree`, such as a task of `kinetree.tasks`."""
+    own, owner = (name.split(".")[:2] for name in (module.__name__, getattr(value, "__module__", "")))
+    package = sys.modules.get(".".join(owner))
+    if own in (["kinetree"], owner) or owner[:1] != ["kinetree"] or owner[-1] in INSIDE:
+        return False
+    return value.__name__ in getattr(package, "__all__", ())
 
 
 def _directive(module: str, name: str, value: Any) -> list[str]:

@@ -65,7 +65,7 @@ from kinetree.robot.wrench import Wrench
 from kinetree.spatial import Force, Inertia, Motion, Transform
 
 if TYPE_CHECKING:
-    from kinetree import control, identification, ik, plot, simulation, solvers, trajectories
+    from kinetree import control, identification, ik, plot, simulation, solvers, tasks, trajectories
     from kinetree.simulation.events import Event
     from kinetree.simulation.forces import LimitStops
     from kinetree.simulation.trajectory import Trajectory
@@ -80,6 +80,7 @@ else:
             "plot",
             "simulation",
             "solvers",
+            "tasks",
             "trajectories",
             "viewer",
         ),
@@ -175,6 +176,7 @@ __all__ = [
     "sqrt",
     "tan",
     "tanh",
+    "tasks",
     "trajectories",
     "unskew",
     "where",

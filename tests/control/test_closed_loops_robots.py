@@ -6,12 +6,12 @@ import pytest
 import kinetree as kt
 from closed_loops import share_of_cone, share_of_limits
 from kinetree.control import (
-    CenterOfMassTask,
-    MomentumTask,
-    OrientationTask,
+    CenterOfMass,
+    Momentum,
+    Orientation,
     PointContact,
-    PositionTask,
-    PostureTask,
+    Position,
+    Posture,
     SurfaceContact,
     WholeBody,
 )
@@ -52,10 +52,10 @@ def test_a_humanoid_sways_and_takes_a_push(file, feet, length, width, trunk):
     stand = on_the_floor(robot, BENT, frames[0], at[2])
     sole = {"friction": FRICTION, "length": length, "width": width, "at": at, "damping": 20.0}
     tasks = [
-        CenterOfMassTask(weight=10.0, stiffness=60.0, feedforward=True),
-        MomentumTask(part="angular", weight=0.2, gain=5.0),
-        OrientationTask(trunk, weight=0.5, stiffness=60.0, name="trunk"),
-        PostureTask(weight=0.05, stiffness=40.0),
+        CenterOfMass(weight=10.0, stiffness=60.0, feedforward=True),
+        Momentum(part="angular", weight=0.2, gain=5.0),
+        Orientation(trunk, weight=0.5, stiffness=60.0, name="trunk"),
+        Posture(weight=0.05, stiffness=40.0),
     ]
     controller = WholeBody(robot, tasks, [SurfaceContact(frame, **sole) for frame in frames])
     start = robot.center_of_mass(stand)
@@ -93,10 +93,10 @@ def test_go1_lifts_a_leg():
     stand = on_the_floor(robot, {"thigh": 0.8, "calf": -1.6}, lifted, -0.02)
     places = {foot: robot.frame(foot).pose(stand)[:3, 3] for foot in feet}
     tasks = [
-        CenterOfMassTask(weight=2.0, feedforward=True),
-        OrientationTask(trunk, name="trunk"),
-        PositionTask(lifted, stiffness=400.0, feedforward=True, name="swing"),
-        PostureTask(weight=0.03, stiffness=50.0),
+        CenterOfMass(weight=2.0, feedforward=True),
+        Orientation(trunk, name="trunk"),
+        Position(lifted, stiffness=400.0, feedforward=True, name="swing"),
+        Posture(weight=0.03, stiffness=50.0),
     ]
     controller = WholeBody(robot, tasks, [PointContact(foot, friction=FRICTION, damping=20.0) for foot in feet])
     start = robot.center_of_mass(stand)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.control import MotionLimits, PostureTask, TorqueLimits, WholeBody
+from kinetree.control import MotionLimits, Posture, TorqueLimits, WholeBody
 
 ARM = kt.load("arm6")
 LOOK_AHEAD = 0.01
@@ -16,7 +16,7 @@ LOOK_AHEAD = 0.01
 @pytest.fixture(scope="module", params=[50.0, None], ids=["braking", "without a limit of acceleration"])
 def hasty(request):
     limits = [TorqueLimits(scale=3.0), MotionLimits(request.param)]
-    return WholeBody(ARM, PostureTask(stiffness=900.0), limits=limits, dt=LOOK_AHEAD)
+    return WholeBody(ARM, Posture(stiffness=900.0), limits=limits, dt=LOOK_AHEAD)
 
 
 @pytest.mark.parametrize("steps", [1, 3, 10])

@@ -8,12 +8,12 @@ from scipy.optimize import nnls
 
 import kinetree as kt
 from kinetree.control import (
-    CenterOfMassTask,
-    MomentumTask,
+    CenterOfMass,
+    Momentum,
     MotionLimits,
-    OrientationTask,
-    PoseTask,
-    PostureTask,
+    Orientation,
+    Pose,
+    Posture,
     TorqueLimits,
     WholeBody,
 )
@@ -64,10 +64,10 @@ def strict(stander, limits):
     robot = stander.robot
     hand = "right_hand" if "right_hand" in robot.frame_names else "base_link"
     tasks = [
-        CenterOfMassTask(priority=0),
-        OrientationTask(robot.frame_names[0], priority=1, name="trunk"),
-        PoseTask(hand, priority=2, name="hand") if hand != "base_link" else MomentumTask(part="angular", priority=2),
-        PostureTask(priority=3),
+        CenterOfMass(priority=0),
+        Orientation(robot.frame_names[0], priority=1, name="trunk"),
+        Pose(hand, priority=2, name="hand") if hand != "base_link" else Momentum(part="angular", priority=2),
+        Posture(priority=3),
     ]
     return WholeBody(robot, tasks, stander.contacts, limits, regularization=1e-4)
 
@@ -160,7 +160,7 @@ def test_two_joints_in_closed_form():
     J = robot.frame(frame).jacobian(q)
     height = int(np.flatnonzero(np.abs(J[:3]).max(axis=1) > 1e-9)[0])
     weight = tuple(1.0 if k == height else 0.0 for k in range(6))
-    tasks = [PoseTask(frame, weight=weight, name="end"), PostureTask(priority=1)]
+    tasks = [Pose(frame, weight=weight, name="end"), Posture(priority=1)]
     controller = WholeBody(robot, tasks, limits=(), regularization=1e-7)
     target = robot.frame(frame).pose(q).copy()
     target[height, 3] += 0.01

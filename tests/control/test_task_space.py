@@ -1,7 +1,7 @@
 """Control of frames: decoupling, impedance, hybrid force and motion; closed forms, simulation, Pinocchio and NumPy.
 
-Covers: control/cartesian_impedance.py, control/frame_controller.py, control/frame_task.py, control/hybrid.py,
-control/operational_space.py, control/posture.py.
+Covers: control/cartesian_impedance.py, control/frame_controller.py, control/frame_directions.py, control/hybrid.py,
+control/operational_space.py, control/rest_posture.py.
 """
 
 import numpy as np

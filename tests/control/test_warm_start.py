@@ -9,13 +9,13 @@ import kinetree as kt
 from kinetree import control
 from kinetree.compiler.runtime import cache
 from kinetree.control import (
-    CenterOfMassTask,
+    CenterOfMass,
     LineContact,
     MotionLimits,
     PointContact,
-    PoseTask,
-    PositionTask,
-    PostureTask,
+    Pose,
+    Position,
+    Posture,
     TorqueLimits,
     WholeBody,
 )
@@ -40,7 +40,7 @@ dog, arm = kt.load("quadruped", "floating"), kt.load("arm6")
 feet = [name for name in dog.frame_names if name.endswith("_foot")]
 q, v = dog.neutral(), np.zeros(18)
 q[[8, 11, 14, 17]], q[[9, 12, 15, 18]] = 0.6, -1.2
-tasks = [control.CenterOfMassTask(), control.PostureTask(weight=0.1)]
+tasks = [control.CenterOfMass(), control.Posture(weight=0.1)]
 contacts, limits = [control.PointContact(foot) for foot in feet], [control.TorqueLimits(), control.MotionLimits()]
 body = control.WholeBody(dog, tasks, contacts, limits, fallback="gravity-compensation")
 reference = {"center_of_mass": dog.center_of_mass(q) + 0.01, "posture": q}
@@ -87,26 +87,27 @@ def dog():
 def named(robot, tasks=None, contacts=None, limits=(), **options):
     """The name of the formula."""
     feet = [PointContact(foot) for foot in FEET] if contacts is None else contacts
-    return WholeBody(robot, tasks or [CenterOfMassTask(), PostureTask()], feet, limits, **options)._compiled.first
+    return WholeBody(robot, tasks or [CenterOfMass(), Posture()], feet, limits, **options)._compiled.first
 
 
 def test_whatever_a_formula_freezes_is_in_its_name(dog):
-    posture = PostureTask()
+    posture = Posture()
     formulas = {
         "as it is": named(dog),
         "another robot": named(moon()),
-        "another order": named(dog, [posture, CenterOfMassTask()]),
-        "stiffness": named(dog, [CenterOfMassTask(stiffness=np.nextafter(100.0, 200.0)), posture]),
-        "damping": named(dog, [CenterOfMassTask(damping=21.0), posture]),
-        "weight": named(dog, [CenterOfMassTask(weight=(1.0, 1.0, 2.0)), posture]),
-        "priority": named(dog, [CenterOfMassTask(priority=-1), posture]),
-        "hard": named(dog, [CenterOfMassTask(hard=True), posture]),
-        "feedforward": named(dog, [CenterOfMassTask(feedforward=True), posture]),
-        "some joints": named(dog, [CenterOfMassTask(), PostureTask(joints=(dog.joint_names[0],))]),
-        "other joints": named(dog, [CenterOfMassTask(), PostureTask(joints=(dog.joint_names[1],))]),
-        "a frame": named(dog, [PositionTask(FEET[0]), posture]),
-        "another frame": named(dog, [PositionTask(FEET[1]), posture]),
-        "another kind": named(dog, [PoseTask(FEET[0]), posture]),
+        "another order": named(dog, [posture, CenterOfMass()]),
+        "stiffness": named(dog, [CenterOfMass(stiffness=np.nextafter(100.0, 200.0)), posture]),
+        "damping": named(dog, [CenterOfMass(damping=21.0), posture]),
+        "gain": named(dog, [CenterOfMass(gain=(1.0, 1.0, 2.0)), posture]),
+        "weight": named(dog, [CenterOfMass(weight=(1.0, 1.0, 2.0)), posture]),
+        "priority": named(dog, [CenterOfMass(priority=-1), posture]),
+        "hard": named(dog, [CenterOfMass(hard=True), posture]),
+        "feedforward": named(dog, [CenterOfMass(feedforward=True), posture]),
+        "some joints": named(dog, [CenterOfMass(), Posture(joints=(dog.joint_names[0],))]),
+        "other joints": named(dog, [CenterOfMass(), Posture(joints=(dog.joint_names[1],))]),
+        "a frame": named(dog, [Position(FEET[0]), posture]),
+        "another frame": named(dog, [Position(FEET[1]), posture]),
+        "another kind": named(dog, [Pose(FEET[0]), posture]),
         "fewer contacts": named(dog, contacts=[PointContact(foot) for foot in FEET[1:]]),
         "friction": named(dog, contacts=[PointContact(foot, friction=0.6) for foot in FEET]),
         "where": named(dog, contacts=[PointContact(foot, at=(0.0, 0.0, -0.01)) for foot in FEET]),
@@ -139,39 +140,37 @@ def test_names_are_of_what_cannot_change_and_is_ours():
     assert identity(0.0) != identity(-0.0)
     assert identity([1.0]) is None and identity(np.ones(2)) is None and identity({"a": 1.0}) is None
     assert identity(len) is None and identity(object) is None
-    assert identity(CenterOfMassTask) == "kinetree.control.whole_body.motion_tasks.CenterOfMassTask"
+    assert identity(CenterOfMass) == "kinetree.tasks.center_of_mass.CenterOfMass"
 
 
 @dataclass(frozen=True)
 class Own(control.MotionTask):
     """A task of a user's."""
 
-    default_name = "own"
-
-    def size(self, dynamics):
+    def size(self, robot):
         return 3
 
     def target_shape(self, robot):
         return (3,)
 
-    def evaluate(self, robot, q, v, target):
-        error, drift, J = CenterOfMassTask().evaluate(robot, q, v, target)
-        return 2.0 * error, drift, J
+    def evaluate(self, robot, q, target):
+        error, J = CenterOfMass().evaluate(robot, q, target)
+        return 2.0 * error, J
 
 
 def test_what_users_define_is_known_by_its_graph(dog, monkeypatch):
-    assert named(dog, [Own(), PostureTask()]).identity(PLAIN) is None
-    derived = type("CenterOfMassTask", (CenterOfMassTask,), {"__module__": CenterOfMassTask.__module__})
-    assert named(dog, [derived(), PostureTask()]).identity(PLAIN) is None
+    assert named(dog, [Own(), Posture()]).identity(PLAIN) is None
+    derived = type("CenterOfMass", (CenterOfMass,), {"__module__": CenterOfMass.__module__})
+    assert named(dog, [derived(), Posture()]).identity(PLAIN) is None
     computed = type("ComputedTorque", (control.ComputedTorque,), {})
     assert computed(kt.load("arm6"), 100.0).law.identity(PLAIN) is None
     assert control.ComputedTorque(kt.load("arm6"), 100.0).law.identity(PLAIN)
     with monkeypatch.context() as patch:
-        patch.setattr(CenterOfMassTask, "evaluate", Own.evaluate)
+        patch.setattr(CenterOfMass, "evaluate", Own.evaluate)
         assert named(dog).identity(PLAIN) is None
-        patch.setattr(control.MotionTask, "rows", lambda *given: None)
-        assert named(dog, [PostureTask()]).identity(PLAIN) is None
-    assert named(dog).identity(PLAIN) and named(dog, [PostureTask()]).identity(PLAIN)
+        patch.setattr(control.MotionTask, "acceleration_rows", lambda *given: None)
+        assert named(dog, [Posture()]).identity(PLAIN) is None
+    assert named(dog).identity(PLAIN) and named(dog, [Posture()]).identity(PLAIN)
 
 
 OWN = """
@@ -179,23 +178,21 @@ import sys
 from dataclasses import dataclass
 import numpy as np
 import kinetree as kt
-from kinetree.control import CenterOfMassTask, MotionTask, PostureTask, WholeBody
+from kinetree.control import CenterOfMass, MotionTask, Posture, WholeBody
 
 @dataclass(frozen=True)
 class Own(MotionTask):
-    default_name = "own"
-
-    def size(self, dynamics):
+    def size(self, robot):
         return 3
 
     def target_shape(self, robot):
         return (3,)
 
-    def evaluate(self, robot, q, v, target):
-        error, drift, J = CenterOfMassTask().evaluate(robot, q, v, target)
-        return float(sys.argv[1]) * error, drift, J
+    def evaluate(self, robot, q, target):
+        error, J = CenterOfMass().evaluate(robot, q, target)
+        return float(sys.argv[1]) * error, J
 
-formula = WholeBody(kt.load("planar2"), [Own(), PostureTask(weight=0.1)])._compiled.first
+formula = WholeBody(kt.load("planar2"), [Own(), Posture(weight=0.1)])._compiled.first
 print(*(part.tobytes().hex() for part in formula.call(np.ones(2), np.ones(2), np.arange(5.0), np.ones(2))))
 """
 

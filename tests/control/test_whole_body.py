@@ -1,8 +1,7 @@
 """Whole-body control: closed forms, the equation of motion, conditions of optimality, contacts switched, batches.
 
 Covers: control/whole_body/compiled.py, control/whole_body/controller.py, control/whole_body/dynamics.py,
-control/whole_body/effort_tasks.py, control/whole_body/motion_tasks.py, control/whole_body/problem.py,
-control/whole_body/step.py, control/whole_body/task.py, solvers/least_squares.py.
+control/whole_body/task_rows.py, control/whole_body/problem.py, control/whole_body/step.py, solvers/least_squares.py.
 """
 
 import pickle
@@ -12,18 +11,18 @@ import pytest
 
 import kinetree as kt
 from kinetree.control import (
-    CenterOfMassTask,
-    ForceTask,
-    MomentumTask,
+    CenterOfMass,
+    Force,
+    Momentum,
     MotionLimits,
-    OrientationTask,
+    Orientation,
     PointContact,
-    PoseTask,
-    PositionTask,
-    PostureTask,
+    Pose,
+    Position,
+    Posture,
     SurfaceContact,
+    Torque,
     TorqueLimits,
-    TorqueTask,
     WholeBody,
 )
 from whole_bodies import equations_left, outside_cones, standing
@@ -56,8 +55,8 @@ def box(mass=3.0, half=0.2):
 
 def test_one_joint_is_computed_torque_until_the_motor_is_at_its_limit():
     robot = pendulum()
-    free = WholeBody(robot, PostureTask(stiffness=50.0, damping=3.0, feedforward=True), limits=(), regularization=1e-6)
-    weak = WholeBody(robot, PostureTask(stiffness=50.0, damping=3.0, feedforward=True), limits=TorqueLimits(most=4.0))
+    free = WholeBody(robot, Posture(stiffness=50.0, damping=3.0, feedforward=True), limits=(), regularization=1e-6)
+    weak = WholeBody(robot, Posture(stiffness=50.0, damping=3.0, feedforward=True), limits=TorqueLimits(most=4.0))
     for q, v, target, speed, more in ((0.3, 0.5, 0.4, 0.1, 0.7), (-1.0, 0.0, 1.0, 0.0, 0.0)):
         a = 50.0 * (target - q) + 3.0 * (speed - v) + more
         tau = 2.0 * 0.7**2 * a + 2.0 * G * 0.7 * np.sin(q)
@@ -71,14 +70,14 @@ def test_one_joint_is_computed_torque_until_the_motor_is_at_its_limit():
 def test_two_tasks_share_by_the_squares_of_their_weights():
     """Of one acceleration that two tasks want differently, a = Σ w² a_i / Σ w²."""
     robot = pendulum()
-    tasks = [PostureTask(weight=2.0, name="one"), PostureTask(weight=1.0, name="other")]
+    tasks = [Posture(weight=2.0, name="one"), Posture(weight=1.0, name="other")]
     step = WholeBody(robot, tasks, limits=(), regularization=1e-6).step([0.0], [0.0], {"one": [0.1], "other": [-0.2]})
     assert step.a[0] == pytest.approx((4 * 10.0 + 1 * -20.0) / 5, rel=1e-9)
 
 
 def test_a_box_on_the_ground_weighs_what_it_weighs():
     robot = box()
-    controller = WholeBody(robot, MomentumTask(), SurfaceContact("under", length=0.5, width=0.5, friction=0.5))
+    controller = WholeBody(robot, Momentum(), SurfaceContact("under", length=0.5, width=0.5, friction=0.5))
     step = controller.step(robot.neutral(), np.zeros(6), {"momentum": np.zeros(6)})
     np.testing.assert_allclose(step.force("under"), [0, 0, 3 * G, 0, 0, 0], atol=1e-9)
     np.testing.assert_allclose(step.a, 0.0, atol=1e-9)
@@ -88,7 +87,7 @@ def test_four_feet_share_a_box_by_the_lever_rule():
     """The centre of mass is 0.1 before the hind feet and 0.3 behind the front ones: they carry 3 : 1."""
     robot = box()
     feet = ("fore_left", "fore_right", "aft_left", "aft_right")
-    controller = WholeBody(robot, MomentumTask(), [PointContact(foot) for foot in feet])
+    controller = WholeBody(robot, Momentum(), [PointContact(foot) for foot in feet])
     step = controller.step(robot.neutral(), np.zeros(6), {"momentum": np.zeros(6)})
     normal = [step.force(foot)[2] for foot in feet]
     np.testing.assert_allclose(normal, np.array([1, 1, 3, 3]) * 3 * G / 8, atol=1e-9)
@@ -97,7 +96,7 @@ def test_four_feet_share_a_box_by_the_lever_rule():
 def test_a_box_that_would_tip_cannot_be_held():
     """Its centre of mass is outside the contact, which can only push."""
     robot = box()
-    controller = WholeBody(robot, MomentumTask(), SurfaceContact("under", at=(0.3, 0, 0), length=0.1, width=0.1))
+    controller = WholeBody(robot, Momentum(), SurfaceContact("under", at=(0.3, 0, 0), length=0.1, width=0.1))
     with pytest.raises(kt.InfeasibleError) as caught:
         controller.step(robot.neutral(), np.zeros(6), {"momentum": np.zeros(6)})
     assert "friction cone of 'under'" in caught.value.conflicting
@@ -108,7 +107,7 @@ def test_a_push_against_a_wall_is_the_force_on_the_wall_reversed():
     robot = kt.load("arm7")
     q = np.array([0.1, 0.7, 0.1, -1.2, 0.1, 0.9, 0.0])
     wall = PointContact("tool0", normal=(-1, 0, 0), friction=0.5)
-    controller = WholeBody(robot, [ForceTask("tool0", weight=10.0), PostureTask(weight=0.1)], wall)
+    controller = WholeBody(robot, [Force("tool0", weight=10.0), Posture(weight=0.1)], wall)
     step = controller.step(q, np.zeros(7), {"force of tool0": [0, 0, 10.0], "posture": q})
     wrench = controller.wrenches(q, step.forces)["tool0"]
     np.testing.assert_allclose(wrench, [-10, 0, 0, 0, 0, 0], atol=1e-4)
@@ -123,10 +122,10 @@ def full_control(stander, priorities=(0, 0, 0, 0), **options):
     robot = stander.robot
     trunk = robot.frame_names[0]
     tasks = [
-        CenterOfMassTask(priority=priorities[0], feedforward=True),
-        OrientationTask(trunk, weight=0.7, priority=priorities[1]),
-        MomentumTask(part="angular", weight=0.3, priority=priorities[2]),
-        PostureTask(weight=0.1, priority=priorities[3]),
+        CenterOfMass(priority=priorities[0], feedforward=True),
+        Orientation(trunk, weight=0.7, priority=priorities[1]),
+        Momentum(part="angular", weight=0.3, priority=priorities[2]),
+        Posture(weight=0.1, priority=priorities[3]),
     ]
     return WholeBody(robot, tasks, stander.contacts, **options)
 
@@ -248,8 +247,8 @@ def test_contacts_and_tasks_are_switched_without_compiling():
     stander, rng = standing("quadruped"), np.random.default_rng(7)
     robot = stander.robot
     foot = stander.contacts[0].name
-    swing = PositionTask(stander.contacts[0].frame, name="swing", weight=3.0)
-    tasks = [CenterOfMassTask(weight=0.5), swing, PostureTask(weight=0.1)]
+    swing = Position(stander.contacts[0].frame, name="swing", weight=3.0)
+    tasks = [CenterOfMass(weight=0.5), swing, Posture(weight=0.1)]
     controller = WholeBody(robot, tasks, stander.contacts)
     fewer = WholeBody(robot, tasks[::2], stander.contacts[1:])
     q, v = stander.near(rng, 0.005)
@@ -273,15 +272,15 @@ def test_hard_tasks_are_met_exactly_and_torques_are_kept_small():
     robot = kt.load("arm7")
     q, v = np.array([0.1, 0.7, 0.1, -1.2, 0.1, 0.9, 0.0]), 0.2 * np.ones(7)
     target = robot.frame("tool0").pose(robot.integrate(q, 0.05 * np.ones(7)))
-    controller = WholeBody(robot, [PoseTask("tool0", hard=True), TorqueTask()], limits=())
+    controller = WholeBody(robot, [Pose("tool0", hard=True), Torque()], limits=())
     step = controller.step(q, v, {"tool0": target})
-    error, drift, J = PoseTask("tool0").evaluate(robot.eager, q, v, target)
-    wanted = 100 * error - 20 * (J @ v) - drift
+    error, J = Pose("tool0").evaluate(robot.eager, q, target)
+    wanted = 100 * error - 20 * (J @ v) - robot.frame("tool0").bias_acceleration(q, v)
     np.testing.assert_allclose(J @ step.a, wanted, atol=1e-10)
     M, h = robot.mass_matrix(q), robot.bias_forces(q, v)
     null = np.linalg.svd(J)[2][6:]
     assert abs(null @ (M @ step.tau)).max() < 1e-3 * np.abs(M @ step.tau).max()  # the gradient of ½‖τ‖² along the rest
-    given = WholeBody(robot, TorqueTask(as_given=True), limits=(), regularization=1e-6)
+    given = WholeBody(robot, Torque(as_given=True), limits=(), regularization=1e-6)
     np.testing.assert_allclose(given.step(q, v, {"torques": h}).tau, h, atol=1e-6)
 
 
@@ -290,7 +289,7 @@ def test_motion_limits_stop_joints_in_time():
     robot = kt.load("arm6")
     dt = 0.005
     limits = [TorqueLimits(most=np.inf), MotionLimits(acceleration=40.0)]
-    controller = WholeBody(robot, PostureTask(stiffness=400.0), limits=limits, dt=dt)
+    controller = WholeBody(robot, Posture(stiffness=400.0), limits=limits, dt=dt)
     q, v = robot.neutral(), np.zeros(6)
     goal = robot.limits.upper + 0.5
     state = None
@@ -310,7 +309,7 @@ def test_normal_forces_stay_between_least_and_most():
     feet = ("fore_left", "fore_right", "aft_left", "aft_right")
     for options, expected in (({"most": 10.0}, 10.0), ({"least": 12.0}, 12.0)):
         contacts = [PointContact(foot) for foot in feet[:3]] + [PointContact(feet[3], **options)]
-        controller = WholeBody(robot, MomentumTask(), contacts)
+        controller = WholeBody(robot, Momentum(), contacts)
         step = controller.step(robot.neutral(), np.zeros(6), {"momentum": np.zeros(6)})
         normal = np.array([step.force(foot)[2] for foot in feet])
         more = expected - 3 * 3 * G / 8  # than the lever rule gives that foot; the others make up for it

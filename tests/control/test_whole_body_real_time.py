@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.control import CenterOfMassTask, MomentumTask, PostureTask, WholeBody
+from kinetree.control import CenterOfMass, Momentum, Posture, WholeBody
 from natively import resident
 from whole_bodies import standing
 
@@ -17,9 +17,9 @@ def loop(name, strict):
     """A controller, states about standing, and references that change."""
     stander, rng = standing(name), np.random.default_rng(11)
     tasks = [
-        CenterOfMassTask(),
-        MomentumTask(part="angular", weight=0.3, priority=int(strict)),
-        PostureTask(weight=0.1, priority=2 * int(strict)),
+        CenterOfMass(),
+        Momentum(part="angular", weight=0.3, priority=int(strict)),
+        Posture(weight=0.1, priority=2 * int(strict)),
     ]
     controller = WholeBody(stander.robot, tasks, stander.contacts)
     states = [stander.near(rng, 0.003) for _ in range(40)]

@@ -8,16 +8,16 @@ import pytest
 
 import kinetree as kt
 from kinetree.control import (
-    CenterOfMassTask,
-    ForceTask,
-    MomentumTask,
+    CenterOfMass,
+    Force,
+    Momentum,
     MotionLimits,
     PointContact,
-    PoseTask,
-    PositionTask,
-    PostureTask,
+    Pose,
+    Position,
+    Posture,
+    Torque,
     TorqueLimits,
-    TorqueTask,
     WholeBody,
 )
 from whole_bodies import standing
@@ -29,7 +29,7 @@ def stander():
 
 
 def control(stander, **options):
-    tasks = [CenterOfMassTask(weight=1.0), PostureTask(weight=0.1)]
+    tasks = [CenterOfMass(weight=1.0), Posture(weight=0.1)]
     return WholeBody(stander.robot, tasks, stander.contacts, **options)
 
 
@@ -47,7 +47,7 @@ def test_weak_motors_are_named(stander):
     assert "equation of motion of the base" in caught.value.conflicting
     strict = WholeBody(
         stander.robot,
-        [CenterOfMassTask(), PostureTask(priority=1)],
+        [CenterOfMass(), Posture(priority=1)],
         stander.contacts,
         TorqueLimits(scale=0.002),
     )
@@ -59,11 +59,11 @@ def test_hard_tasks_that_contradict_each_other_are_named():
     robot = kt.load("arm6")
     q = 0.3 * np.ones(6)
     tasks = [
-        PositionTask("tool0", hard=True, name="here"),
-        PositionTask("tool0", hard=True, name="there"),
-        TorqueTask(),
+        Position("tool0", hard=True, name="here"),
+        Position("tool0", hard=True, name="there"),
+        Torque(),
     ]
-    for more in ([], [PostureTask(priority=1)]):
+    for more in ([], [Posture(priority=1)]):
         controller = WholeBody(robot, [*tasks, *more])
         here = robot.frame("tool0").pose(q)[:3, 3]
         given = {"here": here, "there": here + 0.1} | ({"posture": q} if more else {})
@@ -75,7 +75,7 @@ def test_hard_tasks_that_contradict_each_other_are_named():
 
 def test_nothing_holds_a_robot_whose_contacts_cannot(stander):
     """A hard task may ask for more than friction allows."""
-    tasks = [MomentumTask(part="linear", hard=True), PostureTask()]
+    tasks = [Momentum(part="linear", hard=True), Posture()]
     controller = WholeBody(stander.robot, tasks, stander.contacts)
     q, v, _ = at_rest(stander)
     with pytest.raises(kt.InfeasibleError) as caught:
@@ -86,7 +86,7 @@ def test_nothing_holds_a_robot_whose_contacts_cannot(stander):
 
 @pytest.mark.parametrize("priority", [0, 1])
 def test_not_finite(stander, priority):
-    tasks = [CenterOfMassTask(), PostureTask(priority=priority)]
+    tasks = [CenterOfMass(), Posture(priority=priority)]
     controller = WholeBody(stander.robot, tasks, stander.contacts)
     q, v, given = at_rest(stander)
     for where in ("q", "v", "task"):
@@ -153,16 +153,16 @@ def test_fallbacks(stander, fallback):
     ("made", "error", "word"),
     [
         (lambda s: WholeBody(s.robot, []), kt.ArgumentError, "tasks is empty"),
-        (lambda s: WholeBody(s.robot, [PostureTask(), PostureTask()]), kt.ArgumentError, "two tasks are called"),
+        (lambda s: WholeBody(s.robot, [Posture(), Posture()]), kt.ArgumentError, "two tasks are called"),
         (lambda s: WholeBody(s.robot, "posture"), kt.ArgumentTypeError, "tasks has"),
-        (lambda s: WholeBody(s.robot, PoseTask("tool")), kt.UnknownNameError, "frame 'tool'"),
-        (lambda s: WholeBody(s.robot, ForceTask("paw"), s.contacts), kt.UnknownNameError, "contact 'paw'"),
-        (lambda s: WholeBody(s.robot, PostureTask(), PointContact("paw")), kt.UnknownNameError, "frame 'paw'"),
-        (lambda s: WholeBody(s.robot, PostureTask(weight=(1.0, 2.0))), kt.ArgumentError, "12 for its rows"),
-        (lambda s: WholeBody(s.robot, PostureTask(), limits=[TorqueLimits()] * 2), kt.ArgumentError, "two of a kind"),
-        (lambda s: WholeBody(s.robot, PostureTask(), fallback="hope"), kt.ArgumentError, "fallback is 'hope'"),
-        (lambda s: WholeBody(s.robot, PostureTask(), iterations=0), kt.ArgumentError, "iterations"),
-        (lambda s: WholeBody(s.robot, PostureTask(), actuated=["tail"]), kt.UnknownNameError, "joint 'tail'"),
+        (lambda s: WholeBody(s.robot, Pose("tool")), kt.UnknownNameError, "frame 'tool'"),
+        (lambda s: WholeBody(s.robot, Force("paw"), s.contacts), kt.UnknownNameError, "contact 'paw'"),
+        (lambda s: WholeBody(s.robot, Posture(), PointContact("paw")), kt.UnknownNameError, "frame 'paw'"),
+        (lambda s: WholeBody(s.robot, Posture(weight=(1.0, 2.0))), kt.ArgumentError, "12 for its rows"),
+        (lambda s: WholeBody(s.robot, Posture(), limits=[TorqueLimits()] * 2), kt.ArgumentError, "two of a kind"),
+        (lambda s: WholeBody(s.robot, Posture(), fallback="hope"), kt.ArgumentError, "fallback is 'hope'"),
+        (lambda s: WholeBody(s.robot, Posture(), iterations=0), kt.ArgumentError, "iterations"),
+        (lambda s: WholeBody(s.robot, Posture(), actuated=["tail"]), kt.UnknownNameError, "joint 'tail'"),
         (
             lambda s: PointContact("foot", friction=1e-9),
             kt.ArgumentError,

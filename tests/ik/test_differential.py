@@ -314,3 +314,31 @@ def test_one_call_for_everything(arm):
     np.testing.assert_allclose(
         kt.ik.velocity(arm, q, [(moving, (arm.frame("tool0").pose(q), np.zeros(6)))]), 0.0, atol=1e-9
     )
+
+
+WRONG = {
+    "weights": (lambda arm: DifferentialIK(arm, Pose("tool0", weight=(1, 2))), kt.ArgumentError, "2 numbers"),
+    "hard": (
+        lambda arm: DifferentialIK(arm, Pose("tool0", hard=True)),
+        kt.ArgumentError,
+        "'tool0' is hard; differential IK has no hard tasks: give it a smaller priority=",
+    ),
+    "task": (lambda arm: DifferentialIK(arm, ["tool0"]), kt.ArgumentTypeError, "tasks has 'tool0'"),
+    "nothing": (lambda arm: DifferentialIK(arm, []), kt.ArgumentError, "tasks is empty"),
+    "robot": (lambda _: DifferentialIK("arm7", Pose("tool0")), kt.ArgumentTypeError, "robot is 'arm7'"),
+    "step": (lambda arm: DifferentialIK(arm, Pose("tool0"), dt=0.0), kt.ArgumentError, "dt is 0"),
+    "accelerations": (
+        lambda arm: DifferentialIK(arm, Pose("tool0"), Limits(acceleration=(1, 2))),
+        kt.ArgumentError,
+        "acceleration has 2 numbers",
+    ),
+    "acceleration": (lambda _: Limits(acceleration=-1.0), kt.ArgumentError, "acceleration is -1"),
+    "slower": (lambda _: Limits(slower=0.0), kt.ArgumentError, "slower is 0"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_named(arm, case):
+    make, kind, words = WRONG[case]
+    with pytest.raises(kind, match=words):
+        make(arm)

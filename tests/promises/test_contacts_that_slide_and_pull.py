@@ -7,13 +7,13 @@ import pytest
 
 import kinetree as kt
 from kinetree.control import (
-    CenterOfMassTask,
-    ForceTask,
+    CenterOfMass,
+    Force,
     HybridMotionForce,
     LineContact,
     PointContact,
-    PoseTask,
-    PostureTask,
+    Pose,
+    Posture,
     SlidingContact,
     SurfaceContact,
     WholeBody,
@@ -40,7 +40,7 @@ def wiping():
 
 
 def controller_of(robot, contact, **options):
-    tasks = [PoseTask("tool0", weight=10.0), ForceTask("tool0", part="normal", weight=10.0, name="push")]
+    tasks = [Pose("tool0", weight=10.0), Force("tool0", part="normal", weight=10.0, name="push")]
     return WholeBody(robot, tasks, contact, limits=(), regularization=1e-6, **options)
 
 
@@ -81,7 +81,7 @@ def test_the_same_in_strict_order_and_as_an_equation(wiping):
     contact = SlidingContact("tool0", friction=0.4, normal=NORMAL)
     weighted = controller_of(robot, contact).step(q, v, goal)
     for options in ({"priority": 1}, {"hard": True}):
-        tasks = [PoseTask("tool0"), ForceTask("tool0", part="normal", name="push", **options)]
+        tasks = [Pose("tool0"), Force("tool0", part="normal", name="push", **options)]
         step = WholeBody(robot, tasks, contact, limits=(), regularization=1e-6).step(q, v, goal)
         np.testing.assert_allclose(step.tau, weighted.tau, atol=1e-6)
 
@@ -101,7 +101,7 @@ def test_feet_without_friction_carry_what_presses_and_slide(kind):
     robot, q = stander.robot.eager, stander.q
     feet = ["left_sole", "right_sole"]
     controller = WholeBody(
-        robot, [CenterOfMassTask(), PostureTask(weight=0.3)], [kind(foot, friction=0.0) for foot in feet], limits=()
+        robot, [CenterOfMass(), Posture(weight=0.3)], [kind(foot, friction=0.0) for foot in feet], limits=()
     )
     center = robot.center_of_mass(q)
     v = 0.05 * np.random.default_rng(0).normal(size=robot.nv)
@@ -132,7 +132,7 @@ def test_a_magnet_carries_its_adhesion_and_no_more():
 
     def hang(adhesion, friction=0.6):
         contacts = [PointContact(foot, friction=friction, normal=(0, 0, -1), adhesion=adhesion) for foot in feet]
-        controller = WholeBody(robot, [CenterOfMassTask(hard=True), PostureTask(weight=0.1)], contacts, limits=())
+        controller = WholeBody(robot, [CenterOfMass(hard=True), Posture(weight=0.1)], contacts, limits=())
         return controller.step(q, v, {"center_of_mass": robot.center_of_mass(q), "posture": q})
 
     for adhesion in (0.5 * weight, math.inf):
@@ -161,7 +161,7 @@ def test_a_magnet_carries_its_adhesion_and_no_more():
         (lambda: SlidingContact("foot", width=0.0), "width of contact 'foot' is 0; expected a positive number"),
         (lambda: SlidingContact("foot", normal=(0, 0, 0)), "normal of contact 'foot' is .*; expected a direction"),
         (lambda: SlidingContact("foot", at=np.eye(4)), "at of contact 'foot' is a pose; expected a point"),
-        (lambda: ForceTask("foot", part="tangent"), "part is 'tangent'; expected 'all' or 'normal'"),
+        (lambda: Force("foot", part="tangent"), "part is 'tangent'; expected 'all' or 'normal'"),
     ],
 )
 def test_what_cannot_be_is_said(make, sentence):
@@ -178,14 +178,14 @@ def test_a_contact_needs_a_frame_that_a_joint_moves():
     builder.joint("hinge", "revolute", "post", "arm", axis=(0, 1, 0))
     robot = kt.Robot(builder.build(keep_fixed=["bolt"]))
     with pytest.raises(kt.ArgumentError, match="no joint moves 'post'"):
-        WholeBody(robot, PostureTask(), PointContact("post"))
+        WholeBody(robot, Posture(), PointContact("post"))
     with pytest.raises(kt.ArgumentError, match="no joint moves 'post'"):
         robot.constrained(kt.Contact("post"))
 
 
 def test_solvers_inside_a_compiled_function_say_that_they_belong_outside():
     robot = kt.load("planar2")
-    controller, ik = WholeBody(robot, PostureTask()), kt.ik.DifferentialIK(robot, kt.ik.Position("tip"), None)
+    controller, ik = WholeBody(robot, Posture()), kt.ik.DifferentialIK(robot, kt.ik.Position("tip"), None)
     q, v, point = robot.neutral(), np.zeros(robot.nv), np.array([1.0, 0.0, 0.5])
     inside = [
         lambda robot, q, v: controller(q, v, {"posture": q}),

@@ -99,10 +99,10 @@ assert law(np.ones(2)) == law(np.ones((9, 2)))[3]
 def test_batches_of_a_solver_can_be_interrupted():
     """Whose time depends on iterations that nobody can count before; on one thread and on several."""
     run("""
-from kinetree.control import CenterOfMassTask, PointContact, PostureTask, WholeBody
+from kinetree.control import CenterOfMass, PointContact, Posture, WholeBody
 robot = kt.load("quadruped", base="floating")
 feet = [name for name in robot.frame_names if name.endswith("_foot")]
-controller = WholeBody(robot, [CenterOfMassTask(), PostureTask(weight=0.1)], [PointContact(foot) for foot in feet])
+controller = WholeBody(robot, [CenterOfMass(), Posture(weight=0.1)], [PointContact(foot) for foot in feet])
 q, v = robot.neutral(), np.zeros(robot.nv)
 q[[8, 11, 14, 17]], q[[9, 12, 15, 18]] = 0.6, -1.2
 reference = {"center_of_mass": robot.center_of_mass(q), "posture": q}

@@ -14,7 +14,7 @@ from kinetree.control import (
     MotionLimits,
     OperationalSpace,
     PointContact,
-    PostureTask,
+    Posture,
     SupportConsistent,
     WholeBody,
 )
@@ -101,7 +101,7 @@ def test_no_controller_puts_effort_into_a_free_joint(inner, floating):
         stance = robot.constrained(kt.Contact("foot"))
         center = robot.center_of_mass(q)
         whole = WholeBody(
-            robot, PostureTask(joints=("hip", "ball")), PointContact("foot"), MotionLimits(20.0, position=False)
+            robot, Posture(joints=("hip", "ball")), PointContact("foot"), MotionLimits(20.0, position=False)
         )
         results.append(
             [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.control import MotionLimits, PostureTask, TorqueLimits, WholeBody
+from kinetree.control import MotionLimits, TorqueLimits, WholeBody
 from kinetree.ik import DifferentialIK, Limits, Pose, Position, Posture
 
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_kept_is_refused():
     with pytest.raises(kt.ArgumentError, match=r"joint 'joint' has position limits.*base_velocity='mixed'"):
         DifferentialIK(robot, Position("arm"), Limits(acceleration=1.0))
     with pytest.raises(kt.ArgumentError, match=r"joint 'joint' has position limits.*base_velocity='mixed'"):
-        WholeBody(robot, PostureTask(), (), MotionLimits())
+        WholeBody(robot, Posture(), (), MotionLimits())
     with pytest.raises(kt.ModelError, match="quaternion"):
         robot_of("spherical", lower=-0.1, upper=0.1)
 
@@ -103,18 +103,18 @@ def test_negative_limits_are_refused_with_the_name_of_the_joint():
     with pytest.raises(kt.ArgumentError, match=sentence):
         DifferentialIK(slow, Position("arm"))
     with pytest.raises(kt.ArgumentError, match=sentence):
-        WholeBody(slow, PostureTask(), (), MotionLimits())
+        WholeBody(slow, Posture(), (), MotionLimits())
     DifferentialIK(slow, Position("arm"), Limits(velocity=False))
     weak = robot_of("revolute", axis=(0, 0, 1), effort=-3.0)
     with pytest.raises(kt.ArgumentError, match="the effort limit of joint 'joint' is -3; expected zero or more"):
-        WholeBody(weak, PostureTask())
-    WholeBody(weak, PostureTask(), (), TorqueLimits(1.0))
+        WholeBody(weak, Posture())
+    WholeBody(weak, Posture(), (), TorqueLimits(1.0))
 
 
 @pytest.mark.sweep
 def test_whole_body_motion_limits_hold_for_every_coordinate():
     robot = robot_of(**CASES["universal"], velocity=2.0, effort=100.0)
-    controller = WholeBody(robot.eager, PostureTask(stiffness=400.0), (), (MotionLimits(), TorqueLimits()), dt=0.01)
+    controller = WholeBody(robot.eager, Posture(stiffness=400.0), (), (MotionLimits(), TorqueLimits()), dt=0.01)
     q, v = robot.neutral(), np.zeros(2)
     for _ in range(200):
         v = v + 0.01 * controller.step(q, v, {"posture": np.array([1.0, -1.0])}).a

@@ -9,12 +9,12 @@ import pytest
 import kinetree as kt
 from closed_loops import share_of_cone, share_of_limits
 from kinetree.control import (
-    CenterOfMassTask,
+    CenterOfMass,
     LineContact,
-    OrientationTask,
+    Orientation,
     PointContact,
-    PoseTask,
-    PostureTask,
+    Pose,
+    Posture,
     SurfaceContact,
     WholeBody,
 )
@@ -76,7 +76,7 @@ def held(controller, q, v):
 
 
 def controller_of(robot, contacts, strict):
-    tasks = [CenterOfMassTask(weight=3.0), PostureTask(weight=0.3, priority=1 if strict else 0)]
+    tasks = [CenterOfMass(weight=3.0), Posture(weight=0.3, priority=1 if strict else 0)]
     return WholeBody(robot.eager, tasks, contacts, limits=())  # without compiling a formula for each
 
 
@@ -148,11 +148,11 @@ def test_contacts_that_are_off_and_what_cannot_be_done_are_still_told():
     step = controller.step(stander.q, v, goal, contacts=off)
     assert all(np.abs(step.force(name)).max() < 1e-9 for name in off)
     assert np.abs(robot.frame("left_sole").acceleration(stander.q, v, step.a)).max() > 0.1
-    pushed = [PoseTask("left_sole", hard=True), PostureTask(), CenterOfMassTask()]
+    pushed = [Pose("left_sole", hard=True), Posture(), CenterOfMass()]
     target = robot.frame("left_sole").pose(stander.q).copy()
     target[2, 3] += 0.1
     for strict in (0, 1):
-        tasks = [*pushed[:2], CenterOfMassTask(priority=strict)]
+        tasks = [*pushed[:2], CenterOfMass(priority=strict)]
         impossible = WholeBody(robot.eager, tasks, contacts, limits=())
         with pytest.raises(kt.InfeasibleError) as caught:
             impossible.step(stander.q, v, {**goal, "left_sole": target})
@@ -216,9 +216,9 @@ def test_the_bundled_humanoid_stands_in_mujoco_on_eight_points_and_shifts_its_we
     q[2] -= robot.frame("left_sole").pose(q)[2, 3]
     contacts = corners("left_sole", damping=20.0) + corners("right_sole", damping=20.0)
     tasks = [
-        CenterOfMassTask(weight=10.0, stiffness=60.0),
-        OrientationTask("chest_link", weight=0.5, stiffness=60.0, name="trunk"),
-        PostureTask(weight=0.05, stiffness=40.0),
+        CenterOfMass(weight=10.0, stiffness=60.0),
+        Orientation("chest_link", weight=0.5, stiffness=60.0, name="trunk"),
+        Posture(weight=0.05, stiffness=40.0),
     ]
     controller = WholeBody(robot, tasks, contacts)
     start = robot.center_of_mass(q)

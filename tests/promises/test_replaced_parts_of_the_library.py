@@ -147,7 +147,7 @@ for each in pkgutil.walk_packages(kt.__path__, "kinetree."):
 numbers()
 robot.forward_dynamics_derivatives(q, v, a)
 kt.jacobian(robot.mass_matrix, wrt="q")
-control.WholeBody(robot, control.PostureTask())(q, v, {{"posture": q}})
+control.WholeBody(robot, control.Posture())(q, v, {{"posture": q}})
 assert not originals.replaced(), originals.replaced()
 from kinetree.simulation import step
 step.FINITE = 1e99

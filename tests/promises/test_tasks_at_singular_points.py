@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.control import MotionLimits, PoseTask, PostureTask, WholeBody
+from kinetree.control import MotionLimits, WholeBody
 from kinetree.ik import (
     CenterOfMass,
-    CentroidalMomentum,
     DifferentialIK,
     JointCoupling,
     Limits,
     LookAt,
+    Momentum,
     Orientation,
     Pose,
     Position,
@@ -98,7 +98,7 @@ TASKS = {
     "relative": (RelativePose("tool0", "base_link"), (4, 4)),
     "look_at": (LookAt("tool0"), (3,)),
     "center_of_mass": (CenterOfMass(), (3,)),
-    "momentum": (CentroidalMomentum(), (6,)),
+    "momentum": (Momentum(), (6,)),
     "posture": (Posture(), (7,)),
 }
 
@@ -162,7 +162,7 @@ def test_a_coupling_of_nothing_is_refused():
 
 @pytest.mark.parametrize("priority", [0, 1])
 def test_whole_body_tasks_at_half_a_turn_and_of_no_numbers(robot, here, priority):
-    controller = WholeBody(robot, [PoseTask("tool0"), PostureTask(priority=priority)], (), MotionLimits())
+    controller = WholeBody(robot, [Pose("tool0"), Posture(priority=priority)], (), MotionLimits())
     target = here.copy()
     target[:3, :3] = kt.rotations.matrix_from_rotation_vector([0.0, np.pi, 0.0]) @ here[:3, :3]
     step = controller.step(Q, np.zeros(7), {"tool0": target, "posture": Q})

@@ -240,7 +240,7 @@ def test_a_limited_arm_moves_by_least_squares_of_least_norm(priorities, near):
         goals = [target] if priorities == 1 else [target[:3, 3], robot.neutral()]
         step = ik.step(q, *goals)
         given = dict(zip(ik.arguments, [q, *goals], strict=True))
-        pairs = [(J, rate) for _, rate, J in ik.problem.rows(robot.eager, given)]
+        pairs = [(J, rate) for J, rate, _ in ik.problem.rows(robot.eager, given)]
         lower, upper = ik.problem._bounds(robot.eager, given)
         assert (step.v >= lower - 1e-9).all() and (step.v <= upper + 1e-9).all()
         J, e = pairs[0]

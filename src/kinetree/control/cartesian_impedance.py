@@ -6,7 +6,7 @@ from typing import Any, final
 
 from kinetree.algorithms.operational_space import TaskInertia
 from kinetree.control.frame_controller import FrameController
-from kinetree.control.frame_task import FrameTask
+from kinetree.control.frame_directions import FrameDirections
 from kinetree.control.gains import as_gain, times
 from kinetree.control.robots import standing
 from kinetree.ops import Array
@@ -43,7 +43,7 @@ class CartesianImpedance(FrameController):
         regularization: float = 3e-4,
     ) -> None:
         body, equations = standing(robot, "CartesianImpedance")
-        chosen = FrameTask.named(body, frame, task)
+        chosen = FrameDirections.named(body, frame, task)
         gains = {"stiffness": stiffness, "damping": damping}
         read = {name: as_gain(name, value, chosen.size) for name, value in gains.items()}
         rest = (posture, posture_stiffness, posture_damping)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from kinetree.algorithms.operational_space import TaskInertia
-from kinetree.control.frame_task import FrameTask
+from kinetree.control.frame_directions import FrameDirections
 from kinetree.control.on_contacts import OnContacts
-from kinetree.control.posture import Posture, at_rest
+from kinetree.control.rest_posture import RestPosture, at_rest
 from kinetree.control.robots import as_regularization
 from kinetree.control.step import Step
 from kinetree.model.constraints import ConstraintSet
@@ -21,8 +21,8 @@ from kinetree.robot import Robot
 class FrameController(Step):
     """Forces at a frame from its errors; the rest of the robot goes to a posture without moving it."""
 
-    task: FrameTask
-    rest: Posture
+    task: FrameDirections
+    rest: RestPosture
     regularization: float
     equations: ConstraintSet | None
     """What the robot stands on."""
@@ -30,7 +30,7 @@ class FrameController(Step):
     def _prepare_frame(
         self,
         robot: Robot,
-        task: FrameTask,
+        task: FrameDirections,
         gains: dict[str, Array],
         posture: tuple[Any, Any, Any],
         regularization: Any,
@@ -40,10 +40,11 @@ class FrameController(Step):
         on."""
         self.equations = equations
         self.task, self.regularization = task, as_regularization(regularization)
-        self.rest, settings = Posture.of(robot, *posture)
-        still = {name: np.zeros(shape) for name, shape in list(task.references.items())[1:]}
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **task.references}
-        arguments |= {name: value.shape for name, value in gains.items()} | Posture.shapes(settings)
+        self.rest, settings = RestPosture.of(robot, *posture)
+        references = task.references(robot)
+        still = {name: np.zeros(shape) for name, shape in list(references.items())[1:]}
+        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **references}
+        arguments |= {name: value.shape for name, value in gains.items()} | RestPosture.shapes(settings)
         self._prepare(robot, arguments, still, {**gains, **settings}, (task, self.rest, self.regularization, equations))
 
     @abstractmethod
@@ -64,8 +65,8 @@ class FrameController(Step):
     ) -> Array:
         """τ = Jᵀ F + M a₀ + C v + G, (nv,); on contacts, the torques that give M⁻¹ N_cᵀ Jᵀ F + a₀ as they allow."""
         task = self.task
-        J = task.jacobian(robot, q)
-        error, rate = task.error(robot, q, target), task.rate(robot, velocity) - J @ v
+        error, J = task.evaluate(robot, q, target)
+        rate = task.rate(robot, velocity) - J @ v
         w = task.rate(robot, acceleration) - task.drift(robot, q, v)
         a_0 = self.rest.acceleration(robot, q, v, posture)
         if self.equations is not None:

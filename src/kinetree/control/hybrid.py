@@ -8,18 +8,19 @@ import numpy as np
 
 from kinetree.algorithms.directions import DIRECTIONS, directions
 from kinetree.base.arguments import as_constant
-from kinetree.control.frame_task import FrameTask
+from kinetree.control.frame_directions import FrameDirections
 from kinetree.control.gains import as_gain, critical, times
 from kinetree.control.on_contacts import OnContacts
-from kinetree.control.posture import Posture, at_rest
+from kinetree.control.rest_posture import RestPosture, at_rest
 from kinetree.control.robots import as_regularization, standing
 from kinetree.control.step import Step
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
 from kinetree.robot.constrained import Constrained
-from kinetree.spatial.packing import pack, unpack
+from kinetree.spatial.packing import pack
 from kinetree.spatial.rotation import is_rotation_matrix
+from kinetree.tasks.frame import linear_first
 
 
 @final
@@ -56,7 +57,7 @@ class HybridMotionForce(Step):
         regularization: float = 3e-4,
     ) -> None:
         robot, self.equations = standing(robot, "HybridMotionForce")
-        self.task = FrameTask.named(robot, frame, "pose")
+        self.task = FrameDirections.named(robot, frame, "pose")
         self.pushed = directions("force_directions", force_directions)
         rest = tuple(row for row in range(6) if row not in self.pushed)
         self.moved = rest if motion_directions is None else directions("motion_directions", motion_directions)
@@ -72,15 +73,15 @@ class HybridMotionForce(Step):
         self.has_feedback = force_gain is not None
         if self.has_feedback:
             settings["force_gain"] = as_gain("force_gain", force_gain, 6)
-        self.rest, of_posture = Posture.of(robot, posture, posture_stiffness, posture_damping)
+        self.rest, of_posture = RestPosture.of(robot, posture, posture_stiffness, posture_damping)
         self.regularization = as_regularization(regularization)
         still = {"velocity": np.zeros(6), "acceleration": np.zeros(6)}
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **self.task.references, "force": (6,)}
+        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **self.task.references(robot), "force": (6,)}
         if self.has_feedback:
             arguments["measured"] = (6,)
         else:
             still["force"] = np.zeros(6)
-        arguments |= {name: value.shape for name, value in settings.items()} | Posture.shapes(of_posture)
+        arguments |= {name: value.shape for name, value in settings.items()} | RestPosture.shapes(of_posture)
         self._names = tuple(arguments)[2:]
         structure = (self.pushed, self.moved, self.axes_of, self.has_feedback, self.rest, self.regularization)
         if self.has_feedback:  # what comes last must be given, and so must what is before it
@@ -102,15 +103,15 @@ class HybridMotionForce(Step):
         given = dict(zip(self._names, values, strict=True))
         task = self.task
         R = given["axes"] if self.axes_of is None else robot.frame(self.axes_of).pose(q)[:3, :3]
-        J = task.jacobian(robot, q)
-        error = _turned(R, task.error(robot, q, given["pose"]))
+        error, J = task.evaluate(robot, q, given["pose"])
+        error = _turned(R, error)
         rate = _turned(R, task.rate(robot, given["velocity"]) - J @ v)
         w = _turned(R, task.rate(robot, given["acceleration"]))
         w = w + times(given["stiffness"], error) + times(given["damping"], rate)
         w = _selected(self.moved, w) - _turned(R, task.drift(robot, q, v))
-        wrench = _turned(R, _linear_first(robot, given["force"]))
+        wrench = _turned(R, linear_first(robot, given["force"]))
         if self.has_feedback:
-            measured = _turned(R, _linear_first(robot, given["measured"]))
+            measured = _turned(R, linear_first(robot, given["measured"]))
             wrench = wrench + times(given["force_gain"], wrench - measured)
         X_J = np.array([_turned(R, column) for column in J.T]).T
         a_0 = self.rest.acceleration(robot, q, v, [given[name] for name in given if name.startswith("posture")])
@@ -137,10 +138,6 @@ def _axes(axes: Any) -> Array:
 def _turned(R: Array, six: Array) -> Array:
     """A 6-vector, linear first, in the axes that are the columns of R."""
     return np.concatenate([R.T @ six[:3], R.T @ six[3:]])
-
-
-def _linear_first(robot: Robot, six: Array) -> Array:
-    return np.concatenate(unpack(six, robot.model.spatial_order))
 
 
 def _user_order(robot: Robot, six: Array) -> Array:

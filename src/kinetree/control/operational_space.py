@@ -6,7 +6,7 @@ from typing import Any, final
 
 from kinetree.algorithms.operational_space import TaskInertia
 from kinetree.control.frame_controller import FrameController
-from kinetree.control.frame_task import FrameTask
+from kinetree.control.frame_directions import FrameDirections
 from kinetree.control.gains import as_gain, critical, times
 from kinetree.control.robots import standing
 from kinetree.ops import Array
@@ -48,7 +48,7 @@ class OperationalSpace(FrameController):
         regularization: float = 3e-4,
     ) -> None:
         body, equations = standing(robot, "OperationalSpace")
-        chosen = FrameTask.named(body, frame, task)
+        chosen = FrameDirections.named(body, frame, task)
         k_p = as_gain("stiffness", stiffness, chosen.size)
         k_d = critical(k_p) if damping is None else as_gain("damping", damping, chosen.size)
         rest = (posture, posture_stiffness, posture_damping)

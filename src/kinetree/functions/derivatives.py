@@ -71,7 +71,12 @@ def hessian(
     return _derivative_of(function, "hessian", wrt, "auto", shapes)
 
 
-Kind = Literal["jacobian", "gradient", "hessian"]
+def rate_of_change(function: Callable[..., Any], robot: Bindable, q: Array, v: Array, *given: Any) -> Any:
+    """d/dt of function(robot, q, v, …) while q moves with v and all else stays: on symbols or on numbers."""
+    return _derived(Definition(function, {}), "rate", "q", "forward").function(robot, q, v, *given)
+
+
+Kind = Literal["jacobian", "gradient", "hessian", "rate"]
 Differentiate = Callable[[list[Array], list[Any]], list[Array]]
 """A function of results and directions (columns) that returns derivatives, whose last axes are over the columns."""
 
@@ -95,13 +100,12 @@ def _derived(primal: Definition, kind: Kind, wrt: str | tuple[str, ...], mode: M
     for name in names:
         if name not in primal.names:
             raise unknown(f"argument of {primal.name}", name, primal.names)
-    kind_of, order = _kinds(mode)[kind], 2 if kind == "hessian" else 1
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
         named = primal.arguments(args, kwargs)
         if not any(map(is_traced, named.values())):
             return _on_floats(derivative, primal, named)
-        results = tuple(_by_argument(primal, named, name, kind_of, order) for name in names)
+        results = tuple(_by_argument(primal, named, name, kind, mode) for name in names)
         return results[0] if isinstance(wrt, str) else results
 
     update_wrapper(derivative, primal.function)
@@ -116,10 +120,11 @@ def _kinds(mode: Mode) -> dict[Kind, Differentiate]:
         "jacobian": lambda leaves, columns: _jacobian(leaves, columns, mode),
         "gradient": lambda leaves, columns: [_gradient(_number(leaves), columns)],
         "hessian": lambda leaves, columns: [_hessian(_number(leaves), columns)],
+        "rate": lambda leaves, columns: _jacobian(leaves, columns, mode),
     }
 
 
-def _by_argument(law: Definition, named: dict[str, Any], name: str, kind_of: Differentiate, order: int) -> Any:
+def _by_argument(law: Definition, named: dict[str, Any], name: str, kind: Kind, mode: Mode) -> Any:
     """The derivative with respect to one argument; arguments are nodes or numbers."""
     given = named[name]
     if isinstance(given, Bindable):
@@ -133,9 +138,11 @@ def _by_argument(law: Definition, named: dict[str, Any], name: str, kind_of: Dif
         result = law.apply({**named, name: fresh.copy() if fresh.shape else fresh[()]})  # the law may write into it
     leaves, rebuild = flatten(result, is_result)
     rates, axes = _directions(law, named, name, fresh)
+    if kind == "rate":
+        rates, axes = (rates.T @ named["v"])[None], ()
     columns = [_nonzero(fresh, column) for column in rates]
     arrays = [np.asarray(leaf, dtype=object) for leaf in leaves]
-    derived = kind_of(arrays, columns)
+    derived, order = _kinds(mode)[kind](arrays, columns), 2 if kind == "hessian" else 1
     given_nodes = [as_node(value) for value in np.asarray(given, dtype=object).ravel()]
     put = _substitution(
         [*conditions, *(node for array in derived for node in array.ravel())], fresh.ravel(), given_nodes

@@ -3,11 +3,12 @@
 from kinetree.ik.closed_form import ClosedForm, closed_form, out_of_reach
 from kinetree.ik.differential import DifferentialIK, Step, velocity
 from kinetree.ik.limits import Limits
-from kinetree.ik.tasks import (
+from kinetree.tasks import (
     CenterOfMass,
-    CentroidalMomentum,
     JointCoupling,
     LookAt,
+    Momentum,
+    MotionTask,
     Orientation,
     Pose,
     Position,
@@ -18,12 +19,13 @@ from kinetree.ik.tasks import (
 
 __all__ = [
     "CenterOfMass",
-    "CentroidalMomentum",
     "ClosedForm",
     "DifferentialIK",
     "JointCoupling",
     "Limits",
     "LookAt",
+    "Momentum",
+    "MotionTask",
     "Orientation",
     "Pose",
     "Position",

@@ -31,12 +31,12 @@ from kinetree.functions.parameters import Parameters
 from kinetree.functions.pipeline import Pipeline
 from kinetree.ik.limits import Limits
 from kinetree.ik.problem import Problem
-from kinetree.ik.tasks import Task
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
 from kinetree.solvers import active_set, levels, qp
 from kinetree.solvers.stages import PROGRAM, SHARED_PROGRAM
+from kinetree.tasks import MotionTask, Task
 
 _INFO = 4
 
@@ -55,7 +55,7 @@ class Step:
 class DifferentialIK:
     """Velocities of a robot that do what tasks ask for, as well as limits and contacts allow.
 
-    Tasks of one priority share by weight: v is the least of Σ ‖w (J v - gain · error)‖² + λ² ‖v‖². With several
+    Tasks of one priority share by weight: v is the least of Σ ‖w (J v - ẋ* - gain · error)‖² + λ² ‖v‖². With several
     priorities the order is strict: what comes later never changes the residuals of what came before. Contacts are kept
     exactly, or, with several priorities, before everything else.
 
@@ -68,7 +68,7 @@ class DifferentialIK:
     def __init__(
         self,
         robot: Robot,
-        tasks: Task | Iterable[Task],
+        tasks: MotionTask | Iterable[MotionTask],
         limits: Limits | None = Limits(),  # noqa: B008 - it is immutable
         *,
         dt: float = 0.01,
@@ -81,9 +81,7 @@ class DifferentialIK:
         held = as_listed("contacts", contacts, Contact, "kt.Contact('left_foot')")
         robot = as_robot(robot)
         for task in listed:
-            for name in ("frame", "seen_from"):
-                if hasattr(task, name):
-                    robot.frame(getattr(task, name))
+            _refuse(task)
             task.check(robot)
         for contact in held:
             robot.frame(contact.frame)
@@ -142,7 +140,7 @@ class DifferentialIK:
         lower, upper = self.problem._bounds(eager, state)
         at_lower, at_upper = (np.abs(v - bound) < 1e-9 for bound in (lower, upper))
         at_limit = np.select([at_lower & at_upper, at_lower, at_upper], [2.0, -1.0, 1.0], 0.0)
-        return Step(v, tuple(J @ v - rate for _, rate, J in rows), at_limit)
+        return Step(v, tuple(J @ v - rate for J, rate, _ in rows), at_limit)
 
     # -- compiled ----------------------------------------------------------------------------------------------
 
@@ -250,9 +248,22 @@ class Velocity(Pipeline):
         return ", ".join(dict.fromkeys(joints[row] for row in rows)) + " contradict each other"
 
 
+def _refuse(task: Task) -> None:
+    """Raise for what a task asks of accelerations, forces and torques, which velocities do not have."""
+    if not isinstance(task, MotionTask):
+        raise ArgumentTypeError(
+            f"task {task.name!r} is of forces or torques; expected tasks of motion: kt.control.WholeBody takes all"
+        )
+    if task.hard:
+        raise ArgumentError(
+            f"task {task.name!r} is hard; differential IK has no hard tasks: give it a smaller priority= than all "
+            "others, or hold the frame by contacts=[kt.Contact(…)]"
+        )
+
+
 def _again(
     robot: Robot,
-    tasks: tuple[Task, ...],
+    tasks: tuple[MotionTask, ...],
     limits: Limits | None,
     dt: float,
     contacts: tuple[Contact, ...],
@@ -273,7 +284,7 @@ def _again(
     )
 
 
-def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[Task, Any]], **options: Any) -> Array:
+def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[MotionTask, Any]], **options: Any) -> Array:
     """v, (nv,), for pairs of a task and its target, or of a task with feed-forward and (target, velocity).
 
     Options are those of DifferentialIK, which is made once for the same tasks and options.
@@ -293,7 +304,7 @@ def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[Task, Any]], **op
         known = robot._functions.setdefault(key, DifferentialIK(robot, [task for task, _ in pairs], **options))
     values: list[Any] = []
     for task, target in pairs:
-        given = target if task.feedforward else (target,)
+        given = target if "velocity" in task.references(robot) else (target,)
         values += [value for value in given if value is not None]
     result: Array = known.velocity(q, *values)
     return result

@@ -21,9 +21,9 @@ from kinetree.functions.identity import identity
 from kinetree.ik.coordinates import in_own_axes, in_parent_axes, limited, translations, within_limits
 from kinetree.ik.descent import COORDINATE, HIGH, LENGTHS, LOW, PLACE, SLIDES, STATE, TURN, advance
 from kinetree.ik.step import Step
-from kinetree.ik.tasks.task import rotation_error
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.spatial.rotation_vector import rotation_error
 
 _DESCEND = "kinetree_descend"
 _SIZES = ("rows", "nq", "nv")

@@ -12,12 +12,14 @@ from kinetree import ops
 from kinetree.algorithms.contact_rows import contact_rows
 from kinetree.base.lazy import lazy
 from kinetree.ik.limits import Limits
-from kinetree.ik.tasks import Task
-from kinetree.ik.tasks.task import linear_and_angular, rotation_error
 from kinetree.linalg import RANK_TOLERANCE
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.spatial.rotation_vector import rotation_error
+from kinetree.tasks import MotionTask
+from kinetree.tasks.frame import linear_and_angular
+from kinetree.tasks.task import snake
 
 Shape = tuple[int, ...]
 SMALL_DAMPING = 1e-6
@@ -29,7 +31,7 @@ class Problem:
     """All of a step but its state. Contacts are equations J v = gain · (where the frame is held - where it is)."""
 
     robot: Robot
-    tasks: tuple[Task, ...]
+    tasks: tuple[MotionTask, ...]
     contacts: tuple[Contact, ...]
     limits: Limits | None
     dt: float
@@ -42,11 +44,9 @@ class Problem:
         """Names and shapes of what a step takes: q, targets, velocities of targets, and the last v if need be."""
         shapes: dict[str, Shape] = {"q": (self.robot.nq,)}
         for k, task in enumerate(self.tasks):
-            name, shape = f"{_snake(type(task).__name__)}_{k}", task.target_shape(self.robot)
-            if shape is not None:
-                shapes[name] = shape
-            if task.feedforward:
-                shapes[f"{name}_velocity"] = (task.size(self.robot),)
+            name = f"{snake(type(task).__name__)}_{k}"
+            for part, shape in _references(task, self.robot).items():
+                shapes[name if part == "target" else f"{name}_{part}"] = shape
         if self.limits is not None and self.limits.acceleration is not None:
             shapes["v"] = (self.robot.nv,)
         return shapes
@@ -98,15 +98,9 @@ class Problem:
     # -- formulas ----------------------------------------------------------------------------------------------
 
     def rows(self, robot: Robot, given: dict[str, Any]) -> list[tuple[Array, Array, Array]]:
-        """Error, desired rate gain · error + feed-forward, and J of every task."""
+        """J, the velocity ẋ* + gain · error that J v is to be, and the error, of every task."""
         values, q = iter(list(given.values())[1:]), given["q"]
-        rows = []
-        for task in self.tasks:
-            target = next(values) if task.target_shape(robot) is not None else None
-            error, J = task.evaluate(robot, q, target)
-            rate = error * task.gain
-            rows.append((error, rate + task.rates(robot, next(values)) if task.feedforward else rate, J))
-        return rows
+        return [task.velocity_rows(robot, q, [next(values) for _ in _references(task, robot)]) for task in self.tasks]
 
     def program(self, robot: Robot, *values: Any) -> tuple[Array, ...]:
         """H, g, C, lower and upper of the weighted step: Σ ‖w (J v - rate)‖² + λ² ‖v‖² within limits, contacts held."""
@@ -114,7 +108,7 @@ class Problem:
         n, q = robot.nv, given["q"]
         rows = self.rows(robot, given)
         H, g = ops.zeros((n, n), q), ops.zeros(n, q)
-        for task, (_, rate, J) in zip(self.tasks, rows, strict=True):
+        for task, (J, rate, _) in zip(self.tasks, rows, strict=True):
             scaled = (task.weights(robot) ** 2)[:, None] * J
             for i in range(n):
                 H[i, i:] = H[i, i:] + scaled[:, i] @ J[:, i:]
@@ -135,7 +129,7 @@ class Problem:
         C, held = self._held(robot, given["q"])
         J, e = [C], [held]
         for priority in self.priorities:
-            for task, (_, rate, J_task) in zip(self.tasks, rows, strict=True):
+            for task, (J_task, rate, _) in zip(self.tasks, rows, strict=True):
                 if task.priority == priority:
                     w = task.weights(robot)
                     J.append(w[:, None] * self._without_rounding(robot, given["q"], task, J_task))
@@ -152,19 +146,18 @@ class Problem:
         bounds = np.concatenate([lower, low]), np.concatenate([upper, high])
         return np.concatenate(J), np.concatenate(e), ops.array(damping), D, *bounds
 
-    def _without_rounding(self, robot: Robot, q: Array, task: Task, J: Array) -> Array:
+    def _without_rounding(self, robot: Robot, q: Array, task: MotionTask, J: Array) -> Array:
         """J of a task, of which rows that are small beside all rows of its frames are zero."""
-        frames = [getattr(task, name) for name in ("frame", "seen_from") if hasattr(task, name)]
         w = task.weights(robot)
-        if not frames or (len(J) == 6 and w.min() > 1e-3 * w.max()):  # all directions are in the level
+        if not task.frames or (len(J) == 6 and w.min() > 1e-3 * w.max()):  # all directions are in the level
             return J
-        return _counting(J, _square(*(part for frame in frames for part in linear_and_angular(robot, frame, q))))
+        return _counting(J, _square(*(part for frame in task.frames for part in linear_and_angular(robot, frame, q))))
 
     def _damping(self, robot: Robot, rows: list[tuple[Array, Array, Array]]) -> Any:
         """λ² + levenberg Σ ‖w error‖²."""
         total: Any = self.damping**2
         if self.levenberg > 0.0:
-            for task, (error, _, _) in zip(self.tasks, rows, strict=True):
+            for task, (_, _, error) in zip(self.tasks, rows, strict=True):
                 weighted = task.weights(robot) * error
                 total = total + self.levenberg * (weighted @ weighted)
         return total
@@ -199,6 +192,11 @@ class Problem:
         return np.concatenate(rows), np.concatenate(rates)
 
 
+def _references(task: MotionTask, robot: Robot) -> dict[str, Shape]:
+    """What a task is given: its target and the target's velocity, as far as it has them."""
+    return {name: shape for name, shape in task.references(robot).items() if name in ("target", "velocity")}
+
+
 def _square(*parts: Array) -> Any:
     """The sum of the squares of all entries."""
     return sum((part * part).sum() for part in parts)
@@ -209,7 +207,3 @@ def _counting(J: Array, size: Any) -> Array:
     no other rows could not tell."""
     least = RANK_TOLERANCE * RANK_TOLERANCE * size
     return np.array([row * ops.where(ops.less(least, row @ row), 1.0, 0.0) for row in J])
-
-
-def _snake(name: str) -> str:
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")

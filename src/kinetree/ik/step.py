@@ -25,9 +25,9 @@ from kinetree import linalg, ops
 from kinetree.base.lazy import lazy
 from kinetree.ik.coordinates import in_own_axes, in_parent_axes, limited, translations, within_limits
 from kinetree.ik.reach import Reach
-from kinetree.ik.tasks.task import linear_and_angular
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.tasks.frame import linear_and_angular
 
 DAMPING = 0.02
 """λ of ‖e‖²."""

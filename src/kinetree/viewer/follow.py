@@ -8,11 +8,11 @@ import numpy as np
 
 from kinetree.errors import QuadraticProgramError
 from kinetree.ik import DifferentialIK, Limits, Pose, Position, Posture
-from kinetree.ik.tasks import Task
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.rotations import rotation_vector_from_matrix
+from kinetree.tasks import MotionTask
 
 STEP = 0.05
 """Of the steps [s], each of which takes away up to half of the error."""
@@ -103,5 +103,5 @@ class Follower:
         return solution.q if solution.success else None
 
 
-def _task(frame: str, turns: bool, gain: float, priority: int) -> Task:
+def _task(frame: str, turns: bool, gain: float, priority: int) -> MotionTask:
     return Pose(frame, gain=gain, priority=priority) if turns else Position(frame, gain=gain, priority=priority)

@@ -50,7 +50,7 @@ from kinetree import control
 robot = kt.load("arm6")
 q, v = 0.1 * np.ones(6), np.zeros(6)
 pose = robot.frame("tool0").pose(q)
-body, ik = control.WholeBody(robot, control.PostureTask()), kt.ik.DifferentialIK(robot, kt.ik.Pose("tool0"))
+body, ik = control.WholeBody(robot, control.Posture()), kt.ik.DifferentialIK(robot, kt.ik.Pose("tool0"))
 space = control.OperationalSpace(robot, "tool0", 100.0)
 law = kt.compile(lambda robot, q, v: control.ComputedTorque(robot, 50.0)(q, v, q))
 together, found = threading.Barrier(6), []

@@ -47,11 +47,11 @@ class Walk:
         com = robot.center_of_mass(self.stand)
         self.plan = SlowWalk(start, self.steps, com, shift=SHIFT, swing=SWING, height=0.06, center=SOLE["at"])
         tasks = [
-            control.CenterOfMassTask(weight=4.0, stiffness=80.0, feedforward=True),
-            control.MomentumTask(part="angular", weight=0.2, gain=5.0),
-            control.OrientationTask("base_link", weight=0.5, stiffness=60.0, name="trunk"),
-            *(control.PoseTask(sole, weight=2.0, stiffness=300.0, feedforward=True) for sole in SOLES),
-            control.PostureTask(weight=0.05, stiffness=40.0),
+            control.CenterOfMass(weight=4.0, stiffness=80.0, feedforward=True),
+            control.Momentum(part="angular", weight=0.2, gain=5.0),
+            control.Orientation("base_link", weight=0.5, stiffness=60.0, name="trunk"),
+            *(control.Pose(sole, weight=2.0, stiffness=300.0, feedforward=True) for sole in SOLES),
+            control.Posture(weight=0.05, stiffness=40.0),
         ]
         contacts = [control.SurfaceContact(sole, friction=0.6, damping=20.0, least=TOUCH, **SOLE) for sole in SOLES]
         self.controller = control.WholeBody(robot, tasks, contacts)

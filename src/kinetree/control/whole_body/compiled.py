@@ -87,7 +87,7 @@ class Compiled(Pipeline):
             )
         else:
             m = len(p.equation_names) + len(p.row_names)
-            rows = sum(task.size(p.dynamics) for task in p.stacked)
+            rows = sum(task.size for task in p.stacked)
             counts = Numbers((float(rows), float(self.limit), float(p.dynamics.held)))
             outputs = (x, Buffer("multipliers", n + m), Result(3), info)
             inputs = (*(places[name] for name in self.between[:-1]), places["state"], counts)

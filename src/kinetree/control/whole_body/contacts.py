@@ -226,7 +226,7 @@ class PointContact(GroundContact):
 class SlidingContact(GroundContact):
     """A point that slides on the ground, pressed to it: it is held along the normal alone, and kinetic friction acts
     against its velocity u in the ground, (f_x, f_y) = -μ f_z u / √(u² + w²). Where it goes is for tasks to say, and how
-    hard it presses for a `ForceTask` of its normal part.
+    hard it presses for a `Force` of its normal part.
 
     normal   of the ground, in world axes
     width    w, the speed at which friction has come up to 71 % [m/s]

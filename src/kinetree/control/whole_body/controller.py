@@ -18,7 +18,6 @@ from kinetree.control.whole_body.limits import TorqueLimits, WholeBodyLimit
 from kinetree.control.whole_body.pack_references import packed, switched
 from kinetree.control.whole_body.problem import Problem
 from kinetree.control.whole_body.step import Step
-from kinetree.control.whole_body.task import WholeBodyTask
 from kinetree.errors import ArgumentError, one_of
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.binding import text_of
@@ -26,6 +25,7 @@ from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
 from kinetree.robot.constrained import motors
 from kinetree.solvers import active_set
+from kinetree.tasks import Task
 
 OWN = (TorqueLimits(),)
 """Limits unless others are given: the robot's."""
@@ -53,7 +53,7 @@ class WholeBody:
     def __init__(
         self,
         robot: Robot,
-        tasks: WholeBodyTask | Iterable[WholeBodyTask],
+        tasks: Task | Iterable[Task],
         contacts: GroundContact | Iterable[GroundContact] = (),
         limits: WholeBodyLimit | Iterable[WholeBodyLimit] = OWN,
         *,
@@ -65,7 +65,7 @@ class WholeBody:
         fallback_damping: float = 1.0,
     ) -> None:
         robot = as_robot(robot)
-        listed = as_listed("tasks", tasks, WholeBodyTask, "PoseTask('tool0')")
+        listed = as_listed("tasks", tasks, Task, "Pose('tool0')")
         held = as_listed("contacts", contacts, GroundContact, "SurfaceContact('left_foot')")
         bounded = as_listed("limits", limits, WholeBodyLimit, "TorqueLimits()")
         kinds = [type(limit) for limit in bounded]
@@ -86,11 +86,11 @@ class WholeBody:
             raise ArgumentError("iterations is 0; expected at least one")
         driven = None if actuated is None else as_listed("actuated", actuated, str, "'left_knee'")
         dynamics = Dynamics(robot, held, motors(robot, driven))
-        for part in (*listed, *bounded):
-            part.check(dynamics)
-        if not listed:
-            raise ArgumentError("tasks is empty; expected at least one task")
         self.problem = Problem(dynamics, listed, bounded, read["dt"], read["regularization"])
+        if not self.problem.task_rows:
+            raise ArgumentError("tasks is empty; expected at least one task")
+        for limit in bounded:
+            limit.check(dynamics)
         self.robot, self.tasks, self.contacts, self.limits = robot, listed, held, bounded
         self.fallback = None if fallback is None else one_of("fallback", fallback, FALLBACKS)
         self._safe = Safe(self.problem, self.fallback or "damping", read["fallback_damping"])  # type: ignore[arg-type]

@@ -8,7 +8,6 @@ body contradict each other while it turns; those come first, and are met in the 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -19,9 +18,10 @@ from kinetree import ops
 from kinetree.base.lazy import lazy
 from kinetree.control.whole_body.dynamics import Dynamics, State
 from kinetree.control.whole_body.limits import MotionLimits, TorqueLimits, WholeBodyLimit
-from kinetree.control.whole_body.task import WholeBodyTask
+from kinetree.control.whole_body.task_rows import TaskRows, task_rows
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.tasks import Task
 
 Shape = tuple[int, ...]
 Rows = list[tuple[Array, Array]]
@@ -32,7 +32,7 @@ class Problem:
     """All of a step but its state."""
 
     dynamics: Dynamics
-    tasks: tuple[WholeBodyTask, ...]
+    tasks: tuple[Task, ...]
     limits: tuple[WholeBodyLimit, ...]
     dt: float
     regularization: float
@@ -40,13 +40,18 @@ class Problem:
     # -- sizes and names ---------------------------------------------------------------------------------------
 
     @lazy
+    def task_rows(self) -> tuple[TaskRows, ...]:
+        """Of every task, each of which fits the robot."""
+        return tuple(task_rows(task, self.dynamics) for task in self.tasks)
+
+    @lazy
     def references(self) -> dict[str, dict[str, tuple[slice, Shape]]]:
         """Where in the vector of references each task has its own, and in which shapes."""
         places: dict[str, dict[str, tuple[slice, Shape]]] = {}
         end = 0
-        for task in self.tasks:
-            own = places[str(task.name)] = {}
-            for name, shape in task.references(self.dynamics).items():
+        for rows in self.task_rows:
+            own = places[str(rows.task.name)] = {}
+            for name, shape in rows.references.items():
                 own[name] = (slice(end, end + prod(shape)), shape)
                 end += prod(shape)
         return places
@@ -93,8 +98,8 @@ class Problem:
         for contact in d.contacts:
             names += [f"contact {contact.name!r}"] * contact.size
         names += [f"equation of motion of {joint}" for joint in (_joint(d.robot, k) for k in d.idle)]
-        for task in self.tasks:
-            names += [f"task {task.name!r}"] * (task.size(d) if task.hard else 0)
+        for rows in self.task_rows:
+            names += [f"task {rows.task.name!r}"] * (rows.size if rows.task.hard else 0)
         return names
 
     @lazy
@@ -138,13 +143,13 @@ class Problem:
         """Rows of every level: equations, then tasks by priority."""
         sizes = [len(self.equation_names)]
         for priority in self.priorities:
-            sizes.append(sum(task.size(self.dynamics) for task in self._of(priority)))
+            sizes.append(sum(self.task_rows[k].size for k in self._of(priority)))
         return tuple(sizes)
 
     @lazy
-    def stacked(self) -> tuple[WholeBodyTask, ...]:
+    def stacked(self) -> tuple[TaskRows, ...]:
         """Tasks whose rows are many variables: they are stacked; of others, squares and slopes are enough."""
-        return tuple(task for task in self.tasks if not task.hard and task.entries(self.dynamics) is None)
+        return tuple(rows for rows in self.task_rows if not rows.task.hard and rows.entries is None)
 
     # -- formulas ----------------------------------------------------------------------------------------------
 
@@ -155,13 +160,13 @@ class Problem:
         factors = switches[len(d.contacts) :]
         J, e = [ops.zeros((0, d.n), q)], [ops.zeros(0, q)]
         squares, slopes = ops.zeros(d.n, q) + self.regularization**2, ops.zeros(d.n, q)
-        for task, (A, b), factor in zip(self.tasks, rows, factors, strict=True):
-            w, entries = task.weights(d) * factor, task.entries(d)
-            if task in self.stacked:
+        for own, (A, b), factor in zip(self.task_rows, rows, factors, strict=True):
+            w = own.weights * factor
+            if own in self.stacked:
                 J.append(w[:, None] * A)
                 e.append(w * b)
-            elif not task.hard and entries is not None:
-                for k, weight, wanted in zip(entries, w, b, strict=True):
+            elif not own.task.hard and own.entries is not None:
+                for k, weight, wanted in zip(own.entries, w, b, strict=True):
                     squares[k] = squares[k] + weight * weight
                     slopes[k] = slopes[k] + weight * weight * wanted
         A, b = self._equations(state, rows, switches)
@@ -178,9 +183,8 @@ class Problem:
         A, b = self._equations(state, rows, switches)
         J, e = [A], [b]
         for priority in self.priorities:
-            for task in self._of(priority):
-                k = self.tasks.index(task)
-                w = task.weights(d) * factors[k]
+            for k in self._of(priority):
+                w = self.task_rows[k].weights * factors[k]
                 J.append(w[:, None] * rows[k][0])
                 e.append(w * rows[k][1])
         D, low, high = self._inequalities(state)
@@ -198,15 +202,15 @@ class Problem:
 
     # -- parts -------------------------------------------------------------------------------------------------
 
-    def _of(self, priority: int) -> Iterator[WholeBodyTask]:
-        return (task for task in self.tasks if task.priority == priority and not task.hard)
+    def _of(self, priority: int) -> list[int]:
+        """Which tasks have a priority, and are not hard."""
+        return [k for k, task in enumerate(self.tasks) if task.priority == priority and not task.hard]
 
     def _rows(self, state: State, reference: Array) -> Rows:
         """A and b of every task."""
         rows = []
-        for task, own in zip(self.tasks, self.references.values(), strict=True):
-            given = [reference[at].reshape(shape) for at, shape in own.values()]
-            rows.append(task.rows(self.dynamics, state, given))
+        for task, own in zip(self.task_rows, self.references.values(), strict=True):
+            rows.append(task.at(state, [reference[at].reshape(shape) for at, shape in own.values()]))
         return rows
 
     def _equations(self, state: State, rows: Rows, switches: Array) -> tuple[Array, Array]:

@@ -8,9 +8,10 @@ import numpy as np
 
 from kinetree import linalg, ops
 from kinetree.ik.closed_form.recognition import Arm
-from kinetree.ik.tasks.task import linear_and_angular, rotation_error
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.spatial.rotation_vector import rotation_error
+from kinetree.tasks.frame import linear_and_angular
 
 
 def placed(robot: Robot, arm: Arm, x: Array) -> Array:

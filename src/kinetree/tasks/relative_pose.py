@@ -7,22 +7,30 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.ik.tasks.task import Task, linear_and_angular, linear_first, rotation_error
 from kinetree.ops import Array, skew
 from kinetree.robot import Robot
 from kinetree.rotations.checks import target_pose
+from kinetree.spatial.rotation_vector import rotation_error
+from kinetree.tasks.frame import FrameTask, linear_and_angular, linear_first
 
 
 @final
 @dataclass(frozen=True)
-class RelativePose(Task):
+class RelativePose(FrameTask):
     """A frame at a pose in the axes of `seen_from`, (4, 4); six rows in those axes: origin [m], then axes [rad].
 
     With p from the one origin to the other, ṗ = v - v_B - ω_B × p.
     """
 
-    frame: str
     seen_from: str
+
+    @property
+    def default_name(self) -> str:
+        return f"{self.frame} from {self.seen_from}"
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        return self.frame, self.seen_from
 
     def size(self, robot: Robot) -> int:
         return 6

@@ -14,14 +14,14 @@ from kinetree.robot import Robot
 
 
 @dataclass(frozen=True)
-class Posture:
+class RestPosture:
     """Accelerations a₀ = k_p (q* ⊖ q) - k_d v, or -k_d v alone, or zero."""
 
     has_spring: bool
     has_damper: bool
 
     @staticmethod
-    def of(robot: Robot, posture: Any, stiffness: Any, damping: Any) -> tuple[Posture, dict[str, Array]]:
+    def of(robot: Robot, posture: Any, stiffness: Any, damping: Any) -> tuple[RestPosture, dict[str, Array]]:
         """With its settings by name; gains are [1/s²] and [1/s]."""
         settings: dict[str, Array] = {}
         if (posture is None) != (stiffness is None):
@@ -34,7 +34,7 @@ class Posture:
             settings["posture_damping"] = as_gain("posture_damping", damping, robot.nv)
         elif posture is not None:
             settings["posture_damping"] = critical(settings["posture_stiffness"])
-        return Posture("posture" in settings, "posture_damping" in settings), settings
+        return RestPosture("posture" in settings, "posture_damping" in settings), settings
 
     @staticmethod
     def shapes(settings: dict[str, Array]) -> dict[str, Any]:

@@ -10,14 +10,14 @@ import numpy as np
 
 from kinetree.base.arguments import as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
-from kinetree.ik.tasks.task import Task
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.tasks.motion import MotionTask
 
 
 @final
 @dataclass(frozen=True)
-class JointCoupling(Task):
+class JointCoupling(MotionTask):
     """Σ c q = offset of joints with one coordinate, by pairs or a dict, {"left": 1, "right": -1}: one row."""
 
     terms: tuple[tuple[str, float], ...]

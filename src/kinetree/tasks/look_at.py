@@ -9,7 +9,6 @@ import numpy as np
 
 from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentError, short
-from kinetree.ik.tasks.task import Task, linear_and_angular
 from kinetree.model.joints.planar import plane_directions
 from kinetree.ops import (
     Array,
@@ -26,6 +25,7 @@ from kinetree.ops import (
     where,
 )
 from kinetree.robot import Robot
+from kinetree.tasks.frame import FrameTask, linear_and_angular
 
 NEAREST = 1e-9
 """Distance [m] below which a point has no direction from a frame's origin."""
@@ -33,7 +33,7 @@ NEAREST = 1e-9
 
 @final
 @dataclass(frozen=True)
-class LookAt(Task):
+class LookAt(FrameTask):
     """An axis of a frame, x if not given, towards a point of the world, (3,) [m]; the turn about that axis is free.
 
     With the axis a and the direction d to the point at distance r, the error is the rotation vector that takes a to d,
@@ -42,7 +42,6 @@ class LookAt(Task):
     about. A point within 1e-9 m of the frame's origin has no direction, and is refused.
     """
 
-    frame: str
     axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:

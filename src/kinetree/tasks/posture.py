@@ -8,21 +8,21 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
-from kinetree.ik.tasks.task import Task
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
+from kinetree.tasks.motion import MotionTask
 
 
 @final
 @dataclass(frozen=True)
-class Posture(Task):
+class Posture(MotionTask):
     """Joints as in a configuration, (nq,): the named ones, or all but a floating base; one row for each velocity."""
 
     joints: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "joints", as_joints(self.joints))
+        object.__setattr__(self, "joints", _as_joints(self.joints))
 
     def entries(self, robot: Robot) -> list[int]:
         """The velocities it is about."""
@@ -47,8 +47,11 @@ class Posture(Task):
             goal[joint.iq : joint.iq + joint.nq] = given[joint.iq : joint.iq + joint.nq]
         return robot.difference(q, goal)[entries], np.eye(robot.nv)[entries]
 
+    def drift(self, robot: Robot, q: Array, v: Array, target: Any) -> Array:
+        return np.zeros(self.size(robot))
 
-def as_joints(names: object) -> tuple[str, ...] | None:
+
+def _as_joints(names: object) -> tuple[str, ...] | None:
     """Names of joints, each once, or None for all."""
     listed = tuple(names) if isinstance(names, (list, tuple)) else ()
     if names is not None and not (listed and all(isinstance(name, str) for name in listed)):

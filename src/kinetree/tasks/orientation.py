@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from kinetree.ik.tasks.task import Task, linear_and_angular, rotation_error
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.rotations.checks import target_rotation
+from kinetree.spatial.rotation_vector import rotation_error
+from kinetree.tasks.frame import FrameTask, linear_and_angular, linear_and_angular_drift
 
 
 @final
 @dataclass(frozen=True)
-class Orientation(Task):
+class Orientation(FrameTask):
     """A frame's axes as a rotation matrix has them, (3, 3); rows are about the world's axes [rad]."""
-
-    frame: str
 
     def size(self, robot: Robot) -> int:
         return 3
@@ -28,3 +27,6 @@ class Orientation(Task):
         _, J = linear_and_angular(robot, self.frame, q)
         target = target_rotation(target, f"target of {self.frame!r}")
         return rotation_error(target, robot.frame(self.frame).pose(q)[:3, :3]), J
+
+    def drift(self, robot: Robot, q: Array, v: Array, target: Any) -> Array:
+        return linear_and_angular_drift(robot, self.frame, q, v)[1]

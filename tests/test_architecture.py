@@ -148,9 +148,16 @@ def test_the_core_needs_only_numpy_and_llvmlite():
 
 
 def test_every_algorithm_has_its_test_file():
-    tests = Path(__file__).parent / "algorithms"
-    files = [path for path in (SOURCE / "algorithms").glob("*.py") if path.stem != "__init__"]
-    assert not [path.name for path in files if not (tests / f"test_{path.name}").exists()]
+    tests, folder = Path(__file__).parent / "algorithms", SOURCE / "algorithms"
+    files = [path.relative_to(folder) for path in folder.rglob("*.py") if path.stem != "__init__"]
+    assert len(files) > 40
+    assert not [str(path) for path in files if not (tests / path.with_name(f"test_{path.name}")).exists()]
+
+
+def test_the_reading_list_names_every_algorithm_once():
+    folder = SOURCE / "algorithms"
+    listed = [line.split()[0] for line in (folder / "__init__.py").read_text().splitlines() if line.startswith("    ")]
+    assert sorted(listed) == sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
 
 
 def test_large_parts_come_when_they_are_asked_for():

@@ -31,12 +31,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.centroidal import centroidal_momentum_matrix
 from kinetree.algorithms.centroidal_derivatives import centroidal_momentum_matrix_rate
 from kinetree.algorithms.coriolis import coriolis_matrix
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.locked import locked_inertia, locked_inertia_rate, per_inertia
-from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.joints import Free
 from kinetree.model.tree import Model
 from kinetree.ops import Array, mirrored, skew
@@ -148,7 +148,7 @@ def _base_rows(blocks: list[list[Any]]) -> Array:
 
 
 def _stacked(rows: Array, of_joints: Array) -> Array:
-    """Rows of the base above those of the joints, which have no columns of the base."""
+    """ConstraintKinematics of the base above those of the joints, which have no columns of the base."""
     return np.concatenate([rows, np.concatenate([np.zeros((len(of_joints), 6)), of_joints], axis=1)])
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities
-from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.model.joints import Joint
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, sqrt, zeros

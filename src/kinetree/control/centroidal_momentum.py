@@ -6,8 +6,8 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.algorithms.constraints import Felt
-from kinetree.algorithms.regularity import require_regular
+from kinetree.algorithms.constraints import DelassusOperator as Felt
+from kinetree.algorithms.passes.regularity import require_regular
 from kinetree.control.gains import as_gain, as_posture, critical, times
 from kinetree.control.step import Step
 from kinetree.control.support_consistent import as_stance, torques

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import DelassusOperator as Felt
 from kinetree.control.support_consistent import torques
 from kinetree.model.constraints import ConstraintSet
 from kinetree.ops import Array

@@ -35,7 +35,8 @@ from kinetree.ik.tasks import Task
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
-from kinetree.solvers import active_set, levels, qp
+from kinetree.solvers import active_set, qp
+from kinetree.solvers import hierarchical_qp as levels
 from kinetree.solvers.stages import PROGRAM, SHARED_PROGRAM
 
 _INFO = 4

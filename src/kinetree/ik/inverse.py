@@ -23,7 +23,7 @@ from kinetree.ik.reach import ROUNDING, Reach
 from kinetree.ik.reasons import Explanation
 from kinetree.ik.search import ANGLE, CHOSEN, GAP, MOST_ATTEMPTS, REPORT, SOLVED, STARTED, STATUS, TURNS
 from kinetree.ik.solution import Solution
-from kinetree.ik.step import Step
+from kinetree.ik.step import LevenbergMarquardtStep
 from kinetree.model.joints import Free
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -58,7 +58,7 @@ class InverseKinematics:
         for name in frames:
             robot.frame(name)
         self.robot, self.frames, self.turns = robot, frames, turns
-        self.step = Step(robot, frames, turns)
+        self.step = LevenbergMarquardtStep(robot, frames, turns)
         self.core = (*(() if len(frames) == 1 else (len(frames),)), *((4, 4) if turns else (3,)))
 
     @lazy_code

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.algorithms.contact_rows import contact_rows
+from kinetree.algorithms.passes.contact_rows import contact_rows
 from kinetree.base.lazy import lazy
 from kinetree.ik.limits import Limits
 from kinetree.ik.tasks import Task

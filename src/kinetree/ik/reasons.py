@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.base.lazy_imports import importing
 from kinetree.ik.coordinates import in_parent_axes, limited
 from kinetree.ik.reach import Reach
-from kinetree.ik.step import Step
+from kinetree.ik.step import LevenbergMarquardtStep
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -84,11 +84,11 @@ class Explanation:
     def _held(self, q: Array, target: Array) -> list[str]:
         """Which joints their limits keep from going on."""
         numbers = (target.reshape(-1, 4, 4)[:, :3] if self.turns else target).ravel()
-        e, J, _ = Step(self.robot, self.frames, self.turns).error(self.robot.eager, q, numbers)
-        slope = in_parent_axes(self.robot.eager, q, J).T @ e
+        e, J, _ = LevenbergMarquardtStep(self.robot, self.frames, self.turns).error(self.robot.eager, q, numbers)
+        gradient = in_parent_axes(self.robot.eager, q, J).T @ e
         held = []
         for iq, iv, low, high in limited(self.robot):
-            at_low, at_high = q[iq] <= low and slope[iv] < 0.0, q[iq] >= high and slope[iv] > 0.0
+            at_low, at_high = q[iq] <= low and gradient[iv] < 0.0, q[iq] >= high and gradient[iv] > 0.0
             if at_low or at_high:
                 joints = self.robot.model.owners
                 name = next(joint.name for joint in joints if joint.iv <= iv < joint.iv + joint.nv)

@@ -38,7 +38,7 @@ LONGEST = 1.0
 
 
 @dataclass(frozen=True)
-class Step:
+class LevenbergMarquardtStep:
     """A step for frames of a robot; `turns` says whether their axes count too, not only where their origins are."""
 
     robot: Robot
@@ -102,11 +102,11 @@ class Step:
                 widest = ops.maximum(widest, turn @ turn)
         return np.concatenate(errors), np.concatenate(rows), ops.array([farthest, widest])
 
-    def _hold(self, robot: Robot, q: Array, slope: Array, J: Array) -> Array:
+    def _hold(self, robot: Robot, q: Array, gradient: Array, J: Array) -> Array:
         J = J.copy()
         for iq, iv, low, high in limited(robot):
-            below = ops.logical_and(ops.less_equal(q[iq], low), ops.less(slope[iv], 0.0))
-            above = ops.logical_and(ops.less_equal(high, q[iq]), ops.less(0.0, slope[iv]))
+            below = ops.logical_and(ops.less_equal(q[iq], low), ops.less(gradient[iv], 0.0))
+            above = ops.logical_and(ops.less_equal(high, q[iq]), ops.less(0.0, gradient[iv]))
             held = ops.logical_or(below, above)
             for row in range(len(J)):
                 J[row, iv] = ops.where(held, 0.0, J[row, iv])

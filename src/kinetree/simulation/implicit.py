@@ -13,7 +13,8 @@ import numpy as np
 
 from kinetree import linalg, ops
 from kinetree.algorithms.configuration import integrate
-from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
+from kinetree.algorithms.joint_forces import passive_force_derivatives as passive_slopes
+from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.functions.derivatives import gradient, jacobian
 from kinetree.functions.law import Law, compile
 from kinetree.ops import Array

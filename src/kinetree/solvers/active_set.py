@@ -326,11 +326,11 @@ def violated(x: Vector, C: Matrix, active: Vector, lower: Vector, upper: Vector,
 
 def improve(
     x: Vector, C: Matrix, lower: Vector, upper: Vector, active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix,
-    S: Matrix, Z: Matrix, most: int, n: int, m: int,
+    S: Matrix, Z: Matrix, limit: int, n: int, m: int,
 ) -> int:  # fmt: skip
-    """Change the active set until x is the solution for the y₀ at hand, `most` times at most."""
+    """Change the active set until x is the solution for the y₀ at hand, at most `limit` times."""
     k = int(info[COUNT])
-    while info[TURNS] < most:
+    while info[TURNS] < limit:
         for i in range(k):
             S[GOAL, i] = S[PARTLY, i]
         solve_lower_transposed(S[GOAL], K, S[RECIPROCAL], k)

@@ -30,9 +30,9 @@ KEPT = 1e-6
 """How far beyond a bound a row may be that earlier levels kept, relative to 1 + |bound|."""
 
 
-def beyond(there: float, lower: float, upper: float, least: float) -> bool:
+def beyond(there: float, lower: float, upper: float, tolerance: float) -> bool:
     """Whether a value is outside its bounds by more than rounding."""
-    return there < lower - least * (1.0 + abs(lower)) or there > upper + least * (1.0 + abs(upper))
+    return there < lower - tolerance * (1.0 + abs(lower)) or there > upper + tolerance * (1.0 + abs(upper))
 
 
 def outside(x: Vector, D: Matrix, bounds: Matrix, since: Vector, level: int, n: int, rows: int) -> bool:

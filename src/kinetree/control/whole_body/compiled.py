@@ -19,7 +19,7 @@ from kinetree.functions.identity import identity
 from kinetree.functions.pipeline import Pipeline
 from kinetree.ops import Array
 from kinetree.robot import Robot
-from kinetree.solvers import levels
+from kinetree.solvers import hierarchical_qp as levels
 from kinetree.solvers.stages import FIT
 
 INFO = 4

@@ -22,7 +22,7 @@ Polish = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
 
 
 def persistent(
-    polish: Polish, slopes: Callable[[Array], Array], x: Array, target: Array, number: Array
+    polish: Polish, jacobians: Callable[[Array], Array], x: Array, target: Array, number: Array
 ) -> tuple[Array, Array]:
     """Angles, (n, 6), and how far they leave the frame off its target, (n,), after many more steps.
 
@@ -35,7 +35,7 @@ def persistent(
         stuck = away > RESIDUAL
         if not stuck.any():
             break
-        null = np.linalg.svd(slopes(x[stuck]))[2][:, -1]
+        null = np.linalg.svd(jacobians(x[stuck]))[2][:, -1]
         largest = np.take_along_axis(null, np.abs(null).argmax(axis=1)[:, None], axis=1)
         step = null * np.sign(largest) * (sides[stuck] * kick * np.sqrt(away[stuck]))[:, None]
         moved, closer = _descended(polish, x[stuck] + step, target[stuck])

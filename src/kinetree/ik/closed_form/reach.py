@@ -25,9 +25,9 @@ def _nearest(lines: tuple[Line, ...], point: Array, goal: Array, q: Array) -> fl
         step = np.linalg.solve(J.T @ J + damping * np.eye(len(q)), J.T @ gap)
         if np.linalg.norm(step) < 1e-12:
             break
-        further, slope = _moved(lines, point, q + step)
+        further, J_further = _moved(lines, point, q + step)
         if np.linalg.norm(goal - further) < np.linalg.norm(gap):
-            q, there, J, damping = q + step, further, slope, max(0.2 * damping, 1e-12)
+            q, there, J, damping = q + step, further, J_further, max(0.2 * damping, 1e-12)
         else:
             damping *= 5.0
     return float(np.linalg.norm(goal - there))

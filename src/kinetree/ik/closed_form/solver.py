@@ -91,7 +91,7 @@ class ClosedForm:
         if near.any():
             starts = np.where((before < away)[..., None], first, x)[near]
             number = np.broadcast_to(np.arange(BRANCHES), away.shape)[near]
-            x[near], away[near] = persistent(self._polished, self._slopes, starts, goals[near], number)
+            x[near], away[near] = persistent(self._polished, self._jacobians, starts, goals[near], number)
         x, found = (self._selected if limits else self._unlimited)(x, away)
         if x.ndim == 2:
             return self._whole(x[found != 0.0])
@@ -161,7 +161,7 @@ class ClosedForm:
 
         return self._law("polished", of_one, x=(6,), target=(4, 4), damping=())
 
-    def _slopes(self, x: Array) -> Array:
+    def _jacobians(self, x: Array) -> Array:
         """Jacobians of the frame, (…, 6, 6), for six angles."""
         return self.robot.frame(self.frame).jacobian(self._whole(x))[..., list(self._arm.iv)]
 

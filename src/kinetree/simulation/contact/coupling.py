@@ -14,7 +14,7 @@ from typing import final
 
 import numpy as np
 
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import DelassusOperator as Felt
 from kinetree.ops import Array, Scalar, zeros
 
 

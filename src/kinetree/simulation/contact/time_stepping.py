@@ -28,11 +28,11 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.algorithms.constraint_rows import Rows
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import DelassusOperator as Felt
 from kinetree.algorithms.crba import mass_matrix
-from kinetree.algorithms.joint_forces import passive_slopes
-from kinetree.algorithms.regularity import SINGULAR_PIVOT
+from kinetree.algorithms.joint_forces import passive_force_derivatives as passive_slopes
+from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics as Rows
+from kinetree.algorithms.passes.regularity import SINGULAR_PIVOT
 from kinetree.algorithms.rnea import inverse_dynamics
 from kinetree.linalg import unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
+from kinetree.algorithms.passes.task_inverse import AnyRank, FullRank, generic_rank
 
 
 def problem(rng, k, nv=7):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
-from kinetree.algorithms.moving_columns import moving_columns
+from kinetree.algorithms.passes.moving_columns import moving_columns
 from kinetree.spatial import Motion
 from peers import close
 from states import State, rate_along, states

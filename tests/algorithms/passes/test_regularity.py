@@ -5,7 +5,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.crba import mass_matrix
-from kinetree.algorithms.regularity import diagonal_scale, is_singular_everywhere, pivots_of, require_regular
+from kinetree.algorithms.passes.regularity import diagonal_scale, is_singular_everywhere, pivots_of, require_regular
 from kinetree.linalg import ltdl
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 
-from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.passes.common_frame import CommonFrame
 from peers import close
 from states import State, states
 

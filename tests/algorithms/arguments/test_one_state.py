@@ -10,20 +10,20 @@ import pytest
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms import aba, derivatives, factorization, jacobian, newton_euler, rnea
-from kinetree.algorithms.one_state import POSITIONS, VELOCITIES
+from kinetree.algorithms.arguments.one_state import POSITIONS, VELOCITIES
 from peers import close
 
 
 def algorithms_of_a_state():
     """Every public function of `kinetree.algorithms` that takes a model and arrays of a state."""
     found = {}
-    for entry in pkgutil.iter_modules(algorithms.__path__):
-        module = importlib.import_module(f"kinetree.algorithms.{entry.name}")
+    for entry in pkgutil.walk_packages(algorithms.__path__, "kinetree.algorithms."):
+        module = importlib.import_module(entry.name)
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
                 parameters = tuple(inspect.signature(function).parameters)
                 if parameters[:1] == ("model",) and set(parameters) & (POSITIONS | VELOCITIES):
-                    found[f"{entry.name}.{name}"] = function
+                    found[f"{entry.name.split('.')[-1]}.{name}"] = function
     del found["wrenches.external_forces"]  # takes wrenches that have been read
     del found["regularity.require_regular"]  # computes nothing
     return found

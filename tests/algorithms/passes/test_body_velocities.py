@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 
 import kinetree as kt
-from kinetree.algorithms.body_velocities import BodyVelocities
+from kinetree.algorithms.passes.body_velocities import BodyVelocities
 from peers import close
 from states import State, states
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.contact_rows import ContactRows, RollingRows, contact_rows
+from kinetree.algorithms.arguments.one_state import Push, of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
-from kinetree.algorithms.one_state import Push, of_one_state
+from kinetree.algorithms.passes.common_frame import CommonFrame
+from kinetree.algorithms.passes.contact_rows import ContactRows, RollingRows, contact_rows
 from kinetree.base.lazy import lazy
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
 from kinetree.model.tree import FramePlacement, Model
@@ -26,7 +26,7 @@ from kinetree.spatial.rotation import quaternion_from_matrix
 
 
 @dataclass(frozen=True)
-class Rows:
+class ConstraintKinematics:
     """The equations of all constraints at one configuration."""
 
     model: Model
@@ -187,9 +187,9 @@ class Rows:
 
 
 @of_one_state
-def upright_rows(model: Model, constraints: ConstraintSet, q: Array) -> Rows:
+def upright_kinematics(model: Model, constraints: ConstraintSet, q: Array) -> ConstraintKinematics:
     """The equations of constraints; a state is refused in which a wheel lies flat, its axle along the normal."""
-    rows = Rows(model, constraints, q)
+    rows = ConstraintKinematics(model, constraints, q)
     for contact, is_flat in rows.flat_wheels().items():
         require(
             logical_not(is_flat),

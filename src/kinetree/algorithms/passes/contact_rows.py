@@ -69,18 +69,18 @@ class ContactRows(ABC):
         """r, (k,), of the frame's origin p from that of the place where it is held, with axes R, (3, 3)."""
 
     @abstractmethod
-    def error_slopes(self, J: Array, turns: Array, R: Array) -> Array:
+    def error_derivatives(self, J: Array, turns: Array, R: Array) -> Array:
         """∂r/∂q, (k, nv), from J, (k, nv), and ω of unit velocities, (3, nv)."""
 
     def turned(self, turns: Array, omega: Array) -> Array | float:
         """∂B (0, ω) when the frame turns by each column, (k, nv)."""
         return 0.0
 
-    def drift_slopes(self, turns: Array, omega: Array, by_q: Array, by_v: Array) -> tuple[Any, Any]:
+    def drift_derivatives(self, turns: Array, omega: Array, by_q: Array, by_v: Array) -> tuple[Any, Any]:
         """∂/∂q and ∂/∂v of the drift, (k, nv), from those of ω."""
         return 0.0, 0.0
 
-    def moment_slopes(self, turns: Array, f: Array) -> Array | None:
+    def moment_derivatives(self, turns: Array, f: Array) -> Array | None:
         """How the moment that stays changes when the frame turns, (3, nv); None if it does not."""
         return None
 
@@ -101,7 +101,7 @@ class SlidingRows(ContactRows):
     def error(self, p: Array, target: Array, R: Array) -> Array:
         return array([self.n @ (p - target)])
 
-    def error_slopes(self, J: Array, turns: Array, R: Array) -> Array:
+    def error_derivatives(self, J: Array, turns: Array, R: Array) -> Array:
         return J
 
 
@@ -128,14 +128,14 @@ class LineRows(ContactRows):
         reversed_ = logical_and(less(c, 0.0), less(across @ across, REVERSED**2))
         return np.concatenate([p - target, array([where(reversed_, np.pi, ratio * across[0]), ratio * across[1]])])
 
-    def error_slopes(self, J: Array, turns: Array, R: Array) -> Array:
+    def error_derivatives(self, J: Array, turns: Array, R: Array) -> Array:
         """With cos θ = c, ∂(θ/sin θ) = ∂(θ/sin θ)/∂c ∂c."""
         held = R @ self.own[:, 0]
         x, y, z = self.axes.T
         across, c = self._across(R)
-        ratio, slope = _angle_by_sine(across, c)
+        ratio, derivative = _angle_by_sine(across, c)
         of_across = np.stack([cross(z, held) @ turns, -(cross(y, held) @ turns)])
-        return np.concatenate([J[:3], ratio * of_across + slope * np.outer(across, cross(x, held) @ turns)])
+        return np.concatenate([J[:3], ratio * of_across + derivative * np.outer(across, cross(x, held) @ turns)])
 
     def _across(self, R: Array) -> tuple[Array, Any]:
         """sin θ a as (x* · z, -x* · y), and cos θ = x* · x."""
@@ -183,7 +183,7 @@ class RollingRows(ContactRows):
         return linear + (self.radius * skew(self.u)) @ angular
 
     def drift(self, omega: Array) -> Array | float:
-        return 0.0 if self.s is None else self.radius * cross(self._slope(cross(omega, self.s)), omega)
+        return 0.0 if self.s is None else self.radius * cross(self._derivative(cross(omega, self.s)), omega)
 
     def forces(self, f: Array) -> tuple[Array, Array, Array]:
         return f * 1.0, -self.radius * cross(self.u, f), np.zeros(3)
@@ -191,49 +191,49 @@ class RollingRows(ContactRows):
     def error(self, p: Array, target: Array, R: Array) -> Array:
         return self.n * (self.n @ (p - target) - self.radius * self.height)
 
-    def error_slopes(self, J: Array, turns: Array, R: Array) -> Array:
+    def error_derivatives(self, J: Array, turns: Array, R: Array) -> Array:
         return np.outer(self.n, self.n) @ J
 
     def turned(self, turns: Array, omega: Array) -> Array | float:
         if self.s is None:
             return 0.0
-        return self._each(lambda turn: cross(self._slope(cross(turn, self.s)), omega), turns) * self.radius
+        return self._each(lambda turn: cross(self._derivative(cross(turn, self.s)), omega), turns) * self.radius
 
-    def drift_slopes(self, turns: Array, omega: Array, by_q: Array, by_v: Array) -> tuple[Any, Any]:
+    def drift_derivatives(self, turns: Array, omega: Array, by_q: Array, by_v: Array) -> tuple[Any, Any]:
         """Of ρ u̇ × ω."""
         if self.s is None:
             return 0.0, 0.0
         s, rate = self.s, cross(omega, self.s)
-        u_rate = self._slope(rate)
+        u_rate = self._derivative(rate)
 
         def moved(turn: Array, change: Array) -> Array:
             turned = cross(turn, s)
-            u_change = self._slope(cross(change, s) + cross(omega, turned)) + self._second(rate, turned)
+            u_change = self._derivative(cross(change, s) + cross(omega, turned)) + self._second_derivative(rate, turned)
             return cross(u_change, omega) + cross(u_rate, change)
 
         def faster(change: Array) -> Array:
-            return cross(self._slope(cross(change, s)), omega) + cross(u_rate, change)
+            return cross(self._derivative(cross(change, s)), omega) + cross(u_rate, change)
 
         return self._each(moved, turns, by_q) * self.radius, self._each(faster, by_v) * self.radius
 
-    def moment_slopes(self, turns: Array, f: Array) -> Array | None:
+    def moment_derivatives(self, turns: Array, f: Array) -> Array | None:
         if self.s is None:
             return None
-        return self._each(lambda turn: cross(self._slope(cross(turn, self.s)), f), turns) * -self.radius
+        return self._each(lambda turn: cross(self._derivative(cross(turn, self.s)), f), turns) * -self.radius
 
-    def _slope(self, a: Array) -> Array:
+    def _derivative(self, a: Array) -> Array:
         """∂u along a change a of s: (w_a - u (uᵀ w_a)) / |w|."""
-        w_a = self._w_slope(a)
+        w_a = self._w_derivative(a)
         return (w_a - self.u * (self.u @ w_a)) * divide(1.0, self.height)
 
-    def _second(self, a: Array, b: Array) -> Array:
+    def _second_derivative(self, a: Array, b: Array) -> Array:
         """∂²u along a and b."""
         n, u, per_height = self.n, self.u, divide(1.0, self.height)
-        w_a, u_a, u_b = self._w_slope(a), self._slope(a), self._slope(b)
+        w_a, u_a, u_b = self._w_derivative(a), self._derivative(a), self._derivative(b)
         w_ab = -(b * (n @ a)) - a * (n @ b)
-        return (w_ab - u_b * (u @ w_a) - u * (u_b @ w_a + u @ w_ab) - u_a * (u @ self._w_slope(b))) * per_height
+        return (w_ab - u_b * (u @ w_a) - u * (u_b @ w_a + u @ w_ab) - u_a * (u @ self._w_derivative(b))) * per_height
 
-    def _w_slope(self, a: Array) -> Array:
+    def _w_derivative(self, a: Array) -> Array:
         assert self.s is not None, "a ball has no axle"
         return -(self.s * (self.n @ a)) - a * (self.n @ self.s)
 
@@ -243,15 +243,15 @@ class RollingRows(ContactRows):
 
 
 def _angle_by_sine(across: Array, c: Any) -> tuple[Any, Any]:
-    """θ/sin θ and its slope by c = cos θ, where |across| = sin θ: (θ cos θ - sin θ)/sin³ θ."""
+    """θ/sin θ and its derivative by c = cos θ, where |across| = sin θ: (θ cos θ - sin θ)/sin³ θ."""
     t = 1.0 - c
-    ratio, slope = zip(
+    ratio, derivative = zip(
         *((a * t**n, -n * a * t ** (n - 1) if n else 0.0) for n, a in enumerate(BY_VERSINE)), strict=True
     )
     small = less(t, SERIES_BELOW)
     s = maximum(sqrt(where(small, 1.0, across @ across)), REVERSED)
     theta = atan2(s, c)
-    return where(small, sum(ratio), theta / s), where(small, sum(slope), (theta * c - s) / (s * s * s))
+    return where(small, sum(ratio), theta / s), where(small, sum(derivative), (theta * c - s) / (s * s * s))
 
 
 def contact_rows(contact: Contact, R: Array, axes: Array | None = None) -> ContactRows | None:

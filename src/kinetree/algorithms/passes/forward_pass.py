@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.moving_columns import MovingColumns, moving_columns
-from kinetree.algorithms.one_state import NO_FORCES, ExternalForces
+from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces
+from kinetree.algorithms.passes.common_frame import CommonFrame
+from kinetree.algorithms.passes.moving_columns import MovingColumns, moving_columns
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
 
 
-class Outward:
+class ForwardPass:
     """Velocities V and accelerations A of all bodies, and the steps that lead to each; `root` accelerates the world."""
 
     def __init__(self, model: Model, frame: CommonFrame, v: Array, a: Array, root: Motion) -> None:
@@ -31,7 +31,7 @@ class Outward:
         return way[: way.index(step)]
 
 
-class Sweep(Outward):
+class SubtreeSums(ForwardPass):
     """The same with sums over the subtree of every body: inertia I, Coriolis inertia B and force f = Σ I a + v ×* I v,
     less external forces."""
 

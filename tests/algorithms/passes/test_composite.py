@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import assume, given
 
-from kinetree.algorithms.composite import Composite
 from kinetree.algorithms.kinematics import world_transforms
+from kinetree.algorithms.passes.composite import Composite
 from peers import close
 from states import State, rate_along, states
 
@@ -18,12 +18,12 @@ def test_subtrees_and_the_center_of_mass(s: State):
     for i, _ in model.root_to_tips():
         close(composite.X[i].R, X[i].R, 1e-12)
         close(composite.X[i].p, X[i].p - c, 1e-12)
-        if i in model.moving and (i != composite.home):
+        if i in model.moving and (i != composite.root_body):
             whole = sum(in_world[j] for j in model.subtree(i))
             close((X[i].transpose() * composite.Ic[i]).matrix(), whole, 1e-11)
     close(composite.locked.mass, model.mass, 1e-12)
     assert not np.any(composite.locked.h)
-    R = composite.X[composite.home].R
+    R = composite.X[composite.root_body].R
     at_center = sum((composite.X[i].transpose() * model.inertias[i]).I for i in model.moving)
     close(R.T @ composite.locked.I @ R, at_center, 1e-11)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.solvers import levels, qp
+from kinetree.solvers import hierarchical_qp, qp
 
 
 def random_levels(rng, n, sizes, dependent=False):
@@ -33,7 +33,7 @@ def test_without_bounds_it_is_the_recursive_null_space_solution(n, sizes, depend
     rng = np.random.default_rng(n)
     for _ in range(10):
         pairs = random_levels(rng, n, sizes, dependent)
-        np.testing.assert_allclose(levels.solve(pairs), by_projectors(pairs, n), atol=1e-9)
+        np.testing.assert_allclose(hierarchical_qp.solve(pairs), by_projectors(pairs, n), atol=1e-9)
 
 
 def test_one_level_with_damping_is_a_damped_pseudo_inverse():
@@ -42,8 +42,8 @@ def test_one_level_with_damping_is_a_damped_pseudo_inverse():
         J, e = rng.normal(size=shape), rng.normal(size=shape[0])
         n = shape[1]
         expected = np.linalg.solve(J.T @ J + 0.04 * np.eye(n), J.T @ e)
-        np.testing.assert_allclose(levels.solve([(J, e)], damping=0.2), expected, atol=1e-12)
-        np.testing.assert_allclose(levels.solve([(J, e)]), np.linalg.pinv(J) @ e, atol=1e-11)
+        np.testing.assert_allclose(hierarchical_qp.solve([(J, e)], damping=0.2), expected, atol=1e-12)
+        np.testing.assert_allclose(hierarchical_qp.solve([(J, e)]), np.linalg.pinv(J) @ e, atol=1e-11)
 
 
 def level_by_level(pairs, lower, upper, D):
@@ -66,7 +66,7 @@ def test_within_bounds_every_level_is_the_best_that_earlier_ones_allow(n, sizes,
     for _ in range(10):
         pairs, D = random_levels(rng, n, sizes), rng.normal(size=(rows, n))
         upper = np.concatenate([np.full(n, 0.3), np.full(rows, 0.4)])
-        x = levels.solve(pairs, -upper, upper, D)
+        x = hierarchical_qp.solve(pairs, -upper, upper, D)
         active += (np.abs(x) > 0.3 - 1e-9).sum()
         assert (np.abs(np.concatenate([x, D @ x])) <= upper + 1e-9).all()
         for (J, e), best in zip(pairs, level_by_level(pairs, -upper, upper, D), strict=True):
@@ -82,7 +82,7 @@ def test_later_levels_never_change_the_residuals_of_earlier_ones():
             pairs = random_levels(rng, 18, (6, 3, 6, 18))
             bounds = np.full(18, bound)
             for k in range(1, 4):
-                few, more = (levels.solve(pairs[:count], -bounds, bounds) for count in (k, k + 1))
+                few, more = (hierarchical_qp.solve(pairs[:count], -bounds, bounds) for count in (k, k + 1))
                 for J, e in pairs[:k]:
                     np.testing.assert_allclose(J @ more - e, J @ few - e, atol=1e-10)
                 changed += np.abs(more - few).max() > 1e-3
@@ -91,12 +91,12 @@ def test_later_levels_never_change_the_residuals_of_earlier_ones():
 
 def test_refusals():
     with pytest.raises(kt.ArgumentError, match="J of level 1"):
-        levels.solve([(np.eye(2), [1, 1]), (np.eye(3), [1, 1, 1])])
+        hierarchical_qp.solve([(np.eye(2), [1, 1]), (np.eye(3), [1, 1, 1])])
     with pytest.raises(kt.InfeasibleError) as caught:
-        levels.solve([(np.eye(2), [1, 1])], [0, 1], [1, 0])
+        hierarchical_qp.solve([(np.eye(2), [1, 1])], [0, 1], [1, 0])
     assert caught.value.rows == (1,)
     with pytest.raises(kt.NotFiniteError):
-        levels.solve([(np.eye(2), [1, np.nan])])
+        hierarchical_qp.solve([(np.eye(2), [1, np.nan])])
 
 
 # -- rows that begin at a level ----------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_rows_that_begin_at_a_level_are_kept_as_well_as_its_tasks():
         lower = np.concatenate([np.full(n, -3.0), np.full(2, -1.0), rng.uniform(-1.0, 1.0, rows - 2)])
         upper = np.concatenate([np.full(n, 3.0), np.full(2, 1.0), lower[n + 2 :] + rng.choice([0.0, 0.5], rows - 2)])
         expected = softly_level_by_level(pairs, lower, upper, D, since)
-        x = levels.solve(pairs, lower, upper, D, since=since)
+        x = hierarchical_qp.solve(pairs, lower, upper, D, since=since)
         for level, ((J, e), (residual, excess)) in enumerate(zip(pairs, expected, strict=True)):
             np.testing.assert_allclose(J @ x - e, residual, atol=2e-6)
             soft = [k for k, begin in enumerate(since) if begin == level]
@@ -156,4 +156,4 @@ def test_rows_that_begin_at_a_level_are_kept_as_well_as_its_tasks():
 
 def test_a_wrong_level_is_refused():
     with pytest.raises(kt.ArgumentError, match="since"):
-        levels.solve([(np.eye(2), [0, 0])], D=[[1, 0]], since=[1])
+        hierarchical_qp.solve([(np.eye(2), [0, 0])], D=[[1, 0]], since=[1])

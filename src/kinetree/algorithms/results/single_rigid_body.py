@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms.one_body import OneBodyMotion
+from kinetree.algorithms.results.one_body_motion import OneBodyMotion
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.joints import BaseVelocity
 from kinetree.model.tree import Model

@@ -30,42 +30,42 @@ class Composite:
     up: dict[int, Transform]
     Ic: dict[int, Inertia]
     X: dict[int, Transform]
-    home: int
+    root_body: int
     """The body that the whole tree hangs on; 0, the world, if there are several or none."""
 
     @staticmethod
     def of(model: Model, q: Array) -> Composite:
-        home = 1 if len(model.children(0)) == 1 else 0
+        root_body = 1 if len(model.children(0)) == 1 else 0
         up = {i: model.joints[i].transform(q) * model.placements[i] for i, _ in model.root_to_tips()}
         moving = set(model.moving)
         Ic = {i: model.inertias[i] if i in moving else Inertia.zero() for i in range(model.n_bodies + 1)}
-        _sum_up(model, up, Ic, home)
-        R = up[home].R if home else np.eye(3)
-        X = {home: Transform.unchecked(R, -(R.T @ (Ic[home].h / Ic[home].mass)))}
+        _sum_up(model, up, Ic, root_body)
+        R = up[root_body].R if root_body else np.eye(3)
+        X = {root_body: Transform.unchecked(R, -(R.T @ (Ic[root_body].h / Ic[root_body].mass)))}
         for i, p in model.root_to_tips():
-            if i != home:
+            if i != root_body:
                 X[i] = up[i] * X[p]
-        return Composite(model, up, Ic, X, home)
+        return Composite(model, up, Ic, X, root_body)
 
     @property
     def center(self) -> Array:
         """Where the centre of mass is in the first body, in its axes, (3,) [m]."""
-        return self.Ic[self.home].h / self.Ic[self.home].mass
+        return self.Ic[self.root_body].h / self.Ic[self.root_body].mass
 
     @property
     def locked(self) -> Inertia:
         """Of the whole robot with its joints locked, about the centre of mass in the axes of the first body."""
-        moved = self.Ic[self.home].placed(np.eye(3), -self.center)
+        moved = self.Ic[self.root_body].placed(np.eye(3), -self.center)
         return Inertia(moved.mass, np.zeros(3), moved.I)  # h vanishes
 
     def at_center(self, total: Force) -> Force:
         """A force or momentum given in the first body's coordinates, in those of G."""
-        return total.moved(self.center).rotated(self.X[self.home].R.T)
+        return total.moved(self.center).rotated(self.X[self.root_body].R.T)
 
     def summed(self, values: Mapping[int, Summed], nothing: Summed) -> dict[int, Summed]:
         """Sums over subtrees, in body coordinates; values of bodies that are not listed are nothing."""
         sums = {i: values.get(i, nothing) for i in range(self.model.n_bodies + 1)}
-        _sum_up(self.model, self.up, sums, self.home)
+        _sum_up(self.model, self.up, sums, self.root_body)
         return sums
 
     def rates_seen(self, vJ: Mapping[int, Motion]) -> dict[int, Inertia]:
@@ -77,14 +77,14 @@ class Composite:
         """
         seen = dict.fromkeys(range(self.model.n_bodies + 1), Inertia.zero())
         for i, p in self.model.tips_to_root():
-            if i != self.home and i in self.model.moving:
+            if i != self.root_body and i in self.model.moving:
                 seen[p] += self.up[i].transpose() * (seen[i] + self.Ic[i].rate(vJ[i]))
         return seen
 
     def momenta(self, body: int, motions: tuple[Motion, ...]) -> list[Force]:
         """In G, the momenta of the subtree of a body as it moves, as one body, along columns of its joint that are
         given in body coordinates."""
-        if body != self.home:
+        if body != self.root_body:
             return [self.X[body].transpose() * (self.Ic[body] * s) for s in motions]
         joint, locked, back = self.model.joints[body], self.locked, self.X[body].R.T
         if isinstance(joint, Free) and joint.frame == "mixed":
@@ -94,16 +94,16 @@ class Composite:
     @property
     def locked_in_world_axes(self) -> Inertia:
         """Of the whole robot with its joints locked, in G: [[m 1, 0], [0, L]]."""
-        return self.locked.placed(self.X[self.home].R.T, np.zeros(3))
+        return self.locked.placed(self.X[self.root_body].R.T, np.zeros(3))
 
     def mixed_columns(self, joint: Free) -> tuple[Motion, ...]:
         """The columns of the first body's joint in G, where they have the axes of the world."""
-        axes = self.model.placements[self.home].R.T
-        return tuple(unit.rotated(axes).moved(-self.X[self.home].p) for unit in joint.units)
+        axes = self.model.placements[self.root_body].R.T
+        return tuple(unit.rotated(axes).moved(-self.X[self.root_body].p) for unit in joint.units)
 
 
-def _sum_up(model: Model, up: Mapping[int, Transform], sums: dict[int, Summed], home: int) -> None:
+def _sum_up(model: Model, up: Mapping[int, Transform], sums: dict[int, Summed], root_body: int) -> None:
     """Adds to every body what its children have, down to the first body."""
     for i, p in model.tips_to_root():
-        if i != home:
+        if i != root_body:
             sums[p] = sums[p] + up[i].transpose() * sums[i]

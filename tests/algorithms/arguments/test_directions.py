@@ -3,7 +3,7 @@
 import pytest
 
 import kinetree as kt
-from kinetree.algorithms.directions import DIRECTIONS, directions, task_directions, task_rows
+from kinetree.algorithms.arguments.directions import DIRECTIONS, directions, task_directions, task_rows
 
 
 def test_names_of_directions():

@@ -13,8 +13,8 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from kinetree.algorithms.directions import task_directions
-from kinetree.algorithms.references import ACCELERATION_KINDS, POINTS, REFERENCES, Reference
+from kinetree.algorithms.arguments.directions import task_directions
+from kinetree.algorithms.arguments.references import ACCELERATION_KINDS, POINTS, REFERENCES, Reference
 from kinetree.base.arguments import as_real
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.model.tree import FramePlacement, Model
@@ -126,7 +126,7 @@ def _forces(model: Model, q: Array, f_ext: Any) -> ExternalForces:
             raise ArgumentError(f"f_ext[{body}] is forces of shape {force.force.shape[:-1]}; expected one")
     if not by_name:
         return f_ext
-    from kinetree.algorithms.wrenches import external_forces  # noqa: PLC0415 - it is written with what is checked here
+    from kinetree.algorithms.arguments.wrenches import external_forces  # noqa: PLC0415 - it is written with what is checked here
 
     summed = external_forces(model, q, _pushes(model, by_name))
     for body, force in f_ext.items():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetree.algorithms.references import REFERENCES, expressed, localized
+from kinetree.algorithms.arguments.references import REFERENCES, expressed, localized
 from kinetree.spatial import Force, Motion, Transform
 from kinetree.spatial.rotation import matrix_from_quaternion, random_quaternion
 from peers import close

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kinetree.algorithms.arguments.one_state import Push
+from kinetree.algorithms.arguments.references import localized
 from kinetree.algorithms.kinematics import world_transforms
-from kinetree.algorithms.one_state import Push
-from kinetree.algorithms.references import localized
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.spatial import Force

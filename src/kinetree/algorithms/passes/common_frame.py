@@ -31,12 +31,12 @@ class CommonFrame:
 
     @staticmethod
     def of(model: Model, q: Array) -> CommonFrame:
-        home = 1 if model.n_bodies and len(model.children(0)) == 1 else 0
+        root_body = 1 if model.n_bodies and len(model.children(0)) == 1 else 0
         X = {0: Transform.identity()}
         R, origin = np.eye(3), np.zeros(3)
         for i, p in model.root_to_tips():
             up = model.joints[i].transform(q) * model.placements[i]
-            if i == home:
+            if i == root_body:
                 X[i], R, origin = Transform.identity(), up.R, up.p
             else:
                 X[i] = up * X[p]

@@ -1,0 +1,1 @@
+"""What calls of algorithms are read by: arrays of one state, references, directions of tasks, wrenches."""

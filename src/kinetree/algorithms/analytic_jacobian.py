@@ -22,7 +22,7 @@ from kinetree.spatial.parameterization import POSITIONS, ROTATIONS, SINGULAR
 
 
 def size(position: str, rotation: str) -> int:
-    """How many parameters a pose has."""
+    """The number of parameters of a pose."""
     return POSITIONS[position].size + ROTATIONS[rotation].size
 
 

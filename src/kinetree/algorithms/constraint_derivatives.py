@@ -27,15 +27,13 @@ from kinetree.algorithms.constraints import Response
 from kinetree.algorithms.derivatives import inverse_dynamics_derivatives, mass_matrix_of
 from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.kinematic_derivatives import FrameDerivatives, View
-from kinetree.algorithms.passes.body_velocities import BodyVelocities
-from kinetree.algorithms.passes.common_frame import CommonFrame
+from kinetree.algorithms.passes.common_frame import columns
 from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics, upright_kinematics
 from kinetree.algorithms.passes.forward_pass import ForwardPass
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
-from kinetree.model.tree import Model
+from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, mirrored, zeros
-from kinetree.spatial import Motion
 from kinetree.spatial.exponential import log_rates
 
 
@@ -62,25 +60,20 @@ def forward_dynamics_derivatives(
 def _equation_derivatives(rows: ConstraintKinematics, v: Array, a: Array) -> tuple[Array, Array]:
     """∂/∂q and ∂/∂v of J a + γ with γ = J̇ v + 2 ζ ω J v + ω² r, (k, nv) each."""
     model, q, k = rows.model, rows.q, rows.constraints.size
-    body = BodyVelocities.of(model, q)
-    common = CommonFrame.of(body.model, q)
-    lifted = Motion(-common.gravity, np.zeros(3))  # shared with inverse dynamics; in axes that stay it does not show
-    moving = ForwardPass(body.model, common, body.velocities(v), body.accelerations(v, a), lifted)
+    moving = ForwardPass(model, q, v, a, gravity=True)  # shared with RNEA; in axes that stay it does not show
     rate_by_q, rate_by_v, by_q, by_v = (zeros((k, model.nv), q, v, a) for _ in range(4))
     for at, constraint in rows.each():
         for frame, sign in rows.ends(constraint) if constraint not in rows.special else ():
-            view = View.in_common_axes(common, frame)
-            derivatives = FrameDerivatives.of(moving, frame, view, "linear-first", q, v, a, kind="classical")
+            derivatives = _frame_derivatives(moving, frame, q, v, a)
             rate_by_q[at] += sign * derivatives.v_by_q[: constraint.size]
             rate_by_v[at] += sign * derivatives.v_by_v[: constraint.size]
             by_q[at] += sign * derivatives.a_by_q[: constraint.size]
             by_v[at] += sign * derivatives.a_by_v[: constraint.size]
-    by_q, by_v, _ = body.chained(v, a, by_q, by_v, rate_by_v)
-    rate_by_q, rate_by_v, _ = body.chained(v, a, rate_by_q, rate_by_v, zeros((k, model.nv), q))
+    by_q, by_v, _ = moving.body.chained(by_q, by_v, rate_by_v)
+    rate_by_q, rate_by_v, _ = moving.body.chained(rate_by_q, rate_by_v)
     for at, constraint in rows.each():
         if constraint in rows.special:
-            parts = _special_derivatives(rows, constraint, body, moving, v, a)
-            by_q[at], by_v[at], rate_by_q[at], rate_by_v[at] = parts
+            by_q[at], by_v[at], rate_by_q[at], rate_by_v[at] = _special_derivatives(rows, constraint, moving, v, a)
     omega, zeta = rows.constraints.frequency, rows.constraints.damping_ratio
     if omega:
         by_q = by_q + (2.0 * zeta * omega) * rate_by_q + omega**2 * _error_derivatives(rows)
@@ -89,15 +82,13 @@ def _equation_derivatives(rows: ConstraintKinematics, v: Array, a: Array) -> tup
 
 
 def _special_derivatives(
-    rows: ConstraintKinematics, constraint: Constraint, body: BodyVelocities, moving: ForwardPass, v: Array, a: Array
+    rows: ConstraintKinematics, constraint: Constraint, moving: ForwardPass, v: Array, a: Array
 ) -> tuple[Array, Array, Array, Array]:
     """∂/∂q and ∂/∂v of B (a, α) + Ḃ (v, ω), and of B (v, ω), for a contact with equations of its own, (k, nv) each."""
-    special, ((frame, _),), q = rows.special[constraint], rows.ends(constraint), rows.q
-    common = CommonFrame.of(body.model, q)
-    view = View.in_common_axes(common, frame)
-    derivatives = FrameDerivatives.of(moving, frame, view, "linear-first", q, v, a, kind="classical")
-    v_q, v_v, _ = body.chained(v, a, derivatives.v_by_q, derivatives.v_by_v, zeros((6, rows.model.nv), q))
-    a_q, a_v, _ = body.chained(v, a, derivatives.a_by_q, derivatives.a_by_v, derivatives.v_by_v)
+    special, ((frame, _),) = rows.special[constraint], rows.ends(constraint)
+    derivatives = _frame_derivatives(moving, frame, rows.q, v, a)
+    v_q, v_v, _ = moving.body.chained(derivatives.v_by_q, derivatives.v_by_v)
+    a_q, a_v, _ = moving.body.chained(derivatives.a_by_q, derivatives.a_by_v, derivatives.v_by_v)
     turns = _relative_turns(rows, constraint)
     omega, alpha = moving.V[frame.body].angular, moving.A[frame.body].angular
     drift_q, drift_v = special.drift_derivatives(turns, omega, v_q[3:], v_v[3:])
@@ -109,6 +100,12 @@ def _special_derivatives(
         rate_by_q + special.turned(turns, omega),
         rate_by_v,
     )
+
+
+def _frame_derivatives(moving: ForwardPass, frame: FramePlacement, *like: Array) -> FrameDerivatives:
+    """The derivatives of a frame's motion at its origin, in the axes of the common frame."""
+    view = View.in_common_axes(moving.common, frame)
+    return FrameDerivatives.of(moving, frame, view, "linear-first", *like, kind="classical")
 
 
 def _moving_moments(rows: ConstraintKinematics, f: Array) -> Array | float:
@@ -143,7 +140,6 @@ def _relative_turns(rows: ConstraintKinematics, constraint: Constraint) -> Array
     (a, _), *others = rows.ends(constraint)
     R_a = (a.X * rows.common.X[a.body]).R.T
     for frame, R in [(a, np.eye(3)), *((b, -R_a @ (b.X * rows.common.X[b.body]).R) for b, _ in others)]:
-        for i in rows.model.support(frame.body):
-            for k, s in enumerate(rows.common.S[i], start=rows.model.joints[i].iv):
-                turns[:, k] += R @ s.angular
+        for k, s in columns(rows.model, rows.common.S, frame.body):
+            turns[:, k] += R @ s.angular
     return turns

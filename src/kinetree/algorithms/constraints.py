@@ -54,7 +54,7 @@ from kinetree.ops import Array, Scalar, divide, mirrored, zeros
 
 Inverse = type[AnyRank] | type[FullRank]
 WEIGHTS = {1: (1.0, 2.0, 3.0, 4.0), 2: (1.0, 3.0, 6.0, 10.0)}
-"""Of the m terms of the proximal solve, with one factor 1 - G and with two."""
+"""Weights of the m terms of the proximal solve, with one factor 1 - G and with two."""
 FLOOR = 1e-9
 """The least weight of a constraint, relative to the mean inverse inertia of the joints: some cannot move at all. It
 decides no rank: it keeps the damping of such rows above zero."""
@@ -160,7 +160,7 @@ def some_jacobians(model: Model, constraints: ConstraintSet) -> tuple[list[Array
 
 @of_one_state
 def inertia(model: Model, constraints: ConstraintSet, q: Array) -> Array:
-    """What is divided by, (nv, nv): the mass matrix, with Jᵀ ρ J where it is singular everywhere."""
+    """The matrix that is divided by, (nv, nv): the mass matrix, with Jᵀ ρ J where it is singular everywhere."""
     M, rho = mass_matrix(model, q), held_inertia(model)
     if rho:
         J = ConstraintKinematics(model, constraints, q).J
@@ -193,7 +193,7 @@ def held_inertia(model: Model) -> float:
 
 
 class DelassusOperator:
-    """How a robot with mass matrix M answers to forces in directions, the rows of J: A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y."""
+    """The Delassus operator A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y: accelerations along the rows of J due to forces along them."""
 
     redundant = False
     """Whether directions repeat each other wherever the robot is."""
@@ -234,7 +234,7 @@ class DelassusOperator:
 
 
 class Response(DelassusOperator):
-    """How the robot answers to forces in the constraints.
+    """The Delassus operator of constraints.
 
     If joints move no mass, M has no inverse, but constraints may determine what it does not. With any ρ > 0
 
@@ -252,7 +252,7 @@ class Response(DelassusOperator):
         self.redundant = lacks_rank(rows.model, rows.constraints)
 
     def answer(self, u: Array, gamma: Array) -> tuple[Array, Array]:
-        """As for any directions, with ρ."""
+        """a and f with M a = u + Jᵀ f and J a + γ = 0, by M + Jᵀ ρ J."""
         return super().answer(u - self.rho * (self.J.T @ gamma) if self.rho else u, gamma)
 
 

@@ -20,7 +20,6 @@ from kinetree.algorithms.arguments.one_state import Push, of_one_state
 from kinetree.algorithms.arguments.wrenches import external_forces
 from kinetree.algorithms.joint_forces import passive_force_derivatives, passive_forces
 from kinetree.algorithms.passes.body_velocities import BodyVelocities
-from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.algorithms.passes.forward_pass import SubtreeSums
 from kinetree.algorithms.passes.regularity import require_regular
 from kinetree.algorithms.rnea import bias_forces
@@ -53,8 +52,8 @@ def _torque_derivatives(sums: SubtreeSums, *like: Array) -> tuple[Array, Array]:
     return dq, dv
 
 
-def _held_in_world(sums: SubtreeSums, frame: CommonFrame, push: Push, q: Array) -> Array:
-    """What ∂τ/∂q lacks for a wrench that does not turn with its body: -S_iᵀ (δ_j w - S_j ×* w), (nv, nv).
+def _held_in_world(sums: SubtreeSums, push: Push, q: Array) -> Array:
+    """The part that ∂τ/∂q lacks for a wrench that does not turn with its body: -S_iᵀ (δ_j w - S_j ×* w), (nv, nv).
 
     Moved along S_j, a wrench fixed in the body changes by S_j ×* w, which the recursion has; one fixed in the world by
     δ_j w = 0; one with fixed components at the frame's origin p by the moment (v_j + ω_j × p) × f.
@@ -63,8 +62,9 @@ def _held_in_world(sums: SubtreeSums, frame: CommonFrame, push: Push, q: Array) 
     derivatives = zeros((sums.model.nv, sums.model.nv), q)
     if reference == "local" or not placement.body:
         return derivatives
-    w = frame.X[placement.body].transpose() * external_forces(sums.model, q, [push])[placement.body]
-    p = (placement.X * frame.X[placement.body]).p
+    X = sums.common.X[placement.body]
+    w = X.transpose() * external_forces(sums.model, q, [push])[placement.body]
+    p = (placement.X * X).p
     way = sums.way(placement.body)
     for step in way:
         missing = []
@@ -114,14 +114,12 @@ def inverse_dynamics_derivatives(
 ) -> tuple[Array, Array]:
     """∂τ/∂q and ∂τ/∂v of inverse dynamics, (nv, nv) each; ∂τ/∂a is the mass matrix. Wrenches stay what they are in
     their reference."""
-    body = BodyVelocities.of(model, q)
-    frame, f_ext = CommonFrame.of(body.model, q), external_forces(model, q, pushes)
-    sums = SubtreeSums(body.model, frame, body.velocities(v), body.accelerations(v, a), _lifted(frame), f_ext)
+    sums = SubtreeSums(model, q, v, a, gravity=True, f_ext=external_forces(model, q, pushes))
     dq, dv = _torque_derivatives(sums, q, v, a)
     for push in pushes:
-        dq = dq + _held_in_world(sums, frame, push, q)
-    if body.turns:
-        dq, dv = body.back(v, a, _torques(sums, q, v, a), _mass_matrix(sums, q), dq, dv)
+        dq = dq + _held_in_world(sums, push, q)
+    if sums.body.turns:
+        dq, dv = sums.body.back(_torques(sums, q, v, a), _mass_matrix(sums, q), dq, dv)
     by_q, by_v = passive_force_derivatives(model, q, v)
     return dq + by_q, dv + by_v
 
@@ -129,28 +127,19 @@ def inverse_dynamics_derivatives(
 @of_one_state
 def gravity_forces_derivative(model: Model, q: Array) -> Array:
     """∂G/∂q of gravity forces, (nv, nv): that of inverse dynamics at rest, without springs."""
-    body, still = BodyVelocities.of(model, q), np.zeros(model.nv)
-    frame = CommonFrame.of(body.model, q)
-    sums = SubtreeSums(body.model, frame, still, still, _lifted(frame))
+    sums = SubtreeSums(model, q, gravity=True)
     dq, dv = _torque_derivatives(sums, q)
-    if body.turns:
-        dq, _ = body.back(still, still, _torques(sums, q), _mass_matrix(sums, q), dq, dv)
+    if sums.body.turns:
+        dq, _ = sums.body.back(_torques(sums, q), _mass_matrix(sums, q), dq, dv)
     return dq
-
-
-def _lifted(frame: CommonFrame) -> Motion:
-    """The acceleration of a world that takes gravity's place."""
-    return Motion(-frame.gravity, np.zeros(3))
 
 
 @of_one_state
 def mass_matrix_of(model: Model, q: Array) -> Array:
     """M from the inertias in the common frame, which the derivatives need as well, (nv, nv)."""
-    body, still = BodyVelocities.of(model, q), np.zeros(model.nv)
-    if body.turns:
+    if BodyVelocities.of(model, q).turns:
         return crba.mass_matrix(model, q)
-    frame = CommonFrame.of(model, q)
-    return _mass_matrix(SubtreeSums(model, frame, still, still, _lifted(frame)), q) + np.diag(model.armature)
+    return _mass_matrix(SubtreeSums(model, q, gravity=True), q) + np.diag(model.armature)
 
 
 @of_one_state

@@ -1,4 +1,4 @@
-"""What the joints themselves add to the dynamics of the bodies they move.
+"""The forces of joints themselves: rotors, friction and springs.
 
 For a joint with position x, speed ẋ and acceleration ẍ:
 

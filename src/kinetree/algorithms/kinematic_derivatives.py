@@ -1,4 +1,4 @@
-"""How the velocity and the acceleration of a frame change with q, v and a, on the tangent space of q.
+"""Derivatives of a frame's velocity and acceleration by q, v and a, on the tangent space of q.
 
 Seen from the frame F itself, with Ψ̇, Ψ̈ and Ṡ of `moving_columns`, for every joint j on the way to it:
 
@@ -18,7 +18,6 @@ import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.arguments.references import AccelerationKind, Reference
-from kinetree.algorithms.passes.body_velocities import BodyVelocities
 from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.algorithms.passes.forward_pass import ForwardPass
 from kinetree.model.tree import FramePlacement, Model
@@ -31,11 +30,10 @@ def frame_velocity_derivatives(
     model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference
 ) -> tuple[Array, Array]:
     """∂V/∂q and ∂V/∂v of a frame's velocity, (6, nv) each; the second is the Jacobian."""
-    body, still = BodyVelocities.of(model, q), np.zeros(model.nv)
-    common = CommonFrame.of(body.model, q)
-    moving = ForwardPass(body.model, common, body.velocities(v), still, Motion.zero())
-    derivatives = FrameDerivatives.of(moving, frame, View.of(common, frame, reference), model.spatial_order, q, v)
-    by_q, by_v, _ = body.chained(v, still, derivatives.v_by_q, derivatives.v_by_v, zeros((6, model.nv), q, v))
+    moving = ForwardPass(model, q, v)
+    view = View.of(moving.common, frame, reference)
+    derivatives = FrameDerivatives.of(moving, frame, view, model.spatial_order, q, v)
+    by_q, by_v, _ = moving.body.chained(derivatives.v_by_q, derivatives.v_by_v)
     return by_q, by_v
 
 
@@ -44,18 +42,16 @@ def frame_acceleration_derivatives(
     model: Model, frame: FramePlacement, q: Array, v: Array, a: Array, reference: Reference, kind: AccelerationKind
 ) -> tuple[Array, Array, Array]:
     """∂A/∂q, ∂A/∂v and ∂A/∂a of a frame's acceleration, (6, nv) each; the third is the Jacobian."""
-    body = BodyVelocities.of(model, q)
-    common = CommonFrame.of(body.model, q)
-    moving = ForwardPass(body.model, common, body.velocities(v), body.accelerations(v, a), Motion.zero())
-    view = View.of(common, frame, reference)
+    moving = ForwardPass(model, q, v, a)
+    view = View.of(moving.common, frame, reference)
     derivatives = FrameDerivatives.of(moving, frame, view, model.spatial_order, q, v, a, kind=kind)
-    return body.chained(v, a, derivatives.a_by_q, derivatives.a_by_v, derivatives.v_by_v)
+    return moving.body.chained(derivatives.a_by_q, derivatives.a_by_v, derivatives.v_by_v)
 
 
 @dataclass(frozen=True)
 class View:
-    """Where motions of a frame are looked at from: at its origin, p in common coordinates, or at that of the world; in
-    axes to which R leads from the common ones."""
+    """The reference that motions of a frame are seen from: at its origin, p in common coordinates, or at that of the
+    world; in axes to which R leads from the common ones."""
 
     reference: Reference
     R: Array

@@ -1,4 +1,4 @@
-"""Where every body is and how it moves.
+"""Poses, velocities and accelerations of bodies and frames.
 
 Positions:       ^i X_0 = ^i X_λ(i) ^λ(i) X_0
 Velocities:      v_i = ^i X_λ(i) v_λ(i) + S_i q̇_i

@@ -63,16 +63,10 @@ def _task_inverse(
 
 @of_one_state
 def inertia(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference = "world-aligned",
-    task: Task = "pose",
-    by: Inverse = AnyRank,
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task = "pose", by: Inverse = AnyRank
 ) -> Array:
     """Λ, (k, k)."""
-    inverses = _task_inverse(model, frame, q, reference, task, by)
-    return inverses.inertia()
+    return _task_inverse(model, frame, q, reference, task, by).inertia()
 
 
 @of_one_state
@@ -81,7 +75,7 @@ def bias(
     frame: FramePlacement,
     q: Array,
     v: Array,
-    reference: Reference = "world-aligned",
+    reference: Reference,
     task: Task = "pose",
     by: Inverse = AnyRank,
 ) -> Array:
@@ -95,30 +89,18 @@ def bias(
 
 @of_one_state
 def gravity(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference = "world-aligned",
-    task: Task = "pose",
-    by: Inverse = AnyRank,
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task = "pose", by: Inverse = AnyRank
 ) -> Array:
     """p, (k,)."""
-    inverses = _task_inverse(model, frame, q, reference, task, by)
-    return inverses.force_of(gravity_forces(model, q))
+    return _task_inverse(model, frame, q, reference, task, by).force_of(gravity_forces(model, q))
 
 
 @of_one_state
 def consistent_inverse(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference = "world-aligned",
-    task: Task = "pose",
-    by: Inverse = AnyRank,
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task = "pose", by: Inverse = AnyRank
 ) -> Array:
     """J̄ = M⁻¹ Jᵀ Λ, (nv, k)."""
-    inverses = _task_inverse(model, frame, q, reference, task, by)
-    return inverses.consistent_inverse()
+    return _task_inverse(model, frame, q, reference, task, by).consistent_inverse()
 
 
 @of_one_state
@@ -126,7 +108,7 @@ def null_space(
     model: Model,
     frame: FramePlacement,
     q: Array,
-    reference: Reference = "world-aligned",
+    reference: Reference,
     task: Task = "pose",
     metric: str = "kinetic",
     by: Inverse = AnyRank,
@@ -142,16 +124,10 @@ def null_space(
 
 @of_one_state
 def pseudo_inverse(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference = "world-aligned",
-    task: Task = "pose",
-    by: Inverse = AnyRank,
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task = "pose", by: Inverse = AnyRank
 ) -> Array:
     """J⁺, (nv, k)."""
-    inverses = by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task))
-    return inverses.consistent_inverse()
+    return by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task)).consistent_inverse()
 
 
 @lru_cache(maxsize=256)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
-from kinetree.algorithms.kinematics import accelerations, velocities
+from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
 from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.model.joints import Joint
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, sqrt, zeros
-from kinetree.spatial import Force, Inertia, Motion, Transform
+from kinetree.spatial import Force, Inertia, Motion
 
 NAMES = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 UNITS = tuple(Inertia.from_parameters(unit) for unit in np.eye(10))
@@ -49,7 +49,7 @@ def parameters(model: Model) -> Array:
 
 
 def size(model: Model) -> int:
-    """How many parameters there are."""
+    """The number of parameters."""
     return 10 * model.n_bodies + len(extra_parameters(model))
 
 
@@ -70,14 +70,9 @@ def frame_body_regressor(model: Model, frame: FramePlacement, q: Array, v: Array
 def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
     """Y with τ = Y φ, (nv, size)."""
     frame = CommonFrame.of(model, q)
-    V, A = {0: Motion.zero()}, {0: Motion(-model.gravity, np.zeros(3))}
+    V, A = velocities(model, q, v), accelerations(model, q, v, a, Motion(-model.gravity, np.zeros(3)))
     Y = zeros((model.nv, size(model)), q, v, a)
-    for i, p in model.root_to_tips():
-        joint = model.joints[i]
-        X = joint.transform(q) * model.placements[i]
-        vJ = joint.velocity(q, v)
-        V[i] = X * V[p] + vJ
-        A[i] = X * A[p] + joint.acceleration(q, v, a) + V[i].cross(vJ)
+    for i, _ in model.root_to_tips():
         forces = [frame.X[i].transpose() * f for f in body_regressor(V[i], A[i])]
         columns = slice(10 * (i - 1), 10 * i)
         for j in model.support(i):
@@ -111,11 +106,8 @@ def kinetic_energy_regressor(model: Model, q: Array, v: Array) -> Array:
 @of_one_state
 def potential_energy_regressor(model: Model, q: Array) -> Array:
     """y with U = yᵀ φ, that of gravity alone, (size,)."""
-    y = zeros(size(model), q)
-    X: dict[int, Transform] = {}
-    for i, p in model.root_to_tips():
-        up = model.joints[i].transform(q) * model.placements[i]
-        X[i] = up * X[p] if p else up
+    y, X = zeros(size(model), q), world_transforms(model, q)
+    for i, _ in model.root_to_tips():
         y[10 * (i - 1)] = -(model.gravity @ X[i].p)
         y[10 * (i - 1) + 1 : 10 * (i - 1) + 4] = -(X[i].R @ model.gravity)
     return y

@@ -66,7 +66,7 @@ def nearest_torques(
     tau: Array,
     f_ext: ExternalForces = NO_FORCES,
 ) -> tuple[Array, Array]:
-    """The same nearest to given torques τ₀, of which those without a motor do not count. Where there is no motor, the
+    """τ and f nearest to given torques τ₀, of which those without a motor do not count. Where there is no motor, the
     residual r is left in τ: it is zero there just if M a + b = τ + Jᵀ f."""
     rows = upright_kinematics(model, constraints, q)
     moved, idle = list(constraints.actuated), idle_entries(model, constraints)
@@ -131,8 +131,8 @@ def _balance(J: Array, idle: list[int], e: Array, constraints: ConstraintSet) ->
 
 
 class BaseSupport:
-    """What constraint forces do where there is no motor: J_U, (k, u), by its orthogonal factors. `size` is the sum of
-    the squares of all rows of the constrained frames."""
+    """The effect of constraint forces where there is no motor: J_U, (k, u), by its orthogonal factors. `size` is the
+    sum of the squares of all rows of the constrained frames."""
 
     def __init__(self, J_U: Array, size: Scalar) -> None:
         self._is_tall = J_U.shape[0] >= J_U.shape[1]

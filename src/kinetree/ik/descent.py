@@ -20,7 +20,7 @@ from kinetree.compiler.codegen.loops import Matrix, Vector
 PHASE, TURN, VALUE, STALLED = 0, 1, 2, 3
 STATE = 4
 BEGIN, MEASURE, NEWTON, GRADIENT = 0.0, 1.0, 2.0, 3.0
-"""What the last evaluated rows are of: nothing yet, differences, steps of Newton's, steps down the gradient."""
+"""Phases, by the rows evaluated last: nothing yet, differences, steps of Newton's, steps down the gradient."""
 # columns of a coordinate
 LOW, HIGH, PLACE, SLIDES, G, HELD, STEP, D = 0, 1, 2, 3, 4, 5, 6, 7
 COORDINATE = 8
@@ -31,7 +31,7 @@ MOST_TURNS = 100.0
 LENGTHS = 8
 """Steps that are tried, each half as long as the one before."""
 DIFFERENCE = 1e-5
-"""Of coordinates [rad or m], from which the Hessian follows."""
+"""Step of finite differences of the gradient [rad or m]."""
 FLAT = 1e-3
 """Part of the greatest curvature below which a direction counts as flat: it is followed if that makes f smaller by more
 than `NOTICED` of it, so that joints that change nothing stay where they are."""
@@ -39,13 +39,13 @@ NOTICED = 1e-11
 STRAIGHT = 1e-5
 """Part of the greatest curvature that is taken for that of directions with less."""
 BENT = 1e-4
-"""The same part beyond which a curvature is no rounding of differences: a negative one is that of a saddle."""
+"""Part of the greatest curvature that is no rounding of differences: a negative one is that of a saddle."""
 NEAR = 1e-3
 """Distance from a limit [rad or m] at which a coordinate may already be held by it."""
 LONGEST = 1.0
 """The most that an angle changes in one step [rad]."""
 AWAY = 0.1
-"""How far a step leaves a saddle."""
+"""The length of a step away from a saddle."""
 WEAK = 1e-6
 """Part of ‖e‖ below which a gradient decides nothing: not on which side a saddle is left, nor that a limit holds."""
 LITTLE = 1e-13
@@ -181,7 +181,7 @@ def newton(nv: int, value: float, q: Vector, C: Matrix, gradients: Matrix, H: Ma
 
 
 def room(k: int, q: Vector, C: Matrix) -> float:
-    """How far a coordinate may go the way of its step."""
+    """The distance that a coordinate may go the way of its step."""
     if C[k, D] > 0.0:
         return C[k, HIGH] - q[int(C[k, PLACE])] if C[k, HIGH] < 1e300 else 1e300
     return q[int(C[k, PLACE])] - C[k, LOW] if C[k, LOW] > -1e300 else 1e300
@@ -244,7 +244,7 @@ def give_up(nq: int, nv: int, state: Vector, q: Vector, C: Matrix, Q: Matrix, M:
 
 
 def go(nq: int, row: int, q: Vector, squares: Vector, N: Matrix, E: Matrix) -> None:
-    """To where a row leads."""
+    """Move q to the configuration of a row."""
     for k in range(nq):
         q[k] = N[row, k]
     for k in range(2):

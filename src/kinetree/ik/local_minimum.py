@@ -62,7 +62,7 @@ def _driver() -> tuple[LoadedCode, Any]:
 
 
 class _Room:
-    """What one thread works in."""
+    """The memory that one thread works in."""
 
     def __init__(self, robot: Robot, nt: int, code: Loaded) -> None:
         nq, nv, rows = robot.nq, robot.nv, max(robot.nv + 1, LENGTHS)
@@ -116,8 +116,8 @@ class LocalMinimum:
         return self.law.specialization().kernel.load("batch")
 
     def run(self, q: Array, target: Array) -> tuple[Array, float, float, int]:
-        """From q, (nq,), for targets, (nt,): where it ends, the greatest errors of position [m] and of rotation [rad]
-        there, and how many steps it took."""
+        """The configuration that descent from q, (nq,), for targets, (nt,), ends at, the greatest errors of position
+        [m] and of rotation [rad] there, and how many steps it took."""
         room = getattr(self._local, "room", None)
         if room is None:
             room = self._local.room = _Room(self.robot, self.step.target_size, self._code)

@@ -7,9 +7,8 @@ With the stacked error e of all frames, its Jacobian J and λ = 0.02 ‖e‖² (
 whichever is smaller to solve: long steps far away are damped, and near the target it becomes Newton's. Lengths are
 measured in those of the robot's links. W is 1 for angles, and 1 + ‖gap‖² for lengths, in which positions are linear:
 however far a target is, rails and floating bases go there in a few steps, and angles, of which no step changes any by
-more than one radian, are left to what remains. Joints
-that are at a limit and would go beyond are held (their columns of J vanish), and what still goes beyond is cut off
-(Bertsekas 1982).
+more than one radian, are left to what remains. Joints that are at a limit and would go beyond are held (their columns
+of J vanish), and what still goes beyond is cut off (Bertsekas 1982).
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from kinetree.ops import Array
 from kinetree.robot import Robot
 
 DAMPING = 0.02
-"""λ of ‖e‖²."""
+"""λ as a part of ‖e‖²."""
 SMALLEST = 1e-12
-"""Of λ, so that singular poses stay solvable."""
+"""The least λ, so that singular poses stay solvable."""
 LONGEST = 1.0
 """The most that an angle changes in one step [rad]."""
 

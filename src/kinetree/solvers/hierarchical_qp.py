@@ -95,7 +95,7 @@ def stage(
     shared: int = 0,
     limit: int = 0,
 ) -> Stage:
-    """As a stage of a chain: inputs are J, e, λ², D, lower, upper and a guess of what is active, outputs x, what is
+    """The stage of a chain: inputs are J, e, λ², D, lower, upper and a guess of what is active, outputs x, what is
     active and info. With `hard`, the first level is met exactly, but for its first `shared` rows, which are met in the
     sense of least squares where they contradict each other; `limit` is how often the active set of a level may
     change."""

@@ -65,7 +65,7 @@ LEVEL, PARTLY = 3, 2
 LITTLE = 1e-14
 """λ² relative to the size of B squared below which variables without a task need proximal steps."""
 UNMET = 1e-9
-"""What may be left of a hard level, relative to 1 + Σ |e|."""
+"""Largest residual of a hard level that counts as met, relative to 1 + Σ |e|."""
 
 
 def met(B: Matrix, e: Vector, y: Vector, rows: int, rank: int) -> bool:

@@ -44,7 +44,7 @@ def reflector(row: Vector, u: Vector, n: int) -> float:
 
 
 def longest(B: Matrix, first: int, rows: int, k: int, n: int) -> int:
-    """Which of the rows from `first` on has the most left from column k on."""
+    """The row from `first` on that is longest from column k on."""
     best = first
     most = -1.0
     for i in range(first, rows):

@@ -116,7 +116,7 @@ most that begin at one level."""
 
 
 def _up(size: int) -> int:
-    """To full lines of the cache."""
+    """The size rounded up to full lines of the cache."""
     return -(-size // 8) * 8
 
 

@@ -4,7 +4,6 @@ import numpy as np
 from hypothesis import given
 
 from kinetree.algorithms.kinematics import accelerations, velocities
-from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.algorithms.passes.forward_pass import SubtreeSums
 from kinetree.algorithms.rnea import newton_euler
 from kinetree.spatial import Motion
@@ -16,8 +15,8 @@ from states import State, states
 def test_velocities_accelerations_and_forces(s: State):
     """Series such as universal and planar joints included; τ_i = S_iᵀ f_i."""
     model = s.robot.model
-    frame = CommonFrame.of(model, s.q)
-    sums = SubtreeSums(model, frame, s.v, s.a, Motion(-frame.gravity, np.zeros(3)))
+    sums = SubtreeSums(model, s.q, s.v, s.a, gravity=True)
+    frame = sums.common
     V, A = velocities(model, s.q, s.v), accelerations(model, s.q, s.v, s.a, Motion(-model.gravity, np.zeros(3)))
     tau = np.zeros(model.nv)
     for i, _ in model.root_to_tips():

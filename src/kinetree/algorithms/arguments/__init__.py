@@ -1,1 +1,1 @@
-"""What calls of algorithms are read by: arrays of one state, references, directions of tasks, wrenches."""
+"""Arguments of algorithms: arrays of one state, references, directions of tasks, wrenches."""

@@ -38,6 +38,6 @@ def task_directions(task: Any) -> tuple[str, ...]:
 
 
 def task_rows(task: Any, order: SpatialOrder) -> list[int]:
-    """Where these directions are in 6-vectors of this order, ascending."""
+    """The entries of 6-vectors of this order that have these directions, ascending."""
     rows = directions("task", task_directions(task))
     return sorted(row if order == "linear-first" else (row + 3) % 6 for row in rows)

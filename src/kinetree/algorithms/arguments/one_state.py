@@ -31,7 +31,7 @@ Push: TypeAlias = tuple[FramePlacement, Reference, Array]
 POSITIONS = frozenset(("q", "q0", "q1"))
 VELOCITIES = frozenset(("v", "a", "tau", "dv", "theta"))
 OTHERS = frozenset(("frame", "f_ext", "pushes", "reference", "kind", "point", "position", "rotation", "task"))
-"""What is read besides arrays."""
+"""Names of parameters that are read besides arrays."""
 CHOICES: dict[str, tuple[str, ...]] = {"reference": REFERENCES, "kind": ACCELERATION_KINDS, "point": POINTS}
 PARAMETERIZATIONS = {"position": parameterization.POSITIONS, "rotation": parameterization.ROTATIONS}
 P = ParamSpec("P")

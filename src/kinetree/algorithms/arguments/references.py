@@ -1,4 +1,4 @@
-"""In which frame, and about which point, a velocity, acceleration or Jacobian of frame F is expressed.
+"""References: the axes and the point in which a velocity, acceleration or Jacobian of frame F is expressed.
 
 world-aligned:  at the origin of F, in world axes
 local:          at the origin of F, in the axes of F
@@ -16,7 +16,7 @@ REFERENCES: tuple[Reference, ...] = ("world-aligned", "local", "world")
 AccelerationKind: TypeAlias = Literal["classical", "spatial"]
 Point: TypeAlias = Literal["origin", "center-of-mass"]
 POINTS: tuple[Point, ...] = ("origin", "center-of-mass")
-"""Of a body: the origin of its frame, on its joint, or its own centre of mass."""
+"""Points of a body: the origin of its frame, on its joint, or its own centre of mass."""
 ACCELERATION_KINDS: tuple[AccelerationKind, ...] = ("classical", "spatial")
 
 

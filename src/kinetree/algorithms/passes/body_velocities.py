@@ -9,14 +9,14 @@ import numpy as np
 
 from kinetree.model.joints import Free
 from kinetree.model.tree import Model
-from kinetree.ops import Array, cross, skew
+from kinetree.ops import Array, cross, skew, zeros
 from kinetree.spatial import SpatialOrder, pack, unpack
 from kinetree.spatial.packing import block_matrix
 
 
 @dataclass(frozen=True)
 class BodyVelocities:
-    """The same motion with v_b = T v and a_b = T a + Ṫ v, where T turns the velocities of free joints that are given in
+    """A motion with v_b = T v and a_b = T a + Ṫ v, where T turns the velocities of free joints that are given in
     their parent's axes, [ẋ, ω], into their own: by E = ^i R_λ. Then τ = Tᵀ τ_b, and
 
         ∂τ/∂v = Tᵀ (∂τ_b/∂v_b T + M_b ∂(Ṫ v)/∂v)
@@ -27,39 +27,37 @@ class BodyVelocities:
 
     model: Model
     turns: tuple[tuple[Free, Array], ...]
+    v: Array
+    a: Array
+    """The velocity and acceleration in the conventions of the model, (nv,) each."""
+    v_b: Array
+    a_b: Array
 
     @staticmethod
-    def of(model: Model, q: Array) -> BodyVelocities:
-        turns = [
-            (joint, joint.transform(q).R)
-            for joint in model.joints
-            if isinstance(joint, Free) and joint.frame == "mixed"
-        ]
-        if not turns:
-            return BodyVelocities(model, ())
-        joints = [replace(joint, frame="body") if isinstance(joint, Free) else joint for joint in model.joints]
-        return BodyVelocities(replace(model, joints=tuple(joints)), tuple(turns))
-
-    def velocities(self, v: Array) -> Array:
-        v_b = v.copy()
-        for joint, E in self.turns:
-            v_b[joint.v_slice] = self._turned(E, v[joint.v_slice])
-        return v_b
-
-    def accelerations(self, v: Array, a: Array) -> Array:
-        a_b = self.velocities(a)
-        for joint, E in self.turns:
+    def of(model: Model, q: Array, v: Array | None = None, a: Array | None = None) -> BodyVelocities:
+        """The motion of v and a; without v the robot is at rest, and without a, a_b = 0."""
+        still = np.zeros(model.nv)
+        free = (joint for joint in model.joints if isinstance(joint, Free) and joint.frame == "mixed")
+        turns = tuple((joint, joint.transform(q).R) for joint in free)
+        if turns:
+            joints = (replace(joint, frame="body") if isinstance(joint, Free) else joint for joint in model.joints)
+            model = replace(model, joints=tuple(joints))
+        v_b = still if v is None else _turned(turns, v)
+        a_b = still if a is None else _turned(turns, a)
+        v, a = still if v is None else v, still if a is None else a
+        for joint, E in turns if a is not still else ():
             x, w = unpack(v[joint.v_slice], joint.order)
             a_b[joint.v_slice] += pack(E @ cross(x, w), np.zeros(3), joint.order)
-        return a_b
+        return BodyVelocities(model, turns, v, a, v_b, a_b)
 
-    def chained(self, v: Array, a: Array, dq: Array, dv: Array, da: Array) -> tuple[Array, Array, Array]:
+    def chained(self, dq: Array, dv: Array, da: Array | None = None) -> tuple[Array, Array, Array]:
         """∂y/∂q, ∂y/∂v and ∂y/∂a from those by body velocities, (…, nv) each."""
+        da = zeros(dq.shape, dq, dv) if da is None else da
         if self.turns:
             dq, dv, da = dq.copy(), dv.copy(), da.copy()
         for joint, E in self.turns:
             at, order = joint.v_slice, joint.order
-            (x, w), (xx, ww) = (unpack(part[at], order) for part in (v, a))
+            (x, w), (xx, ww) = (unpack(part[at], order) for part in (self.v, self.a))
             T = _blocks(E, 0, 0, E, order)
             by_v = _blocks(-E @ skew(w), E @ skew(x), 0, 0, order)
             v_by_q = _blocks(0, E @ skew(x), 0, E @ skew(w), order)
@@ -69,9 +67,9 @@ class BodyVelocities:
             da[:, at] = da[:, at] @ T
         return dq, dv, da
 
-    def back(self, v: Array, a: Array, tau: Array, M: Array, dq: Array, dv: Array) -> tuple[Array, Array]:
+    def back(self, tau: Array, M: Array, dq: Array, dv: Array) -> tuple[Array, Array]:
         """∂τ/∂q and ∂τ/∂v from those by body velocities; forces are turned as well."""
-        dq, dv, _ = self.chained(v, a, dq, dv, M)
+        dq, dv, _ = self.chained(dq, dv, M)
         for joint, E in self.turns:
             at, order = joint.v_slice, joint.order
             f, n = unpack(tau[at], order)
@@ -81,9 +79,14 @@ class BodyVelocities:
             dq[at, at] += _blocks(0, -skew(E.T @ f), 0, -skew(E.T @ n), order)
         return dq, dv
 
-    @staticmethod
-    def _turned(E: Array, six: Array) -> Array:
-        return np.concatenate([E @ six[:3], E @ six[3:]])
+
+def _turned(turns: tuple[tuple[Free, Array], ...], v: Array) -> Array:
+    """T v, (nv,)."""
+    v = v.copy()
+    for joint, E in turns:
+        six = v[joint.v_slice]
+        v[joint.v_slice] = np.concatenate([E @ six[:3], E @ six[3:]])
+    return v
 
 
 def _blocks(ll: Any, la: Any, al: Any, aa: Any, order: SpatialOrder) -> Array:

@@ -6,7 +6,7 @@ first angle of an arm enters, and the origin is never far away. Otherwise it is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,3 +50,8 @@ class CommonFrame:
         """Motions that are given in the body's coordinates."""
         back = self.X[body].inverse()
         return tuple(back * motion for motion in motions)
+
+
+def columns(model: Model, motions: Mapping[int, Sequence[Motion]], body: int) -> list[tuple[int, Motion]]:
+    """The columns of a body's Jacobian that are not zero, with their places in v, of motions by joint."""
+    return [(model.joints[j].iv + k, motion) for j in model.support(body) for k, motion in enumerate(motions[j])]

@@ -49,12 +49,12 @@ class Composite:
 
     @property
     def center(self) -> Array:
-        """Where the centre of mass is in the first body, in its axes, (3,) [m]."""
+        """The centre of mass in the first body, in its axes, (3,) [m]."""
         return self.Ic[self.root_body].h / self.Ic[self.root_body].mass
 
     @property
     def locked(self) -> Inertia:
-        """Of the whole robot with its joints locked, about the centre of mass in the axes of the first body."""
+        """The inertia of the robot with its joints locked, about the centre of mass in the axes of the first body."""
         moved = self.Ic[self.root_body].placed(np.eye(3), -self.center)
         return Inertia(moved.mass, np.zeros(3), moved.I)  # h vanishes
 
@@ -82,8 +82,8 @@ class Composite:
         return seen
 
     def momenta(self, body: int, motions: tuple[Motion, ...]) -> list[Force]:
-        """In G, the momenta of the subtree of a body as it moves, as one body, along columns of its joint that are
-        given in body coordinates."""
+        """The momenta in G of the subtree of a body that moves, as one body, along columns of its joint, given in body
+        coordinates."""
         if body != self.root_body:
             return [self.X[body].transpose() * (self.Ic[body] * s) for s in motions]
         joint, locked, back = self.model.joints[body], self.locked, self.X[body].R.T
@@ -93,7 +93,7 @@ class Composite:
 
     @property
     def locked_in_world_axes(self) -> Inertia:
-        """Of the whole robot with its joints locked, in G: [[m 1, 0], [0, L]]."""
+        """The inertia of the robot with its joints locked, in G: [[m 1, 0], [0, L]]."""
         return self.locked.placed(self.X[self.root_body].R.T, np.zeros(3))
 
     def mixed_columns(self, joint: Free) -> tuple[Motion, ...]:

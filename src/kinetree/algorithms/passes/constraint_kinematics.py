@@ -14,7 +14,7 @@ import numpy as np
 
 from kinetree.algorithms.arguments.one_state import Push, of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
-from kinetree.algorithms.passes.common_frame import CommonFrame
+from kinetree.algorithms.passes.common_frame import CommonFrame, columns
 from kinetree.algorithms.passes.contact_rows import ContactRows, RollingRows, contact_rows
 from kinetree.base.lazy import lazy
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
@@ -66,15 +66,14 @@ class ConstraintKinematics:
         for _, constraint in self.each():
             for frame, _ in self.ends(constraint):
                 X = frame.X * self.common.X[frame.body]
-                for i in self.model.support(frame.body):
-                    for k, s in enumerate(self.common.S[i], start=self.model.joints[i].iv):
-                        motion = s.moved(X.p).vector()
-                        squares[k] = squares[k] + motion @ motion
+                for k, s in columns(self.model, self.common.S, frame.body):
+                    motion = s.moved(X.p).vector()
+                    squares[k] = squares[k] + motion @ motion
         return squares
 
     @lazy
     def size(self) -> Scalar:
-        """Of which ranks of J are measured, squared: the sum of squares of all these, or of J."""
+        """The size that ranks of J are measured by, squared: the sum of all these squares, or of those of J."""
         whole: Scalar = (self.J * self.J).sum() if self.columns is None else self.columns.sum()
         return whole
 
@@ -166,7 +165,7 @@ class ConstraintKinematics:
         return found
 
     def flat_wheels(self) -> dict[Constraint, Any]:
-        """Of every contact of a wheel, whether it lies flat, so that it has no equations."""
+        """Whether each wheel in contact lies flat, so that it has no equations."""
         found = {constraint: rows for constraint, rows in self.special.items() if isinstance(rows, RollingRows)}
         return {constraint: rows.is_flat for constraint, rows in found.items() if rows.s is not None}
 

@@ -81,14 +81,14 @@ class ContactRows(ABC):
         return 0.0, 0.0
 
     def moment_derivatives(self, turns: Array, f: Array) -> Array | None:
-        """How the moment that stays changes when the frame turns, (3, nv); None if it does not."""
+        """The change of the moment that stays when the frame turns, (3, nv); None if it does not change."""
         return None
 
 
 @final
 @dataclass(frozen=True)
 class SlidingRows(ContactRows):
-    """Of a point in a plane."""
+    """The equation of a point in a plane."""
 
     n: Array
 
@@ -108,11 +108,11 @@ class SlidingRows(ContactRows):
 @final
 @dataclass(frozen=True)
 class LineRows(ContactRows):
-    """Of an edge: the columns of `axes` are the edge x and what is across it, y and z, as the frame has them."""
+    """The equations of an edge: the columns of `axes` are the edge x and the axes y and z across it."""
 
     axes: Array
     own: Array
-    """The same in the frame's axes."""
+    """The axes in those of the frame."""
 
     def of(self, linear: Array, angular: Array) -> Array:
         return np.concatenate([linear, self.axes[:, 1:].T @ angular])
@@ -121,7 +121,7 @@ class LineRows(ContactRows):
         return f[:3] * 1.0, np.zeros(3), self.axes[:, 1:] @ f[3:]
 
     def error(self, p: Array, target: Array, R: Array) -> Array:
-        """Of the edge x from the one x* that is held: the rotation vector θ a that turns x* to x, a ⊥ x, as
+        """r of the edge x from x*, where it is held: the rotation vector θ a that turns x* to x, a ⊥ x, as
         θ/sin θ (x* · z, -x* · y)."""
         across, c = self._across(R)
         ratio, _ = _angle_by_sine(across, c)
@@ -153,7 +153,7 @@ class LineRows(ContactRows):
 @final
 @dataclass(frozen=True)
 class RollingRows(ContactRows):
-    """Of a ball, or of a wheel with axle s."""
+    """The equations of a ball, or of a wheel with axle s."""
 
     n: Array
     radius: float
@@ -176,7 +176,7 @@ class RollingRows(ContactRows):
 
     @lazy
     def u(self) -> Array:
-        """From what touches to the centre."""
+        """The direction from the point of contact to the centre."""
         return self.w * divide(1.0, self.height)
 
     def of(self, linear: Array, angular: Array) -> Array:
@@ -200,7 +200,7 @@ class RollingRows(ContactRows):
         return self._each(lambda turn: cross(self._derivative(cross(turn, self.s)), omega), turns) * self.radius
 
     def drift_derivatives(self, turns: Array, omega: Array, by_q: Array, by_v: Array) -> tuple[Any, Any]:
-        """Of ρ u̇ × ω."""
+        """∂/∂q and ∂/∂v of ρ u̇ × ω."""
         if self.s is None:
             return 0.0, 0.0
         s, rate = self.s, cross(omega, self.s)
@@ -255,7 +255,7 @@ def _angle_by_sine(across: Array, c: Any) -> tuple[Any, Any]:
 
 
 def contact_rows(contact: Contact, R: Array, axes: Array | None = None) -> ContactRows | None:
-    """Those of a contact whose frame has the axes R, (3, 3), in the caller's; `axes` leads from the world's to these.
+    """The equations of a contact whose frame has the axes R, (3, 3); `axes` leads from the world's to the caller's.
 
     None for a point or a surface, whose equations are the velocities themselves.
     """
@@ -272,7 +272,7 @@ def contact_rows(contact: Contact, R: Array, axes: Array | None = None) -> Conta
 
 
 def place(contact: Contact, pose: Array) -> Array:
-    """Where a contact is held whose frame is at a pose of the world: as `at` says it."""
+    """The place, as `at` gives it, of a contact whose frame is at a pose in the world."""
     if contact.has_pose:
         return pose
     rows = contact_rows(contact, pose[:3, :3])

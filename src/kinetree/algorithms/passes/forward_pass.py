@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces
+from kinetree.algorithms.passes.body_velocities import BodyVelocities
 from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.algorithms.passes.moving_columns import MovingColumns, moving_columns
 from kinetree.model.tree import Model
@@ -11,15 +14,26 @@ from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
 
 
 class ForwardPass:
-    """Velocities V and accelerations A of all bodies, and the steps that lead to each; `root` accelerates the world."""
+    """Velocities V and accelerations A of all bodies, and the steps that lead to each.
 
-    def __init__(self, model: Model, frame: CommonFrame, v: Array, a: Array, root: Motion) -> None:
-        self.model = model
+    Free joints move with `body` velocities, whatever the model has. With gravity, the world accelerates by -g. Without
+    v the robot is at rest; without a, its velocities alone count.
+    """
+
+    def __init__(
+        self, model: Model, q: Array, v: Array | None = None, a: Array | None = None, gravity: bool = False
+    ) -> None:
+        self.body = BodyVelocities.of(model, q, v, a)
+        self.model = self.body.model
+        self.common = CommonFrame.of(self.model, q)
         self.steps: dict[int, list[MovingColumns]] = {0: []}
-        self.V, self.A = {0: Motion.zero()}, {0: root}
-        V, A = self.V, self.A
-        for i, p in model.root_to_tips():
-            self.steps[i], V[i], A[i] = moving_columns(model.joints[i], frame.S[i], V[p], A[p], v, a)
+        self.V, self.A = {0: Motion.zero()}, {0: Motion.zero()}
+        if gravity:
+            self.A[0] = Motion(-self.common.gravity, np.zeros(3))
+        V, A, body = self.V, self.A, self.body
+        for i, p in self.model.root_to_tips():
+            joint, S = self.model.joints[i], self.common.S[i]
+            self.steps[i], V[i], A[i] = moving_columns(joint, S, V[p], A[p], body.v_b, body.a_b)
 
     def way(self, body: int) -> list[MovingColumns]:
         """The steps from the root to a body."""
@@ -32,27 +46,27 @@ class ForwardPass:
 
 
 class SubtreeSums(ForwardPass):
-    """The same with sums over the subtree of every body: inertia I, Coriolis inertia B and force f = Σ I a + v ×* I v,
-    less external forces."""
+    """A forward pass with sums over the subtree of every body: inertia I, Coriolis inertia B and force f = Σ I a + v ×*
+    I v, less external forces."""
 
     def __init__(
         self,
         model: Model,
-        frame: CommonFrame,
-        v: Array,
-        a: Array,
-        root: Motion,
+        q: Array,
+        v: Array | None = None,
+        a: Array | None = None,
+        gravity: bool = False,
         f_ext: ExternalForces = NO_FORCES,
     ) -> None:
-        super().__init__(model, frame, v, a, root)
-        self.I: dict[int, Inertia] = dict(frame.I)
+        super().__init__(model, q, v, a, gravity)
+        self.I: dict[int, Inertia] = dict(self.common.I)
         self.B: dict[int, CoriolisInertia] = {}
         self.f: dict[int, Force] = {}
         for i, _ in model.root_to_tips():
             self.B[i] = CoriolisInertia.of(self.I[i], self.V[i])
             self.f[i] = self.I[i].net_force(self.V[i], self.A[i])
             if i in f_ext:
-                self.f[i] -= frame.X[i].transpose() * f_ext[i]
+                self.f[i] -= self.common.X[i].transpose() * f_ext[i]
         for i, p in model.tips_to_root():
             if p:
                 self.I[p] += self.I[i]

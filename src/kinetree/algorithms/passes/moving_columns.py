@@ -1,4 +1,4 @@
-"""How the columns S of a joint move, as derivatives of recursions need it.
+"""The columns S of a joint and their rates, for derivatives of recursions.
 
 All in coordinates that stand still, with the parent λ moving with v_λ and a_λ, and the body with v:
 
@@ -23,7 +23,7 @@ from kinetree.spatial import Motion
 
 @dataclass(frozen=True)
 class MovingColumns:
-    """Of one joint, or of one step of a joint that is a series: its place in v, S, Ψ̇, Ψ̈ and Ṡ."""
+    """The columns of one joint, or of one step of a series: their place in v, S, Ψ̇, Ψ̈ and Ṡ."""
 
     at: slice
     S: tuple[Motion, ...]

@@ -1,4 +1,4 @@
-"""Which mass matrices can be divided by.
+"""The test whether a mass matrix can be divided by.
 
 M = Lᵀ D L has positive pivots D. A joint that moves no mass makes one of them zero, and negative inertias make some of
 them negative; rounding makes them small instead.

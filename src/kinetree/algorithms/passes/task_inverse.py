@@ -38,7 +38,7 @@ factors of A lose more digits than Λ can spare: that decides no rank, but which
 
 
 class AnyRank:
-    """By orthogonal factors of G, whose rank `RANK_TOLERANCE` decides."""
+    """Inverses by orthogonal factors of G, whose rank `RANK_TOLERANCE` decides."""
 
     def __init__(self, M: Array, J: Array, columns: Array | None = None) -> None:
         self.J = J
@@ -49,12 +49,12 @@ class AnyRank:
 
     @lazy
     def _factors(self) -> CompleteOrthogonal:
-        """Of G, or of Gᵀ if it has more columns than rows."""
+        """The factors of G, or of Gᵀ if G has more columns than rows."""
         return CompleteOrthogonal(self.G if self.is_tall else self.G.T, self._size)
 
     @lazy
     def _size(self) -> Scalar | None:
-        """Of which rank is measured, squared."""
+        """The size that ranks are measured by, squared."""
         return None if self.whole is None else maximum(self.whole, (self.G * self.G).sum())
 
     @property
@@ -110,7 +110,7 @@ class AnyRank:
 
 
 class FullRank:
-    """By factors of A, for a J with as many directions as rows."""
+    """Inverses by factors of A, for a J of full row rank."""
 
     def __init__(self, M: Array, J: Array, columns: Array | None = None) -> None:
         self.J = J

@@ -32,7 +32,7 @@ class FloatingBaseBlocks:
     h: Array
     """(…, nv)."""
     R_b: Array
-    """From the axes of the base velocity to those of the world, (…, 3, 3)."""
+    """The rotation from the axes of the base velocity to those of the world, (…, 3, 3)."""
     gravity: Array
     order: SpatialOrder
 

@@ -28,7 +28,7 @@ class Balance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OneBodyMotion:
-    """How the robot moves as one body and what acts on it, in world axes; batch axes in front of all."""
+    """The motion of the robot as one body and the forces on it, in world axes; batch axes in front of all."""
 
     mass: float
     center: Array
@@ -54,7 +54,7 @@ class OneBodyMotion:
         return Balance(self.mass * self.acceleration, self.force, euler, self.moment)
 
     def seen_from(self, axes: ArrayLike | None = None, omega: ArrayLike | None = None) -> OneBodyMotion:
-        """The same along axes R, (…, 3, 3), that turn with Ω, (…, 3) in world axes [rad/s], those of the base if not
+        """This motion along axes R, (…, 3, 3), that turn with Ω, (…, 3) in world axes [rad/s], those of the base if not
         given: ċ°, ω̄° and L° are the rates that are seen from there."""
         R = self.base_axes if axes is None else np.asarray(axes)
         turn = self.base_omega if omega is None else np.asarray(omega)

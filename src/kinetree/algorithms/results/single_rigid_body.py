@@ -59,12 +59,12 @@ class SingleRigidBody:
         return solved(L, np.asarray(moment) - cross_last(w, times(L, w)))
 
     def error(self, motion: OneBodyMotion) -> Array:
-        """By how much ω̇ of this body is off from ω̄̇ of the robot, turned like its base and with the same ω̄ and forces,
-        (…, 3) [rad/s²]; at the q it was made for, L⁻¹ times the gesticulation."""
+        """The difference between ω̇ of this body and ω̄̇ of the robot, turned like its base and with the same ω̄ and
+        forces, (…, 3) [rad/s²]; at the q it was made for, L⁻¹ times the gesticulation."""
         return self.angular_acceleration(motion.base_axes, motion.omega, motion.moment) - motion.omega_rate
 
     def model(self, base_velocity: BaseVelocity = "body") -> Model:
-        """As a model, for `kt.Robot`: a floating link 'body' that lies where the base of the robot does."""
+        """The model for `kt.Robot`: a floating link 'body' that lies where the base of the robot does."""
         builder = ModelBuilder("single rigid body")
         builder.link("body", Inertia.from_com(self.mass, self.center, self.inertia))
         return builder.build(

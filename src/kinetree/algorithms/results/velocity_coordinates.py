@@ -44,17 +44,17 @@ class VelocityCoordinates:
 
     @property
     def linear(self) -> slice:
-        """Where ν has ċ."""
+        """The entries of ν that are ċ."""
         return slice(0, 3) if self.spatial_order == "linear-first" else slice(3, 6)
 
     @property
     def angular(self) -> slice:
-        """Where ν has the rotation: ω_b, or ω̄ if diagonalized."""
+        """The entries of ν that are the rotation: ω_b, or ω̄ if diagonalized."""
         return slice(3, 6) if self.spatial_order == "linear-first" else slice(0, 3)
 
     @property
     def joints(self) -> slice:
-        """Where ν has the joints."""
+        """The entries of ν that are the joints."""
         return slice(6, None)
 
     @property
@@ -74,7 +74,7 @@ class VelocityCoordinates:
 
     @property
     def joint_inertia(self) -> Array:
-        """What the joints feel of M: alone, if diagonalized, (…, nv - 6, nv - 6)."""
+        """The block of M of the joints, decoupled if diagonalized, (…, nv - 6, nv - 6)."""
         return self.M[..., 6:, 6:]
 
     # -- there -------------------------------------------------------------------------------------------------

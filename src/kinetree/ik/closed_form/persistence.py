@@ -45,8 +45,8 @@ def persistent(
 
 
 def _descended(polish: Polish, x: Array, target: Array) -> tuple[Array, Array]:
-    """By Levenberg and Marquardt, two steps at a time: along a narrow, bent valley the first leads away from its floor.
-    Steps that lead away are tried again with more damping."""
+    """Angles and errors after steps of Levenberg and Marquardt, two at a time: along a narrow, bent valley the first
+    leads away from its floor. Steps that lead away are tried again with more damping."""
     damping = np.full(len(x), DAMPING)
     away = polish(x, target, damping)[2]
     for _ in range(STEPS):

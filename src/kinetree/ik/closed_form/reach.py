@@ -1,4 +1,4 @@
-"""How far a place is out of reach of three joints: the least distance, by Levenberg and Marquardt."""
+"""The distance that a place is out of reach of three joints, by Levenberg and Marquardt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _nearest(lines: tuple[Line, ...], point: Array, goal: Array, q: Array) -> fl
 
 
 def _moved(lines: tuple[Line, ...], point: Array, q: Array) -> tuple[Array, Array]:
-    """Where the point is, and its Jacobian, (3, n)."""
+    """The position of the point, and its Jacobian, (3, n)."""
     columns: list[Array] = []
     for line, angle in zip(reversed(lines), reversed(q), strict=True):
         point = line.o + turned(line.h, angle, point - line.o)

@@ -41,7 +41,7 @@ def turned(h: Array, angle: Any, v: Array) -> Array:
 
 
 def turned_by(h: Array, c: Any, s: Any, v: Array) -> Array:
-    """The same, of cos θ and sin θ."""
+    """R(h, θ) v, of cos θ and sin θ."""
     along = h * (h @ v)
     return along + (v - along) * c + cross(h, v) * s
 

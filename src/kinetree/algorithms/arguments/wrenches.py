@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from kinetree.algorithms.arguments.one_state import Push
 from kinetree.algorithms.arguments.references import localized
@@ -12,8 +12,10 @@ from kinetree.ops import Array
 from kinetree.spatial import Force
 
 
-def external_forces(model: Model, q: Array, wrenches: Iterable[Push]) -> dict[int, Force]:
+def external_forces(model: Model, q: Array, wrenches: Sequence[Push]) -> dict[int, Force]:
     """The sum of the wrenches on each body that has any, in its own coordinates."""
+    if not wrenches:
+        return {}
     X = world_transforms(model, q)
     f_ext: dict[int, Force] = {}
     for frame, reference, six in wrenches:

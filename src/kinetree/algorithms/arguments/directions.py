@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
-from kinetree.spatial.packing import SpatialOrder
+from kinetree.spatial.packing import SpatialOrder, halves
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 """Along the axes, and about them."""
@@ -39,5 +39,6 @@ def task_directions(task: Any) -> tuple[str, ...]:
 
 def task_rows(task: Any, order: SpatialOrder) -> list[int]:
     """The entries of 6-vectors of this order that have these directions, ascending."""
-    rows = directions("task", task_directions(task))
-    return sorted(row if order == "linear-first" else (row + 3) % 6 for row in rows)
+    linear, angular = halves(order)
+    places = [*range(6)[linear], *range(6)[angular]]
+    return sorted(places[row] for row in directions("task", task_directions(task)))

@@ -22,6 +22,7 @@ from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, cross, logical_not, require, zeros
 from kinetree.spatial import Force, Motion
 from kinetree.spatial.exponential import log_quaternion
+from kinetree.spatial.packing import ordered
 from kinetree.spatial.rotation import quaternion_from_matrix
 
 
@@ -129,9 +130,7 @@ class ConstraintKinematics:
         for at in self.constraints.rows:
             blocks = [rows[start : min(start + 3, at.stop)] for start in range(at.start, at.stop, 3)]
             blocks = [self.common.R.T @ block if len(block) == 3 else block for block in blocks]
-            if self.model.spatial_order == "angular-first":
-                blocks.reverse()
-            turned[at] = np.concatenate(blocks)
+            turned[at] = np.concatenate(ordered(blocks, self.model.spatial_order))
         return turned
 
     def pushes(self, f: Array) -> list[Push]:

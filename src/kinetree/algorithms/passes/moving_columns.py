@@ -19,6 +19,7 @@ from kinetree.model.joints import Free, Joint
 from kinetree.model.joints.joint import combination
 from kinetree.ops import Array
 from kinetree.spatial import Motion
+from kinetree.spatial.packing import halves
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,7 @@ def _series(joint: Joint, S: tuple[Motion, ...]) -> Iterator[tuple[slice, tuple[
     if joint.is_series:
         yield from ((slice(joint.iv + k, joint.iv + k + 1), (s,), True) for k, s in enumerate(S))
     elif isinstance(joint, Free) and joint.frame == "mixed":
-        linear, angular = (0, 3) if joint.order == "linear-first" else (3, 0)
-        yield slice(joint.iv + linear, joint.iv + linear + 3), S[linear : linear + 3], True
-        yield slice(joint.iv + angular, joint.iv + angular + 3), S[angular : angular + 3], False
+        for half, turns in zip(halves(joint.order), (True, False), strict=True):
+            yield slice(joint.iv + half.start, joint.iv + half.stop), S[half], turns
     else:
         yield joint.v_slice, S, True

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.ops import Array
-from kinetree.spatial import SpatialOrder
+from kinetree.spatial.packing import SpatialOrder, halves, ordered, pack_last
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +71,15 @@ class FloatingBaseBlocks:
     @property
     def mass(self) -> Array:
         """m, from the block m 1 of I_b^c, (…) [kg]."""
-        first = self._linear.start
+        first = halves(self.order)[0].start
         return self.M[..., first, first]
 
     @property
     def center(self) -> Array:
         """p_G, from the block m [p_G]× of I_b^c: the centre of mass from the base, in the axes of its velocity, (…, 3)
         [m]."""
-        moment = self.M[..., self._angular, self._linear]
+        linear, angular = halves(self.order)
+        moment = self.M[..., angular, linear]
         entries = [moment[..., 2, 1], moment[..., 0, 2], moment[..., 1, 0]]
         return np.stack(entries, axis=-1) / self.mass[..., None]
 
@@ -92,23 +93,12 @@ class FloatingBaseBlocks:
         """Ȧ_G v, (…, 6) [N, N m]."""
         with_weight = self._at_center(self.h[..., :6, None])[..., 0]
         weight = self.mass[..., None] * self.gravity
-        nothing = 0.0 * weight
-        parts = (weight, nothing) if self.order == "linear-first" else (nothing, weight)
-        return with_weight + np.concatenate(parts, axis=-1)
-
-    @property
-    def _linear(self) -> slice:
-        return slice(0, 3) if self.order == "linear-first" else slice(3, 6)
-
-    @property
-    def _angular(self) -> slice:
-        return slice(3, 6) if self.order == "linear-first" else slice(0, 3)
+        return with_weight + pack_last(weight, 0.0 * weight, self.order)
 
     def _at_center(self, rows: Array) -> Array:
         """^b X_Gᵀ of forces or momenta at the base, (…, 6, k)."""
-        force, moment = rows[..., self._linear, :], rows[..., self._angular, :]
+        force, moment = (rows[..., half, :] for half in halves(self.order))
         x, y, z = (self.center[..., k, None] for k in range(3))
         a, b, c = (force[..., k, :] for k in range(3))
         lever = np.stack([y * c - z * b, z * a - x * c, x * b - y * a], axis=-2)  # p_G × f
-        parts = [self.R_b @ force, self.R_b @ (moment - lever)]
-        return np.concatenate(parts if self.order == "linear-first" else parts[::-1], axis=-2)
+        return np.concatenate(ordered([self.R_b @ force, self.R_b @ (moment - lever)], self.order), axis=-2)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.ops import Array
-from kinetree.spatial import SpatialOrder
 from kinetree.spatial.last_axes import times, transposed_times
+from kinetree.spatial.packing import SpatialOrder, halves
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +45,12 @@ class VelocityCoordinates:
     @property
     def linear(self) -> slice:
         """The entries of ν that are ċ."""
-        return slice(0, 3) if self.spatial_order == "linear-first" else slice(3, 6)
+        return halves(self.spatial_order)[0]
 
     @property
     def angular(self) -> slice:
         """The entries of ν that are the rotation: ω_b, or ω̄ if diagonalized."""
-        return slice(3, 6) if self.spatial_order == "linear-first" else slice(0, 3)
+        return halves(self.spatial_order)[1]
 
     @property
     def joints(self) -> slice:

@@ -70,9 +70,14 @@ def frame_body_regressor(model: Model, frame: FramePlacement, q: Array, v: Array
 def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
     """Y with τ = Y φ, (nv, size)."""
     frame = CommonFrame.of(model, q)
-    V, A = velocities(model, q, v), accelerations(model, q, v, a, Motion(-model.gravity, np.zeros(3)))
+    V, A = {0: Motion.zero()}, {0: Motion(-model.gravity, np.zeros(3))}
     Y = zeros((model.nv, size(model)), q, v, a)
-    for i, _ in model.root_to_tips():
+    for i, p in model.root_to_tips():
+        joint = model.joints[i]
+        X = joint.transform(q) * model.placements[i]
+        vJ = joint.velocity(q, v)
+        V[i] = X * V[p] + vJ
+        A[i] = X * A[p] + joint.acceleration(q, v, a) + V[i].cross(vJ)
         forces = [frame.X[i].transpose() * f for f in body_regressor(V[i], A[i])]
         columns = slice(10 * (i - 1), 10 * i)
         for j in model.support(i):

@@ -51,3 +51,12 @@ def rate_along(s: State, function):
 def linear_first(six: np.ndarray, order: str) -> np.ndarray:
     """A 6-vector of the given order with its linear part first; as well the other way round."""
     return np.roll(six, 3) if order == "angular-first" else six
+
+
+def pushed(s: State):
+    """The motion of a floating robot under forces at two frames, its joints driven at random, and those forces."""
+    robot = s.robot.eager
+    frames = [str(name) for name in s.rng.choice(robot.frame_names, 2, replace=False)]
+    pushes = {frames[0]: s.rng.normal(size=6), frames[1]: kt.Wrench(s.rng.normal(size=6), "local")}
+    tau = np.concatenate([np.zeros(6), s.rng.normal(size=robot.nv - 6)])
+    return robot.forward_dynamics(s.q, s.v, tau, pushes), pushes

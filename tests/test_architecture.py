@@ -169,6 +169,12 @@ def test_files_that_tests_name_exist_and_have_no_other_test():
     assert len(set(named)) == len(named)
 
 
+def test_the_reading_list_names_every_algorithm_once():
+    folder = SOURCE / "algorithms"
+    listed = [line.split()[0] for line in (folder / "__init__.py").read_text().splitlines() if line.startswith("    ")]
+    assert sorted(listed) == sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+
+
 def test_large_parts_come_when_they_are_asked_for():
     code = """
 import sys, kinetree as kt

@@ -275,9 +275,9 @@ class CompleteOrthogonal:
         return y
 
 
-def _reciprocal_root(square: Any, least: Any) -> Any:
-    """1/√square where that is above the least, else zero; its derivatives are finite in both cases."""
-    counts = ops.less(least, square)
+def _reciprocal_root(square: Any, threshold: Any) -> Any:
+    """1/√square where that is above the threshold, else zero; its derivatives are finite in both cases."""
+    counts = ops.less(threshold, square)
     return ops.where(counts, ops.divide(1.0, ops.sqrt(ops.where(counts, square, 1.0))), 0.0)
 
 

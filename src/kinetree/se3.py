@@ -159,7 +159,7 @@ def _order(order: str) -> SpatialOrder:
 
 
 def _rows(order: str) -> list[int]:
-    """Where a 6-vector of this order finds its entries in one that is linear first."""
+    """The entries of a 6-vector that is linear first, in this order."""
     return [0, 1, 2, 3, 4, 5] if order == "linear-first" else [3, 4, 5, 0, 1, 2]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import kinetree as kt
 from extended_precision import Decomposed, agree
-from kinetree.algorithms.directions import DIRECTIONS, task_rows
+from kinetree.algorithms.arguments.directions import DIRECTIONS, task_rows
 from kinetree.model.random import EVERY_JOINT
 
 TASKS = ("pose", "position", "orientation", ("x", "z"), ("x", "y", "rz"), ("ry",), ("x", "z", "rx", "ry", "rz"))

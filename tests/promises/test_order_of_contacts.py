@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from contact_bodies import ALL, bottom, box, placed, stack
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.simulation import Block, CompliantContact, Ground, RigidContact
 from kinetree.simulation.contact.coupling import Place
 from kinetree.simulation.contact.load_sharing import repeated, shared
@@ -111,9 +111,9 @@ def test_shared_loads_have_the_same_effect_and_the_least_squares():
         at = rng.normal(size=(6, 2))
         rows = np.column_stack([np.zeros((6, 2)), np.ones(6), at[:, 1], -at[:, 0], np.zeros(6)])
         M = np.diag(rng.uniform(0.5, 2.0, 6))
-        feel, places = Felt(M, rows, 1.0), [Place(slice(k, k + 1), np.arange(6)) for k in range(6)]
+        delassus, places = DelassusOperator(M, rows, 1.0), [Place(slice(k, k + 1), np.arange(6)) for k in range(6)]
         p = rng.uniform(1.0, 2.0, 6)
-        out = np.array(shared(feel, places, list(p), [0.0] * 6))
+        out = np.array(shared(delassus, places, list(p), [0.0] * 6))
         close(rows.T @ out, rows.T @ p, 1e-9)
         assert out.min() >= 0.0
         least = np.linalg.pinv(rows.T) @ (rows.T @ p)

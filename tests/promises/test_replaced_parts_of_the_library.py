@@ -46,7 +46,7 @@ old = ops.sin
 ops.sin = lambda x: 2.0 * old(x)
 """,
     "a constant": """
-import kinetree.algorithms.regularity as regularity
+import kinetree.algorithms.passes.regularity as regularity
 regularity.SUSPICIOUS_PIVOT = 1e-3
 import kinetree.simulation.step as step
 step.FINITE = 1e50

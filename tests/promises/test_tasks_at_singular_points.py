@@ -126,13 +126,13 @@ def test_a_last_velocity_that_is_no_number_is_refused(robot, here, damping):
 
 def test_levels_of_what_is_no_number_are_refused():
     """A level that is not finite is none of rank zero."""
-    from kinetree.solvers import levels  # noqa: PLC0415
+    from kinetree.solvers import hierarchical_qp  # noqa: PLC0415
 
     for J, e in (([[np.nan, 1.0]], [1.0]), ([[1.0, 1.0]], [np.nan]), ([[np.inf, 1.0]], [1.0]), ([[1e200, 1.0]], [1.0])):
         with pytest.raises(kt.QuadraticProgramError):
-            levels.solve([(np.eye(2), np.ones(2)), (J, e)])
+            hierarchical_qp.solve([(np.eye(2), np.ones(2)), (J, e)])
     with pytest.raises(kt.QuadraticProgramError):
-        levels.solve([(np.eye(2), np.ones(2))], lower=[np.nan, 0.0])
+        hierarchical_qp.solve([(np.eye(2), np.ones(2))], lower=[np.nan, 0.0])
 
 
 def test_weights_and_gains_of_zero_ask_for_nothing(robot, here):

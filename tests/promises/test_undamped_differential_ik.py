@@ -10,7 +10,7 @@ from scipy.optimize import lsq_linear
 import kinetree as kt
 from kinetree.ik import DifferentialIK, Limits, Orientation, Pose, Position, Posture
 from kinetree.linalg import RANK_TOLERANCE
-from kinetree.solvers import levels
+from kinetree.solvers import hierarchical_qp
 
 
 def by_svd(J, e, tolerance):
@@ -55,7 +55,7 @@ def check_matrices(draws, seed):
             J[-1] = J[0]
         if not np.linalg.norm(J):
             continue
-        assert_least_squares_of_least_norm(levels.solve([(J, e)]), J, e)
+        assert_least_squares_of_least_norm(hierarchical_qp.solve([(J, e)]), J, e)
 
 
 def test_one_level_is_the_pseudo_inverse_of_degenerate_matrices():
@@ -77,7 +77,7 @@ def test_a_little_damping_is_not_lost():
             A = mpmath.matrix(J.tolist())
             expected = mpmath.lu_solve(A.T * A + damping**2 * mpmath.eye(6), A.T * mpmath.matrix(e.tolist()))
         expected = np.array([float(x) for x in expected])
-        x = levels.solve([(J, e)], damping=damping)
+        x = hierarchical_qp.solve([(J, e)], damping=damping)
         s = np.linalg.svd(J)[1]
         lost = s[s < 100.0 * RANK_TOLERANCE * s[0]].max(initial=0.0)
         size = np.abs(expected).max() * (1e-5 + 1e-15 * s[0] / damping) + np.linalg.norm(e) * lost / damping**2
@@ -209,7 +209,7 @@ def check_within_limits(draws, seed):
         lower[rng.random(n) < 0.1] = 0.0  # of a joint that stands still, with those below
         upper[lower == 0.0] = 0.0
         expected = by_enumeration(pairs, lower, upper)
-        x = levels.solve([*pairs, (np.eye(n), np.zeros(n))], lower, upper)
+        x = hierarchical_qp.solve([*pairs, (np.eye(n), np.zeros(n))], lower, upper)
         np.testing.assert_allclose(x, expected, atol=1e-6)
         active += np.count_nonzero(np.minimum(x - lower, upper - x) < 1e-9)
     assert active > draws

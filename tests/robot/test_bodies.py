@@ -11,7 +11,7 @@ from hypothesis import given
 import kinetree as kt
 import one_of_each
 from kinetree import se3
-from kinetree.algorithms.references import ACCELERATION_KINDS, REFERENCES
+from kinetree.algorithms.arguments.references import ACCELERATION_KINDS, REFERENCES
 from peers import close
 from states import State, rate_along, states
 

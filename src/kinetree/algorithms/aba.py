@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.joint_forces import passive_forces
-from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
-from kinetree.algorithms.regularity import require_regular
+from kinetree.algorithms.passes.regularity import require_regular
 from kinetree.errors import ArgumentError
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.joints.joint import combination

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.jacobian import frame_jacobian, frame_jacobian_rate
 from kinetree.algorithms.kinematics import frame_transform
-from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, logical_not, require
 from kinetree.spatial import unpack
@@ -22,7 +22,7 @@ from kinetree.spatial.parameterization import POSITIONS, ROTATIONS, SINGULAR
 
 
 def size(position: str, rotation: str) -> int:
-    """How many parameters a pose has."""
+    """The number of parameters of a pose."""
     return POSITIONS[position].size + ROTATIONS[rotation].size
 
 

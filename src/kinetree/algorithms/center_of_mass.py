@@ -8,8 +8,8 @@ body.
 
 from __future__ import annotations
 
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
-from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, zeros
 

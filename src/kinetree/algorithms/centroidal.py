@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.composite import Composite
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities
-from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.passes.composite import Composite
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force
@@ -60,4 +60,4 @@ def centroidal_momentum_matrix(model: Model, q: Array) -> Array:
 def _total(model: Model, q: Array, forces: dict[int, Force]) -> Force:
     """The sum of forces or momenta that are given in body coordinates, in G."""
     composite = Composite.of(model, q)
-    return composite.at_center(composite.summed(forces, Force.zero())[composite.home])
+    return composite.at_center(composite.summed(forces, Force.zero())[composite.root_body])

@@ -31,12 +31,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.centroidal import centroidal_momentum_matrix
 from kinetree.algorithms.centroidal_derivatives import centroidal_momentum_matrix_rate
 from kinetree.algorithms.coriolis import coriolis_matrix
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.locked import locked_inertia, locked_inertia_rate, per_inertia
-from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.joints import Free
 from kinetree.model.tree import Model
 from kinetree.ops import Array, mirrored, skew
@@ -51,7 +51,7 @@ K, J = slice(0, 3), slice(3, None)
 
 @of_one_state
 def centroidal_coordinates(model: Model, q: Array, v: Array) -> Equation:
-    """By ^G T_B, with ν = [ċ, ω_b, v_j]: the centre of mass is decoupled from all else."""
+    """The equation by ^G T_B, with ν = [ċ, ω_b, v_j]: the centre of mass is decoupled from all else."""
     base = _MixedBase.of(model, q, v)
     nothing = np.zeros((3, model.nv - 6))
     return base.equation(nothing, nothing, base.M, base.C)
@@ -59,7 +59,7 @@ def centroidal_coordinates(model: Model, q: Array, v: Array) -> Equation:
 
 @of_one_state
 def diagonalized_coordinates(model: Model, q: Array, v: Array) -> Equation:
-    """By ^Ḡ T_B, with ν = [ċ, ω̄, v_j]: centre of mass, rotation of the whole and joints are decoupled.
+    """The equation by ^Ḡ T_B, with ν = [ċ, ω̄, v_j]: centre of mass, rotation and joints are decoupled.
 
     Where all mass lies on one line, ω̄ is NaN, and so is what depends on it.
     """
@@ -86,10 +86,10 @@ class _MixedBase:
     model: Model
     v: Array
     R: Array
-    """From the axes of the robot's own base velocity to those of the world, (3, 3), and its rate."""
+    """The rotation from the axes of the robot's own base velocity to those of the world, (3, 3), and its rate."""
     R_rate: Array
     J_c: Array
-    """Of the centre of mass, (3, nv), and its rate."""
+    """The Jacobian of the centre of mass, (3, nv), and its rate."""
     J_c_rate: Array
     A_rate: Array
     M: Array
@@ -127,7 +127,8 @@ class _MixedBase:
         )
 
     def equation(self, S_k: Array, S_k_rate: Array, M: Array, C: Array) -> Equation:
-        """From S_k, its rate, and what M and C are without the rows and columns of ċ, in the robot's conventions."""
+        """The equation in the robot's conventions, from S_k, its rate, and M and C without the rows and columns of
+        ċ."""
         n, m, R, R_rate = self.model.nv, self.model.mass, self.R, self.R_rate
         J_k, J_j, J_k_rate, J_j_rate = (x[:, at] for x in (self.J_c, self.J_c_rate) for at in (slice(3, 6), JOINTS))
         T = _base_rows([[R, J_k @ R, J_j], [None, R, S_k]])
@@ -148,7 +149,7 @@ def _base_rows(blocks: list[list[Any]]) -> Array:
 
 
 def _stacked(rows: Array, of_joints: Array) -> Array:
-    """Rows of the base above those of the joints, which have no columns of the base."""
+    """ConstraintKinematics of the base above those of the joints, which have no columns of the base."""
     return np.concatenate([rows, np.concatenate([np.zeros((len(of_joints), 6)), of_joints], axis=1)])
 
 

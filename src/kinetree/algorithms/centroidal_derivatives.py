@@ -9,8 +9,8 @@ as in `moving_columns`, a_0 = 0:
 
 The terms with a plain × are moments, by the force part of I S: they come from the moments' being about a point, the
 centre of mass, that moves with q and in time. From 2 B U = İ U + U ×* h, with B of `CoriolisInertia`, they are columns
-of the slopes of RNEA. All are computed in body coordinates and then expressed in G, with İ = v ×* I - I v× + I° as in
-`Composite.rates_seen`, so that
+of the derivatives of RNEA. All are computed in body coordinates and then expressed in G, with
+İ = v ×* I - I v× + I° as in `Composite.rates_seen`, so that
 
     İ S + I Ṡ = v ×* I S + I° S + I S°                      İ Ψ̇ + I Ψ̈ = v ×* I Ψ̇ + I° Ψ̇ + I (Ψ̈ - v × Ψ̇)
 
@@ -24,9 +24,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.algorithms.composite import Composite
-from kinetree.algorithms.moving_columns import MovingColumns, moving_columns
-from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.passes.composite import Composite
+from kinetree.algorithms.passes.moving_columns import MovingColumns, moving_columns
 from kinetree.model.joints import Free
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, zeros
@@ -55,7 +55,7 @@ class _Subtree:
         return self.V.cross(self.I * motion) + self.seen * motion + self.I * own
 
 
-class _Sweep:
+class _SubtreeSums:
     """All bodies moving with v and a, subtrees as one body each."""
 
     def __init__(self, model: Model, q: Array, v: Array, a: Array) -> None:
@@ -73,8 +73,8 @@ class _Sweep:
         self.seen = self.composite.rates_seen({i: model.joints[i].velocity(q, v) for i, _ in model.root_to_tips()})
         self.momenta = self.composite.summed(momenta, Force.zero())
         self.forces = self.composite.summed(forces, Force.zero())
-        home = self.composite.home
-        self.h_G, self.f_G = (self.composite.at_center(total[home]) for total in (self.momenta, self.forces))
+        root_body = self.composite.root_body
+        self.h_G, self.f_G = (self.composite.at_center(total[root_body]) for total in (self.momenta, self.forces))
         self.velocity, self.acceleration = self.h_G.force / model.mass, self.f_G.force / model.mass  # of G
         self.V, self.v, self.a = V, v, a
         self.subtrees = list(self._subtrees())
@@ -86,7 +86,7 @@ class _Sweep:
             V, I, seen, h, f = self.V[i], composite.Ic[i], self.seen[i], self.momenta[i], self.forces[i]
             to_G: Callable[[Force], Force] = X.transpose().__mul__
             steps, apart = self.steps[i], self.apart[i]
-            if i == composite.home and isinstance(joint, Free) and joint.frame == "mixed":  # simpler in G itself
+            if i == composite.root_body and isinstance(joint, Free) and joint.frame == "mixed":  # simpler in G itself
                 I, seen, h, f = composite.locked_in_world_axes, X.transpose() * seen, self.h_G, self.f_G
                 S, still = composite.mixed_columns(joint), Motion.zero()
                 steps, V, _ = moving_columns(joint, S, still, still, self.v, self.a)
@@ -110,30 +110,30 @@ class _Sweep:
 @of_one_state
 def centroidal_momentum_matrix_rate(model: Model, q: Array, v: Array) -> Array:
     """Ȧ_G along v, (6, nv)."""
-    sweep = _Sweep(model, q, v, np.zeros(model.nv))
+    sums = _SubtreeSums(model, q, v, np.zeros(model.nv))
 
     def columns(at: _Subtree) -> list[Force]:
         moved = [at.to_G(at.rate_along(s, own)) for s, own in zip(at.columns.S, at.apart, strict=True)]
-        return [x - _moment(sweep.velocity, p) for x, p in zip(moved, at.momenta, strict=True)]
+        return [x - _moment(sums.velocity, p) for x, p in zip(moved, at.momenta, strict=True)]
 
-    return sweep.table(columns, q, v)
+    return sums.table(columns, q, v)
 
 
 @of_one_state
 def centroidal_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array, Array]:
     """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a = A_G, (6, nv) each; ∂h_G/∂v is A_G, too."""
-    sweep = _Sweep(model, q, v, a)
+    sums = _SubtreeSums(model, q, v, a)
 
     def momentum_by_q(at: _Subtree) -> list[Force]:
         moved = [at.to_G(s.cross(at.h) + at.I * psi) for s, psi in zip(at.columns.S, at.columns.psi1, strict=True)]
-        return [x + _moment(sweep.velocity, p) for x, p in zip(moved, at.momenta, strict=True)]
+        return [x + _moment(sums.velocity, p) for x, p in zip(moved, at.momenta, strict=True)]
 
     def rate_by_q(at: _Subtree) -> list[Force]:
         moved = [
             at.to_G(s.cross(at.f) + psi1.cross(at.h) + at.rate_along(psi1, psi2))
             for s, psi1, psi2 in zip(at.columns.S, at.columns.psi1, at.columns.psi2_seen, strict=True)
         ]
-        return [x + _moment(sweep.acceleration, p) for x, p in zip(moved, at.momenta, strict=True)]
+        return [x + _moment(sums.acceleration, p) for x, p in zip(moved, at.momenta, strict=True)]
 
     def rate_by_v(at: _Subtree) -> list[Force]:
         return [
@@ -141,8 +141,8 @@ def centroidal_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) 
             for s, psi, own in zip(at.columns.S, at.columns.psi1, at.apart, strict=True)
         ]
 
-    slopes = [sweep.table(columns, q, v, a) for columns in (momentum_by_q, rate_by_q, rate_by_v)]
-    return slopes[0], slopes[1], slopes[2], sweep.table(lambda at: at.momenta, q, v, a)
+    derivatives = [sums.table(columns, q, v, a) for columns in (momentum_by_q, rate_by_q, rate_by_v)]
+    return derivatives[0], derivatives[1], derivatives[2], sums.table(lambda at: at.momenta, q, v, a)
 
 
 def _moment(x: Array, momentum: Force) -> Force:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree import ops
-from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 

@@ -21,21 +21,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.algorithms.body_velocities import BodyVelocities
-from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.constraint_rows import Rows, upright_rows
+from kinetree.algorithms.arguments.one_state import Push, of_one_state
+from kinetree.algorithms.arguments.wrenches import external_forces
 from kinetree.algorithms.constraints import Response
 from kinetree.algorithms.derivatives import inverse_dynamics_derivatives, mass_matrix_of
 from kinetree.algorithms.joint_forces import passive_forces
-from kinetree.algorithms.kinematic_derivatives import FrameSlopes, View
-from kinetree.algorithms.one_state import Push, of_one_state
+from kinetree.algorithms.kinematic_derivatives import FrameDerivatives, View
+from kinetree.algorithms.passes.common_frame import columns
+from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics, upright_kinematics
+from kinetree.algorithms.passes.forward_pass import ForwardPass
 from kinetree.algorithms.rnea import bias_forces
-from kinetree.algorithms.sweep import Outward
-from kinetree.algorithms.wrenches import external_forces
 from kinetree.model.constraints import Constraint, ConstraintSet, Contact
-from kinetree.model.tree import Model
+from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, mirrored, zeros
-from kinetree.spatial import Motion
 from kinetree.spatial.exponential import log_rates
 
 
@@ -45,62 +43,55 @@ def forward_dynamics_derivatives(
 ) -> tuple[Array, ...]:
     """∂a/∂q, ∂a/∂v, ∂a/∂τ, (nv, nv) each, ∂f/∂q, ∂f/∂v, ∂f/∂τ, (k, nv) each. Wrenches stay what they are in their
     reference."""
-    rows = upright_rows(model, constraints, q)
-    feel = Response(rows, mass_matrix_of(model, q))
+    rows = upright_kinematics(model, constraints, q)
+    delassus = Response(rows, mass_matrix_of(model, q))
     free = tau - passive_forces(model, q, v) - bias_forces(model, q, v, external_forces(model, q, pushes))
-    a, f = feel.answer(free, rows.stabilized_bias(v))
+    a, f = delassus.answer(free, rows.stabilized_bias(v))
     dq, dv = inverse_dynamics_derivatives(model, q, v, a, [*pushes, *rows.pushes(f)])
     dq = dq + _moving_moments(rows, f)
-    by_q, by_v = _equation_slopes(rows, v, a)
+    by_q, by_v = _equation_derivatives(rows, v, a)
     right = np.concatenate([-dq, -dv, np.eye(model.nv)], axis=1)
     below = np.concatenate([by_q, by_v, np.zeros((constraints.size, model.nv))], axis=1)
-    slopes, force_slopes = feel.answer(right, below)  # all columns at once, which is cheaper
-    a_q, a_v, a_tau = np.split(slopes, 3, axis=1)
-    return a_q, a_v, mirrored(a_tau), *np.split(rows.in_world_axes(force_slopes), 3, axis=1)
+    derivatives, force_derivatives = delassus.answer(right, below)  # all columns at once, which is cheaper
+    a_q, a_v, a_tau = np.split(derivatives, 3, axis=1)
+    return a_q, a_v, mirrored(a_tau), *np.split(rows.in_world_axes(force_derivatives), 3, axis=1)
 
 
-def _equation_slopes(rows: Rows, v: Array, a: Array) -> tuple[Array, Array]:
+def _equation_derivatives(rows: ConstraintKinematics, v: Array, a: Array) -> tuple[Array, Array]:
     """∂/∂q and ∂/∂v of J a + γ with γ = J̇ v + 2 ζ ω J v + ω² r, (k, nv) each."""
     model, q, k = rows.model, rows.q, rows.constraints.size
-    body = BodyVelocities.of(model, q)
-    common = CommonFrame.of(body.model, q)
-    lifted = Motion(-common.gravity, np.zeros(3))  # shared with inverse dynamics; in axes that stay it does not show
-    moving = Outward(body.model, common, body.velocities(v), body.accelerations(v, a), lifted)
+    moving = ForwardPass(model, q, v, a, gravity=True)  # shared with RNEA; in axes that stay it does not show
     rate_by_q, rate_by_v, by_q, by_v = (zeros((k, model.nv), q, v, a) for _ in range(4))
     for at, constraint in rows.each():
         for frame, sign in rows.ends(constraint) if constraint not in rows.special else ():
-            view = View.in_common_axes(common, frame)
-            slopes = FrameSlopes.of(moving, frame, view, "linear-first", q, v, a, kind="classical")
-            rate_by_q[at] += sign * slopes.v_by_q[: constraint.size]
-            rate_by_v[at] += sign * slopes.v_by_v[: constraint.size]
-            by_q[at] += sign * slopes.a_by_q[: constraint.size]
-            by_v[at] += sign * slopes.a_by_v[: constraint.size]
-    by_q, by_v, _ = body.chained(v, a, by_q, by_v, rate_by_v)
-    rate_by_q, rate_by_v, _ = body.chained(v, a, rate_by_q, rate_by_v, zeros((k, model.nv), q))
+            derivatives = _frame_derivatives(moving, frame, q, v, a)
+            rate_by_q[at] += sign * derivatives.v_by_q[: constraint.size]
+            rate_by_v[at] += sign * derivatives.v_by_v[: constraint.size]
+            by_q[at] += sign * derivatives.a_by_q[: constraint.size]
+            by_v[at] += sign * derivatives.a_by_v[: constraint.size]
+    by_q, by_v, _ = moving.body.chained(by_q, by_v, rate_by_v)
+    rate_by_q, rate_by_v, _ = moving.body.chained(rate_by_q, rate_by_v)
     for at, constraint in rows.each():
         if constraint in rows.special:
-            parts = _special_slopes(rows, constraint, body, moving, v, a)
-            by_q[at], by_v[at], rate_by_q[at], rate_by_v[at] = parts
+            by_q[at], by_v[at], rate_by_q[at], rate_by_v[at] = _special_derivatives(rows, constraint, moving, v, a)
     omega, zeta = rows.constraints.frequency, rows.constraints.damping_ratio
     if omega:
-        by_q = by_q + (2.0 * zeta * omega) * rate_by_q + omega**2 * _error_slopes(rows)
+        by_q = by_q + (2.0 * zeta * omega) * rate_by_q + omega**2 * _error_derivatives(rows)
         by_v = by_v + (2.0 * zeta * omega) * rate_by_v
     return by_q, by_v
 
 
-def _special_slopes(
-    rows: Rows, constraint: Constraint, body: BodyVelocities, moving: Outward, v: Array, a: Array
+def _special_derivatives(
+    rows: ConstraintKinematics, constraint: Constraint, moving: ForwardPass, v: Array, a: Array
 ) -> tuple[Array, Array, Array, Array]:
     """∂/∂q and ∂/∂v of B (a, α) + Ḃ (v, ω), and of B (v, ω), for a contact with equations of its own, (k, nv) each."""
-    special, ((frame, _),), q = rows.special[constraint], rows.ends(constraint), rows.q
-    common = CommonFrame.of(body.model, q)
-    view = View.in_common_axes(common, frame)
-    slopes = FrameSlopes.of(moving, frame, view, "linear-first", q, v, a, kind="classical")
-    v_q, v_v, _ = body.chained(v, a, slopes.v_by_q, slopes.v_by_v, zeros((6, rows.model.nv), q))
-    a_q, a_v, _ = body.chained(v, a, slopes.a_by_q, slopes.a_by_v, slopes.v_by_v)
+    special, ((frame, _),) = rows.special[constraint], rows.ends(constraint)
+    derivatives = _frame_derivatives(moving, frame, rows.q, v, a)
+    v_q, v_v, _ = moving.body.chained(derivatives.v_by_q, derivatives.v_by_v)
+    a_q, a_v, _ = moving.body.chained(derivatives.a_by_q, derivatives.a_by_v, derivatives.v_by_v)
     turns = _relative_turns(rows, constraint)
     omega, alpha = moving.V[frame.body].angular, moving.A[frame.body].angular
-    drift_q, drift_v = special.drift_slopes(turns, omega, v_q[3:], v_v[3:])
+    drift_q, drift_v = special.drift_derivatives(turns, omega, v_q[3:], v_v[3:])
     by_q, by_v = (special.of(part[:3], part[3:]) for part in (a_q, a_v))
     rate_by_q, rate_by_v = (special.of(part[:3], part[3:]) for part in (v_q, v_v))
     return (
@@ -111,39 +102,44 @@ def _special_slopes(
     )
 
 
-def _moving_moments(rows: Rows, f: Array) -> Array | float:
+def _frame_derivatives(moving: ForwardPass, frame: FramePlacement, *like: Array) -> FrameDerivatives:
+    """The derivatives of a frame's motion at its origin, in the axes of the common frame."""
+    view = View.in_common_axes(moving.common, frame)
+    return FrameDerivatives.of(moving, frame, view, "linear-first", *like, kind="classical")
+
+
+def _moving_moments(rows: ConstraintKinematics, f: Array) -> Array | float:
     """-J_ωᵀ ∂m/∂q, (nv, nv), for moments m of contacts that depend on how their frame is turned, as those of wheels."""
     total: Array | float = 0.0
     for at, constraint in rows.each():
         if constraint in rows.special:
             turns = _relative_turns(rows, constraint)
-            slopes = rows.special[constraint].moment_slopes(turns, f[at])
-            if slopes is not None:
-                total = total - turns.T @ slopes
+            derivatives = rows.special[constraint].moment_derivatives(turns, f[at])
+            if derivatives is not None:
+                total = total - turns.T @ derivatives
     return total
 
 
-def _error_slopes(rows: Rows) -> Array:
+def _error_derivatives(rows: ConstraintKinematics) -> Array:
     """∂r/∂q, (k, nv): J, but for rotations which are not small."""
-    slopes, error = rows.J.copy(), rows.error()
+    derivatives, error = rows.J.copy(), rows.error()
     for at, constraint in rows.each():
         if isinstance(constraint, Contact) and constraint.target is None:
-            slopes[at] = 0.0
+            derivatives[at] = 0.0
         elif isinstance(constraint, Contact) and constraint.target is not None and constraint in rows.special:
-            axes = rows.common.R @ constraint.target.R.T
-            slopes[at] = rows.special[constraint].error_slopes(slopes[at], _relative_turns(rows, constraint), axes)
+            axes, turns = rows.common.R @ constraint.target.R.T, _relative_turns(rows, constraint)
+            derivatives[at] = rows.special[constraint].error_derivatives(derivatives[at], turns, axes)
         elif constraint.size == 6:
-            slopes[at][3:] = log_rates(error[at][3:]).T @ _relative_turns(rows, constraint)
-    return slopes
+            derivatives[at][3:] = log_rates(error[at][3:]).T @ _relative_turns(rows, constraint)
+    return derivatives
 
 
-def _relative_turns(rows: Rows, constraint: Constraint) -> Array:
+def _relative_turns(rows: ConstraintKinematics, constraint: Constraint) -> Array:
     """ω_a - R ω_b of unit velocities, (3, nv), with R the rotation from frame b to frame a: how R turns."""
     turns = zeros((3, rows.model.nv), rows.q)
     (a, _), *others = rows.ends(constraint)
     R_a = (a.X * rows.common.X[a.body]).R.T
     for frame, R in [(a, np.eye(3)), *((b, -R_a @ (b.X * rows.common.X[b.body]).R) for b, _ in others)]:
-        for i in rows.model.support(frame.body):
-            for k, s in enumerate(rows.common.S[i], start=rows.model.joints[i].iv):
-                turns[:, k] += R @ s.angular
+        for k, s in columns(rows.model, rows.common.S, frame.body):
+            turns[:, k] += R @ s.angular
     return turns

@@ -38,14 +38,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.configuration import integrate
-from kinetree.algorithms.constraint_rows import Rows, upright_rows
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.joint_forces import passive_forces
-from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
-from kinetree.algorithms.regularity import is_singular_everywhere, require_regular, some_configurations
+from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics, upright_kinematics
+from kinetree.algorithms.passes.regularity import is_singular_everywhere, require_regular, some_configurations
+from kinetree.algorithms.passes.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.algorithms.rnea import bias_forces
-from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.base.lazy import lazy
 from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
@@ -54,7 +54,7 @@ from kinetree.ops import Array, Scalar, divide, mirrored, zeros
 
 Inverse = type[AnyRank] | type[FullRank]
 WEIGHTS = {1: (1.0, 2.0, 3.0, 4.0), 2: (1.0, 3.0, 6.0, 10.0)}
-"""Of the m terms of the proximal solve, with one factor 1 - G and with two."""
+"""Weights of the m terms of the proximal solve, with one factor 1 - G and with two."""
 FLOOR = 1e-9
 """The least weight of a constraint, relative to the mean inverse inertia of the joints: some cannot move at all. It
 decides no rank: it keeps the damping of such rows above zero."""
@@ -66,14 +66,14 @@ decides no rank: it keeps the damping of such rows above zero."""
 @of_one_state
 def jacobian(model: Model, constraints: ConstraintSet, q: Array) -> Array:
     """J with ṙ = J v, (k, nv)."""
-    rows = upright_rows(model, constraints, q)
+    rows = upright_kinematics(model, constraints, q)
     return rows.in_world_axes(rows.J)
 
 
 @of_one_state
 def bias(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> Array:
     """J̇ v, (k,): r̈ at a = 0."""
-    rows = upright_rows(model, constraints, q)
+    rows = upright_kinematics(model, constraints, q)
     return rows.in_world_axes(rows.bias(v))
 
 
@@ -81,7 +81,7 @@ def bias(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> Array:
 def position_error(model: Model, constraints: ConstraintSet, q: Array) -> Array:
     """r, (k,) [m, rad]: how far origins are apart, and the rotation vector from the axes of one to the other's; zero
     for contacts that are held wherever they are."""
-    rows = upright_rows(model, constraints, q)
+    rows = upright_kinematics(model, constraints, q)
     return rows.in_world_axes(rows.error())
 
 
@@ -93,19 +93,19 @@ def forward_dynamics(
     model: Model, constraints: ConstraintSet, q: Array, v: Array, tau: Array, f_ext: ExternalForces = NO_FORCES
 ) -> tuple[Array, Array]:
     """a, (nv,), and the forces on the robot, (k,) [N, N m]."""
-    rows = upright_rows(model, constraints, q)
-    feel = Response(rows)
+    rows = upright_kinematics(model, constraints, q)
+    delassus = Response(rows)
     free = tau - passive_forces(model, q, v) - bias_forces(model, q, v, f_ext)
-    a, f = feel.answer(free, rows.stabilized_bias(v))
+    a, f = delassus.answer(free, rows.stabilized_bias(v))
     return a, rows.in_world_axes(f)
 
 
 @of_one_state
 def impact(model: Model, constraints: ConstraintSet, q: Array, v: Array, restitution: Array) -> tuple[Array, Array]:
     """v⁺ with J v⁺ = -e J v, and the impulses p, (k,) [N s, N m s], in M (v⁺ - v) = Jᵀ p."""
-    rows = upright_rows(model, constraints, q)
-    feel = Response(rows)
-    jump, p = feel.answer(np.zeros(model.nv), (1.0 + restitution[0]) * (rows.J @ v))
+    rows = upright_kinematics(model, constraints, q)
+    delassus = Response(rows)
+    jump, p = delassus.answer(np.zeros(model.nv), (1.0 + restitution[0]) * (rows.J @ v))
     return v + jump, rows.in_world_axes(p)
 
 
@@ -113,17 +113,17 @@ def impact(model: Model, constraints: ConstraintSet, q: Array, v: Array, restitu
 def projector(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> Array:
     """N = 1 - M⁻¹ Jᵀ Λ J, (nv, nv): of any v, N v is the part that the constraints allow, and M (v - N v) is normal to
     it."""
-    return _task_inverse(upright_rows(model, constraints, q), by).null_space()
+    return _task_inverse(upright_kinematics(model, constraints, q), by).null_space()
 
 
 @of_one_state
 def projected(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> tuple[Array, Array]:
     """q ⊕ dq with r + J dq = 0, and N v; of all such dq that with the least dqᵀ M dq."""
-    rows = upright_rows(model, constraints, q)
-    feel = Response(rows)
+    rows = upright_kinematics(model, constraints, q)
+    delassus = Response(rows)
     still = np.zeros(model.nv)
-    dq, _ = feel.answer(still, rows.error())
-    removed, _ = feel.answer(still, rows.J @ v)
+    dq, _ = delassus.answer(still, rows.error())
+    removed, _ = delassus.answer(still, rows.J @ v)
     return integrate(model, q, dq), v + removed
 
 
@@ -131,13 +131,13 @@ def projected(model: Model, constraints: ConstraintSet, q: Array, v: Array) -> t
 def constraint_inertia(model: Model, constraints: ConstraintSet, q: Array, by: Inverse = AnyRank) -> Array:
     """Λ = (J M⁻¹ Jᵀ)⁻¹, (k, k); the pseudo-inverse where constraints repeat each other. With M + Jᵀ ρ J instead of M it
     is larger by ρ in the directions that the constraints have."""
-    rows = upright_rows(model, constraints, q)
-    felt = _task_inverse(rows, by)
-    Lambda = felt.inertia() - held_inertia(model) * felt.directions()
+    rows = upright_kinematics(model, constraints, q)
+    inverses = _task_inverse(rows, by)
+    Lambda = inverses.inertia() - held_inertia(model) * inverses.directions()
     return mirrored(rows.in_world_axes(rows.in_world_axes(Lambda).T))
 
 
-def _task_inverse(rows: Rows, by: Inverse) -> AnyRank | FullRank:
+def _task_inverse(rows: ConstraintKinematics, by: Inverse) -> AnyRank | FullRank:
     """The inverses of J in which inertia weighs the joints."""
     found = by(inertia(rows.model, rows.constraints, rows.q), rows.J, rows.columns)
     require_regular_inertia(rows, found.d)
@@ -153,17 +153,17 @@ def lacks_rank(model: Model, constraints: ConstraintSet) -> bool:
 
 def some_jacobians(model: Model, constraints: ConstraintSet) -> tuple[list[Array], list[float]]:
     """J in a few configurations and the size of all rows of its frames, those left out in which a wheel lies flat."""
-    found = [Rows(model, constraints, q) for q in some_configurations(model)]
+    found = [ConstraintKinematics(model, constraints, q) for q in some_configurations(model)]
     found = [rows for rows in found if not any(rows.flat_wheels().values())]
     return [rows.J for rows in found], [float(rows.size) ** 0.5 for rows in found]
 
 
 @of_one_state
 def inertia(model: Model, constraints: ConstraintSet, q: Array) -> Array:
-    """What is divided by, (nv, nv): the mass matrix, with Jᵀ ρ J where it is singular everywhere."""
+    """The matrix that is divided by, (nv, nv): the mass matrix, with Jᵀ ρ J where it is singular everywhere."""
     M, rho = mass_matrix(model, q), held_inertia(model)
     if rho:
-        J = Rows(model, constraints, q).J
+        J = ConstraintKinematics(model, constraints, q).J
         M = M + mirrored(rho * (J.T @ J))
     return M
 
@@ -178,7 +178,7 @@ class HeldInertia:
         return inertia(model, self.constraints, q)
 
 
-def require_regular_inertia(rows: Rows, pivots: Array) -> None:
+def require_regular_inertia(rows: ConstraintKinematics, pivots: Array) -> None:
     """Refuse a state in which what is divided by, factored into these pivots, is singular."""
     if held_inertia(rows.model):
         why = ", and the constraints do not determine how"
@@ -192,8 +192,8 @@ def held_inertia(model: Model) -> float:
     return (model.mass or 1.0) if is_singular_everywhere(model) else 0.0
 
 
-class Felt:
-    """How a robot with mass matrix M answers to forces in directions, the rows of J: A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y."""
+class DelassusOperator:
+    """The Delassus operator A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y: accelerations along the rows of J due to forces along them."""
 
     redundant = False
     """Whether directions repeat each other wherever the robot is."""
@@ -233,8 +233,8 @@ class Felt:
         return unit_lower_solve(self.L, y * inverse_d), f
 
 
-class Response(Felt):
-    """How the robot answers to forces in the constraints.
+class Response(DelassusOperator):
+    """The Delassus operator of constraints.
 
     If joints move no mass, M has no inverse, but constraints may determine what it does not. With any ρ > 0
 
@@ -243,7 +243,7 @@ class Response(Felt):
     has the same a and f, since J a + γ = 0, and a matrix that is regular wherever a is unique.
     """
 
-    def __init__(self, rows: Rows, M: Array | None = None) -> None:
+    def __init__(self, rows: ConstraintKinematics, M: Array | None = None) -> None:
         self.rho = held_inertia(rows.model)
         if M is None or self.rho:
             M = inertia(rows.model, rows.constraints, rows.q)
@@ -252,12 +252,12 @@ class Response(Felt):
         self.redundant = lacks_rank(rows.model, rows.constraints)
 
     def answer(self, u: Array, gamma: Array) -> tuple[Array, Array]:
-        """As for any directions, with ρ."""
+        """a and f with M a = u + Jᵀ f and J a + γ = 0, by M + Jᵀ ρ J."""
         return super().answer(u - self.rho * (self.J.T @ gamma) if self.rho else u, gamma)
 
 
 def in_threes(size: int) -> tuple[slice, ...]:
-    """Rows of directions, three by three."""
+    """ConstraintKinematics of directions, three by three."""
     return tuple(slice(start, min(start + 3, size)) for start in range(0, size, 3))
 
 

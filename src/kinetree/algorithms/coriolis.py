@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros

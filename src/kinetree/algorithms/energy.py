@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.center_of_mass import first_moment
 from kinetree.algorithms.joint_forces import spring_energy
 from kinetree.algorithms.kinematics import velocities
-from kinetree.algorithms.one_state import of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar
 

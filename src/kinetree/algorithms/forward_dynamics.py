@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.algorithms import aba, factorization
-from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 

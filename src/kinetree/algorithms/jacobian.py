@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.arguments.references import Point, Reference
 from kinetree.algorithms.kinematics import velocities, world_transforms
-from kinetree.algorithms.one_state import of_one_state
-from kinetree.algorithms.references import Point, Reference
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, cross, zeros
 from kinetree.spatial import Motion, Transform

@@ -1,4 +1,4 @@
-"""What the joints themselves add to the dynamics of the bodies they move.
+"""The forces of joints themselves: rotors, friction and springs.
 
 For a joint with position x, speed ẋ and acceleration ẍ:
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.model.joints import Joint
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, sqrt, zeros
@@ -44,7 +44,7 @@ def passive_forces(model: Model, q: Array, v: Array) -> Array:
 
 
 @of_one_state
-def passive_slopes(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+def passive_force_derivatives(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     """∂/∂q and ∂/∂v of the passive forces, (nv, nv) each; friction · w² / (ẋ² + w²)^{3/2} is the slope of friction."""
     dq, dv = zeros((model.nv, model.nv), q), zeros((model.nv, model.nv), v)
     width = model.friction_width**2

@@ -1,4 +1,4 @@
-"""How the velocity and the acceleration of a frame change with q, v and a, on the tangent space of q.
+"""Derivatives of a frame's velocity and acceleration by q, v and a, on the tangent space of q.
 
 Seen from the frame F itself, with Ψ̇, Ψ̈ and Ṡ of `moving_columns`, for every joint j on the way to it:
 
@@ -16,11 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.algorithms.body_velocities import BodyVelocities
-from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.one_state import of_one_state
-from kinetree.algorithms.references import AccelerationKind, Reference
-from kinetree.algorithms.sweep import Outward
+from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.arguments.references import AccelerationKind, Reference
+from kinetree.algorithms.passes.common_frame import CommonFrame
+from kinetree.algorithms.passes.forward_pass import ForwardPass
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, cross, zeros
 from kinetree.spatial import Motion, SpatialOrder
@@ -31,11 +30,10 @@ def frame_velocity_derivatives(
     model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference
 ) -> tuple[Array, Array]:
     """∂V/∂q and ∂V/∂v of a frame's velocity, (6, nv) each; the second is the Jacobian."""
-    body, still = BodyVelocities.of(model, q), np.zeros(model.nv)
-    common = CommonFrame.of(body.model, q)
-    moving = Outward(body.model, common, body.velocities(v), still, Motion.zero())
-    slopes = FrameSlopes.of(moving, frame, View.of(common, frame, reference), model.spatial_order, q, v)
-    by_q, by_v, _ = body.chained(v, still, slopes.v_by_q, slopes.v_by_v, zeros((6, model.nv), q, v))
+    moving = ForwardPass(model, q, v)
+    view = View.of(moving.common, frame, reference)
+    derivatives = FrameDerivatives.of(moving, frame, view, model.spatial_order, q, v)
+    by_q, by_v, _ = moving.body.chained(derivatives.v_by_q, derivatives.v_by_v)
     return by_q, by_v
 
 
@@ -44,18 +42,16 @@ def frame_acceleration_derivatives(
     model: Model, frame: FramePlacement, q: Array, v: Array, a: Array, reference: Reference, kind: AccelerationKind
 ) -> tuple[Array, Array, Array]:
     """∂A/∂q, ∂A/∂v and ∂A/∂a of a frame's acceleration, (6, nv) each; the third is the Jacobian."""
-    body = BodyVelocities.of(model, q)
-    common = CommonFrame.of(body.model, q)
-    moving = Outward(body.model, common, body.velocities(v), body.accelerations(v, a), Motion.zero())
-    view = View.of(common, frame, reference)
-    slopes = FrameSlopes.of(moving, frame, view, model.spatial_order, q, v, a, kind=kind)
-    return body.chained(v, a, slopes.a_by_q, slopes.a_by_v, slopes.v_by_v)
+    moving = ForwardPass(model, q, v, a)
+    view = View.of(moving.common, frame, reference)
+    derivatives = FrameDerivatives.of(moving, frame, view, model.spatial_order, q, v, a, kind=kind)
+    return moving.body.chained(derivatives.a_by_q, derivatives.a_by_v, derivatives.v_by_v)
 
 
 @dataclass(frozen=True)
 class View:
-    """Where motions of a frame are looked at from: at its origin, p in common coordinates, or at that of the world; in
-    axes to which R leads from the common ones."""
+    """The reference that motions of a frame are seen from: at its origin, p in common coordinates, or at that of the
+    world; in axes to which R leads from the common ones."""
 
     reference: Reference
     R: Array
@@ -90,7 +86,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class FrameSlopes:
+class FrameDerivatives:
     """Derivatives of the velocity and the acceleration of a frame by q, v and a, (6, nv) each, velocities of free
     joints being those in their own axes; ∂A/∂a = ∂V/∂v."""
 
@@ -101,14 +97,14 @@ class FrameSlopes:
 
     @staticmethod
     def of(
-        moving: Outward,
+        moving: ForwardPass,
         frame: FramePlacement,
         view: View,
         order: SpatialOrder,
         *like: Array,
         kind: AccelerationKind = "spatial",
-    ) -> FrameSlopes:
-        slopes = FrameSlopes(*(zeros((6, moving.model.nv), *like) for _ in range(4)))
+    ) -> FrameDerivatives:
+        derivatives = FrameDerivatives(*(zeros((6, moving.model.nv), *like) for _ in range(4)))
         V, A = moving.V[frame.body], moving.A[frame.body]
         seen = view.motion(V)
 
@@ -122,8 +118,8 @@ class FrameSlopes:
             columns = zip(step.S, step.psi1, step.psi2, step.rate, strict=True)
             for k, (s, psi1, psi2, rate) in enumerate(columns, start=step.at.start):
                 v_by_q, v_by_v = view.moved(psi1, s, V), view.motion(s)
-                slopes.v_by_q[:, k] += v_by_q.vector(order)
-                slopes.v_by_v[:, k] += v_by_v.vector(order)
-                slopes.a_by_q[:, k] += total(view.moved(psi2 - V.cross(psi1), s, A), v_by_q)
-                slopes.a_by_v[:, k] += total(view.motion(psi1 + rate - V.cross(s)), v_by_v)
-        return slopes
+                derivatives.v_by_q[:, k] += v_by_q.vector(order)
+                derivatives.v_by_v[:, k] += v_by_v.vector(order)
+                derivatives.a_by_q[:, k] += total(view.moved(psi2 - V.cross(psi1), s, A), v_by_q)
+                derivatives.a_by_v[:, k] += total(view.motion(psi1 + rate - V.cross(s)), v_by_v)
+        return derivatives

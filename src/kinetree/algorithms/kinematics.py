@@ -1,4 +1,4 @@
-"""Where every body is and how it moves.
+"""Poses, velocities and accelerations of bodies and frames.
 
 Positions:       ^i X_0 = ^i X_λ(i) ^λ(i) X_0
 Velocities:      v_i = ^i X_λ(i) v_λ(i) + S_i q̇_i
@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.arguments.references import AccelerationKind, Reference, expressed
 from kinetree.algorithms.configuration import neutral
-from kinetree.algorithms.one_state import of_one_state
-from kinetree.algorithms.references import AccelerationKind, Reference, expressed
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Motion, Transform

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.centroidal import centroidal_momentum, centroidal_momentum_rate
-from kinetree.algorithms.composite import Composite
 from kinetree.algorithms.kinematics import velocities
-from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.passes.composite import Composite
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, less_equal, where
@@ -38,10 +38,10 @@ def locked_inertia_rate(model: Model, q: Array, v: Array) -> Array:
     """L̇ along v, (3, 3) [kg m²/s]: it turns with the first body, and changes seen from there. As if G stood still, for
     moving the origin away from the centre of mass changes an inertia only by second order."""
     composite = Composite.of(model, q)
-    home = composite.home
-    seen = composite.rates_seen({i: model.joints[i].velocity(q, v) for i, _ in model.root_to_tips()})[home]
-    turning = composite.locked.rate(velocities(model, q, v)[home])
-    back = composite.X[home].R.T
+    root_body = composite.root_body
+    seen = composite.rates_seen({i: model.joints[i].velocity(q, v) for i, _ in model.root_to_tips()})[root_body]
+    turning = composite.locked.rate(velocities(model, q, v)[root_body])
+    back = composite.X[root_body].R.T
     return (turning + seen.placed(np.eye(3), -composite.center)).placed(back, np.zeros(3)).I
 
 

@@ -25,15 +25,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.joint_forces import joint_forces
-from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, zeros
 from kinetree.spatial import Force
 
 
 class Links(NamedTuple):
-    """What the way out finds of every link, in its own axes: ω, ω̇, v̇, v̇_C, F, N, and where it sits, R and p."""
+    """Results of the outward pass for every link, in its own axes: ω, ω̇, v̇, v̇_C, F, N, and its place, R and p."""
 
     w: dict[int, Array]
     dw: dict[int, Array]
@@ -47,7 +47,7 @@ class Links(NamedTuple):
 
 @of_one_state
 def outward(model: Model, q: Array, v: Array, a: Array) -> Links:
-    """The way out, from the base to the tips."""
+    """ω, ω̇, v̇, v̇_C, F, N, R and p of every link, from the base to the tips."""
     w, dw, dv = {0: np.zeros(3)}, {0: np.zeros(3)}, {0: -model.gravity}
     dv_C, F, N, R, p = {}, {}, {}, {}, {}
     for i, parent in model.root_to_tips():
@@ -106,7 +106,7 @@ def joint_reactions(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalF
 
 @of_one_state
 def static_reactions(model: Model, q: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
-    """The same at rest: what gravity and external wrenches send from link to link down to the base."""
+    """Joint reactions at rest: the loads of gravity and external wrenches, (n bodies, 6) [N, N m]."""
     rest = np.zeros(model.nv)
     return joint_reactions(model, q, rest, rest, f_ext)
 

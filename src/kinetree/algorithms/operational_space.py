@@ -21,15 +21,15 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.algorithms.arguments.directions import task_rows
+from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.arguments.references import AccelerationKind, Reference
 from kinetree.algorithms.crba import mass_matrix
-from kinetree.algorithms.directions import task_rows
 from kinetree.algorithms.jacobian import frame_jacobian
 from kinetree.algorithms.kinematics import frame_bias_acceleration
-from kinetree.algorithms.one_state import of_one_state
-from kinetree.algorithms.references import AccelerationKind, Reference
-from kinetree.algorithms.regularity import require_regular, some_configurations
+from kinetree.algorithms.passes.regularity import require_regular, some_configurations
+from kinetree.algorithms.passes.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
-from kinetree.algorithms.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.linalg import RANK_TOLERANCE, ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, divide, less, minimum, mirrored, where
@@ -63,16 +63,10 @@ def _task_inverse(
 
 @of_one_state
 def inertia(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference = "world-aligned",
-    task: Task = "pose",
-    by: Inverse = AnyRank,
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task = "pose", by: Inverse = AnyRank
 ) -> Array:
     """Λ, (k, k)."""
-    felt = _task_inverse(model, frame, q, reference, task, by)
-    return felt.inertia()
+    return _task_inverse(model, frame, q, reference, task, by).inertia()
 
 
 @of_one_state
@@ -81,44 +75,32 @@ def bias(
     frame: FramePlacement,
     q: Array,
     v: Array,
-    reference: Reference = "world-aligned",
+    reference: Reference,
     task: Task = "pose",
     by: Inverse = AnyRank,
 ) -> Array:
     """μ, (k,); J̇ v is of the Jacobian in this reference."""
-    felt = _task_inverse(model, frame, q, reference, task, by)
+    inverses = _task_inverse(model, frame, q, reference, task, by)
     kind: AccelerationKind = "classical" if reference == "world-aligned" else "spatial"
     drift = frame_bias_acceleration(model, frame, q, v, reference, kind).vector(model.spatial_order)
     b = bias_forces(model, q, v) - gravity_forces(model, q)
-    return felt.force_of(b, drift[task_rows(task, model.spatial_order)])
+    return inverses.force_of(b, drift[task_rows(task, model.spatial_order)])
 
 
 @of_one_state
 def gravity(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference = "world-aligned",
-    task: Task = "pose",
-    by: Inverse = AnyRank,
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task = "pose", by: Inverse = AnyRank
 ) -> Array:
     """p, (k,)."""
-    felt = _task_inverse(model, frame, q, reference, task, by)
-    return felt.force_of(gravity_forces(model, q))
+    return _task_inverse(model, frame, q, reference, task, by).force_of(gravity_forces(model, q))
 
 
 @of_one_state
 def consistent_inverse(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference = "world-aligned",
-    task: Task = "pose",
-    by: Inverse = AnyRank,
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task = "pose", by: Inverse = AnyRank
 ) -> Array:
     """J̄ = M⁻¹ Jᵀ Λ, (nv, k)."""
-    felt = _task_inverse(model, frame, q, reference, task, by)
-    return felt.consistent_inverse()
+    return _task_inverse(model, frame, q, reference, task, by).consistent_inverse()
 
 
 @of_one_state
@@ -126,7 +108,7 @@ def null_space(
     model: Model,
     frame: FramePlacement,
     q: Array,
-    reference: Reference = "world-aligned",
+    reference: Reference,
     task: Task = "pose",
     metric: str = "kinetic",
     by: Inverse = AnyRank,
@@ -142,16 +124,10 @@ def null_space(
 
 @of_one_state
 def pseudo_inverse(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference = "world-aligned",
-    task: Task = "pose",
-    by: Inverse = AnyRank,
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task = "pose", by: Inverse = AnyRank
 ) -> Array:
     """J⁺, (nv, k)."""
-    felt = by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task))
-    return felt.consistent_inverse()
+    return by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task)).consistent_inverse()
 
 
 @lru_cache(maxsize=256)
@@ -199,11 +175,11 @@ class TaskInertia:
 
     def _means(self, whole: Array, linear: int) -> list[Scalar]:
         """The mean of A over all linear and over all angular directions, as far as there are such rows."""
-        least = (RANK_TOLERANCE * RANK_TOLERANCE) * ((whole * whole).sum(axis=0) @ self.inverse_pivots)
+        threshold = (RANK_TOLERANCE * RANK_TOLERANCE) * ((whole * whole).sum(axis=0) @ self.inverse_pivots)
         means: list[Scalar] = []
         for part, count in ((whole[:3], linear), (whole[3:], len(self.J) - linear)):
             Y = unit_upper_solve(self.L, part.T) if count else part[:0].T
-            means.append(_mean((Y.T @ (Y * self.inverse_pivots[:, None])).diagonal(), least))
+            means.append(_mean((Y.T @ (Y * self.inverse_pivots[:, None])).diagonal(), threshold))
         return means
 
     def force(self, acceleration: Array) -> Array:
@@ -226,9 +202,9 @@ def _damping(A: Array, weights: Array, regularization: float) -> Scalar:
     return regularization * (1.0 - nearness) ** 2
 
 
-def _mean(entries: Array, least: Scalar = 0.0) -> Scalar:
-    """The mean, or 1 where there is none above the least: it is divided by."""
+def _mean(entries: Array, threshold: Scalar = 0.0) -> Scalar:
+    """The mean, or 1 where there is none above the threshold: it is divided by."""
     if not len(entries):
         return 1.0
     mean = entries.sum() * (1.0 / len(entries))
-    return where(less(least, mean), mean, 1.0)
+    return where(less(threshold, mean), mean, 1.0)

@@ -16,17 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.algorithms.passes.common_frame import CommonFrame, columns
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force, Motion
-
-
-def _columns(model: Model, motions: dict[int, tuple[Motion, ...]], body: int) -> list[tuple[int, Motion]]:
-    """The columns of a body's Jacobian that are not zero, with their places in v."""
-    return [(model.joints[j].iv + k, motion) for j in model.support(body) for k, motion in enumerate(motions[j])]
 
 
 @of_one_state
@@ -35,7 +30,7 @@ def mass_matrix(model: Model, q: Array) -> Array:
     frame = CommonFrame.of(model, q)
     M = zeros((model.nv, model.nv), q)
     for i, _ in model.root_to_tips():
-        J = _columns(model, frame.S, i)
+        J = columns(model, frame.S, i)
         for column, s in J:
             momentum = frame.I[i] * s
             for row, other in J:
@@ -50,7 +45,7 @@ def coriolis_matrix(model: Model, q: Array, v: Array) -> Array:
     V, rates = _motion(model, frame, q, v)
     C = zeros((model.nv, model.nv), q, v)
     for i, _ in model.root_to_tips():
-        J, dJ = _columns(model, frame.S, i), _columns(model, rates, i)
+        J, dJ = columns(model, frame.S, i), columns(model, rates, i)
         for (column, s), (_, rate) in zip(J, dJ, strict=True):
             force = frame.I[i] * rate + V[i].cross(frame.I[i] * s)
             for row, other in J:
@@ -85,7 +80,7 @@ def coriolis_forces(model: Model, q: Array, v: Array) -> Array:
     b = zeros(model.nv, q, v)
     for i, _ in model.root_to_tips():
         A = Motion.zero()  # J̇ v
-        for column, rate in _columns(model, rates, i):
+        for column, rate in columns(model, rates, i):
             A = A + rate * v[column]
         force = frame.I[i] * A + V[i].cross(frame.I[i] * V[i])
         _project(model, frame, i, force, b)
@@ -114,5 +109,5 @@ def projected_forces(model: Model, q: Array, f_ext: ExternalForces = NO_FORCES) 
 
 def _project(model: Model, frame: CommonFrame, body: int, force: Force, total: Array) -> None:
     """total += Jᵀ f."""
-    for row, s in _columns(model, frame.S, body):
+    for row, s in columns(model, frame.S, body):
         total[row] += s.dot(force)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.common_frame import CommonFrame
-from kinetree.algorithms.kinematics import accelerations, velocities
-from kinetree.algorithms.one_state import of_one_state
+from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
+from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.model.joints import Joint
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, sqrt, zeros
-from kinetree.spatial import Force, Inertia, Motion, Transform
+from kinetree.spatial import Force, Inertia, Motion
 
 NAMES = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 UNITS = tuple(Inertia.from_parameters(unit) for unit in np.eye(10))
@@ -49,7 +49,7 @@ def parameters(model: Model) -> Array:
 
 
 def size(model: Model) -> int:
-    """How many parameters there are."""
+    """The number of parameters."""
     return 10 * model.n_bodies + len(extra_parameters(model))
 
 
@@ -111,11 +111,8 @@ def kinetic_energy_regressor(model: Model, q: Array, v: Array) -> Array:
 @of_one_state
 def potential_energy_regressor(model: Model, q: Array) -> Array:
     """y with U = yᵀ φ, that of gravity alone, (size,)."""
-    y = zeros(size(model), q)
-    X: dict[int, Transform] = {}
-    for i, p in model.root_to_tips():
-        up = model.joints[i].transform(q) * model.placements[i]
-        X[i] = up * X[p] if p else up
+    y, X = zeros(size(model), q), world_transforms(model, q)
+    for i, _ in model.root_to_tips():
         y[10 * (i - 1)] = -(model.gravity @ X[i].p)
         y[10 * (i - 1) + 1 : 10 * (i - 1) + 4] = -(X[i].R @ model.gravity)
     return y

@@ -21,8 +21,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.joint_forces import joint_forces
-from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force, Motion, Transform

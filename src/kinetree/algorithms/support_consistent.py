@@ -31,7 +31,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kinetree.algorithms.constraint_rows import Rows, upright_rows
+from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.constraints import (
     Proximal,
     inertia,
@@ -39,9 +39,9 @@ from kinetree.algorithms.constraints import (
     require_regular_inertia,
     some_jacobians,
 )
-from kinetree.algorithms.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics, upright_kinematics
+from kinetree.algorithms.passes.task_inverse import generic_rank
 from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics
-from kinetree.algorithms.task_inverse import generic_rank
 from kinetree.linalg import CompleteOrthogonal, ltdl, ltdl_solve, orthonormal_basis, solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
@@ -66,9 +66,9 @@ def nearest_torques(
     tau: Array,
     f_ext: ExternalForces = NO_FORCES,
 ) -> tuple[Array, Array]:
-    """The same nearest to given torques τ₀, of which those without a motor do not count. Where there is no motor, the
+    """τ and f nearest to given torques τ₀, of which those without a motor do not count. Where there is no motor, the
     residual r is left in τ: it is zero there just if M a + b = τ + Jᵀ f."""
-    rows = upright_rows(model, constraints, q)
+    rows = upright_kinematics(model, constraints, q)
     moved, idle = list(constraints.actuated), idle_entries(model, constraints)
     wanted = zeros(model.nv, tau)
     wanted[moved] = tau[moved]
@@ -131,8 +131,8 @@ def _balance(J: Array, idle: list[int], e: Array, constraints: ConstraintSet) ->
 
 
 class BaseSupport:
-    """What constraint forces do where there is no motor: J_U, (k, u), by its orthogonal factors. `size` is the sum of
-    the squares of all rows of the constrained frames."""
+    """The effect of constraint forces where there is no motor: J_U, (k, u), by its orthogonal factors. `size` is the
+    sum of the squares of all rows of the constrained frames."""
 
     def __init__(self, J_U: Array, size: Scalar) -> None:
         self._is_tall = J_U.shape[0] >= J_U.shape[1]
@@ -154,7 +154,7 @@ class BaseSupport:
         return self._factors.solve_transposed(e_U) if self._is_tall else self._factors.solve(e_U)
 
 
-def _residual(rows: Rows, idle: list[int], base: BaseSupport, e_U: Array) -> Array:
+def _residual(rows: ConstraintKinematics, idle: list[int], base: BaseSupport, e_U: Array) -> Array:
     """r, (nv,). U₀ is the projector 1 - R Rᵀ, and R Rᵀ makes Kᵀ K regular."""
     M = inertia(rows.model, rows.constraints, rows.q)
     L, d = ltdl(M)

@@ -6,8 +6,8 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.algorithms.constraints import Felt
-from kinetree.algorithms.regularity import require_regular
+from kinetree.algorithms.constraints import DelassusOperator
+from kinetree.algorithms.passes.regularity import require_regular
 from kinetree.control.gains import as_gain, as_posture, critical, times
 from kinetree.control.step import Step
 from kinetree.control.support_consistent import as_stance, torques
@@ -89,7 +89,7 @@ class CentroidalMomentum(Step):
         a_0 = times(k_q, robot.difference(q, posture)) - times(d_q, v)
         held = self.equations.size
         blocks = (*self.equations.blocks, slice(held, held + 3), slice(held + 3, held + 6))
-        felt = Felt(robot.mass_matrix(q), rows, self.equations.damping, blocks)
+        felt = DelassusOperator(robot.mass_matrix(q), rows, self.equations.damping, blocks)
         require_regular(robot.model, q, felt.d)
         a = a_0 + felt.answer(np.zeros(robot.nv), drift + rows @ a_0)[0]
         return torques(stance, q, v, a, np.zeros(robot.nv))

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms.directions import directions, task_directions
+from kinetree.algorithms.arguments.directions import directions, task_directions
 from kinetree.algorithms.operational_space import TaskInertia
-from kinetree.algorithms.regularity import require_regular
+from kinetree.algorithms.passes.regularity import require_regular
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.tasks import Orientation, Pose, Position

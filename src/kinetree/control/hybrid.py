@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.algorithms.directions import DIRECTIONS, directions
+from kinetree.algorithms.arguments.directions import DIRECTIONS, directions
 from kinetree.base.arguments import as_constant
 from kinetree.control.frame_directions import FrameDirections
 from kinetree.control.gains import as_gain, critical, times

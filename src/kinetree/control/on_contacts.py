@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.control.support_consistent import torques
 from kinetree.model.constraints import ConstraintSet
 from kinetree.ops import Array
@@ -25,7 +25,7 @@ class OnContacts:
     def __init__(self, robot: Robot, equations: ConstraintSet, q: Array, v: Array, a_0: Array, J: Array) -> None:
         self.stance, self.q, self.v = Constrained(robot, equations), q, v
         J_c, gamma = self.stance.jacobian(q), self.stance.bias(q, v)
-        self.felt = Felt(robot.mass_matrix(q), J_c, equations.damping, equations.blocks)
+        self.felt = DelassusOperator(robot.mass_matrix(q), J_c, equations.damping, equations.blocks)
         self.a = a_0 + self.felt.answer(np.zeros(robot.nv), gamma + J_c @ a_0)[0]
         """Nearest to a₀ in kinetic energy."""
         removed, _ = self.felt.answer(J.T, np.zeros((len(J_c), len(J))))  # M⁻¹ N_cᵀ Jᵀ

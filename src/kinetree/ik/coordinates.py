@@ -35,7 +35,7 @@ def within_limits(robot: Robot, q: Array) -> Array:
 
 
 def translations(robot: Robot) -> Array:
-    """Which velocities are lengths per time and turn nothing, (nv,) of bool: the frames' positions are linear in
+    """The velocities that are lengths per time and turn nothing, (nv,) of bool: the frames' positions are linear in
     their coordinates."""
     model, neutral = robot.model, robot.neutral()
     turns = np.zeros(robot.nv, dtype=bool)

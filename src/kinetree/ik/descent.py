@@ -19,8 +19,8 @@ from kinetree.compiler.codegen.loops import Matrix, Vector
 # columns of the state
 PHASE, TURN, VALUE, STALLED = 0, 1, 2, 3
 STATE = 4
-BEGIN, MEASURE, NEWTON, SLOPE = 0.0, 1.0, 2.0, 3.0
-"""What the rows that were evaluated last are of: nothing yet, differences, steps of Newton's, steps down the slope."""
+BEGIN, MEASURE, NEWTON, GRADIENT = 0.0, 1.0, 2.0, 3.0
+"""Phases, by the rows evaluated last: nothing yet, differences, steps of Newton's, steps down the gradient."""
 # columns of a coordinate
 LOW, HIGH, PLACE, SLIDES, G, HELD, STEP, D = 0, 1, 2, 3, 4, 5, 6, 7
 COORDINATE = 8
@@ -31,7 +31,7 @@ MOST_TURNS = 100.0
 LENGTHS = 8
 """Steps that are tried, each half as long as the one before."""
 DIFFERENCE = 1e-5
-"""Of coordinates [rad or m], from which the Hessian follows."""
+"""Step of finite differences of the gradient [rad or m]."""
 FLAT = 1e-3
 """Part of the greatest curvature below which a direction counts as flat: it is followed if that makes f smaller by more
 than `NOTICED` of it, so that joints that change nothing stay where they are."""
@@ -39,13 +39,13 @@ NOTICED = 1e-11
 STRAIGHT = 1e-5
 """Part of the greatest curvature that is taken for that of directions with less."""
 BENT = 1e-4
-"""The same part beyond which a curvature is no rounding of differences: a negative one is that of a saddle."""
+"""Part of the greatest curvature that is no rounding of differences: a negative one is that of a saddle."""
 NEAR = 1e-3
 """Distance from a limit [rad or m] at which a coordinate may already be held by it."""
 LONGEST = 1.0
 """The most that an angle changes in one step [rad]."""
 AWAY = 0.1
-"""How far a step leaves a saddle."""
+"""The length of a step away from a saddle."""
 WEAK = 1e-6
 """Part of ‖e‖ below which a gradient decides nothing: not on which side a saddle is left, nor that a limit holds."""
 LITTLE = 1e-13
@@ -115,11 +115,11 @@ def measure(nq: int, nv: int, q: Vector, C: Matrix, Q: Matrix, M: Matrix) -> Non
         M[k + 1, k] = C[k, STEP]
 
 
-def hold(nv: int, value: float, q: Vector, C: Matrix, slopes: Matrix) -> None:
+def hold(nv: int, value: float, q: Vector, C: Matrix, gradients: Matrix) -> None:
     """The gradient, and which coordinates their limits hold, or will."""
     least = WEAK * sqrt(2.0 * value)
     for k in range(nv):
-        g = slopes[0, k]
+        g = gradients[0, k]
         C[k, G] = g
         low = C[k, LOW]
         high = C[k, HIGH]
@@ -143,21 +143,21 @@ def leads_out(nv: int, i: int, step: float, q: Vector, C: Matrix, V: Matrix) -> 
     return found
 
 
-def newton(nv: int, value: float, q: Vector, C: Matrix, slopes: Matrix, H: Matrix, V: Matrix) -> None:
+def newton(nv: int, value: float, q: Vector, C: Matrix, gradients: Matrix, H: Matrix, V: Matrix) -> None:
     """The step, and curvatures on the diagonal of H."""
     for i in range(nv):
         for j in range(i + 1):
-            a = (slopes[i + 1, j] - slopes[0, j]) / C[i, STEP]
-            b = (slopes[j + 1, i] - slopes[0, i]) / C[j, STEP]
-            bend = 0.5 * (a + b)
+            a = (gradients[i + 1, j] - gradients[0, j]) / C[i, STEP]
+            b = (gradients[j + 1, i] - gradients[0, i]) / C[j, STEP]
+            curvature = 0.5 * (a + b)
             if i == j and C[i, HELD] > 0.0:
-                bend = larger(abs(bend), abs(C[i, G]) / NEAR)
+                curvature = larger(abs(curvature), abs(C[i, G]) / NEAR)
             if i != j and C[i, HELD] + C[j, HELD] > 0.0:
-                bend = 0.0
-            if not abs(bend) < 1e300:
-                bend = 0.0
-            H[i, j] = bend
-            H[j, i] = bend
+                curvature = 0.0
+            if not abs(curvature) < 1e300:
+                curvature = 0.0
+            H[i, j] = curvature
+            H[j, i] = curvature
     eigen(nv, H, V)
     most = 0.0
     for i in range(nv):
@@ -168,11 +168,11 @@ def newton(nv: int, value: float, q: Vector, C: Matrix, slopes: Matrix, H: Matri
         along = 0.0
         for k in range(nv):
             along += V[k, i] * C[k, G]
-        bend = H[i, i]
-        step = -along / larger(abs(bend), floor)
-        if abs(bend) < FLAT * most and abs(along * step) < NOTICED * value:
+        curvature = H[i, i]
+        step = -along / larger(abs(curvature), floor)
+        if abs(curvature) < FLAT * most and abs(along * step) < NOTICED * value:
             step = 0.0
-        if bend < -BENT * most and abs(step) < NEAR:
+        if curvature < -BENT * most and abs(step) < NEAR:
             step = -AWAY if along > 0.0 else AWAY
             if abs(along) < WEAK * sqrt(2.0 * value) and leads_out(nv, i, step, q, C, V):
                 step = -step
@@ -181,7 +181,7 @@ def newton(nv: int, value: float, q: Vector, C: Matrix, slopes: Matrix, H: Matri
 
 
 def room(k: int, q: Vector, C: Matrix) -> float:
-    """How far a coordinate may go the way of its step."""
+    """The distance that a coordinate may go the way of its step."""
     if C[k, D] > 0.0:
         return C[k, HIGH] - q[int(C[k, PLACE])] if C[k, HIGH] < 1e300 else 1e300
     return q[int(C[k, PLACE])] - C[k, LOW] if C[k, LOW] > -1e300 else 1e300
@@ -218,20 +218,20 @@ def attempt(nq: int, nv: int, q: Vector, C: Matrix, Q: Matrix, M: Matrix) -> Non
         part *= 0.5
 
 
-def choose(nq: int, nv: int, state: Vector, q: Vector, C: Matrix, Q: Matrix, M: Matrix, slopes: Matrix, H: Matrix,
+def choose(nq: int, nv: int, state: Vector, q: Vector, C: Matrix, Q: Matrix, M: Matrix, gradients: Matrix, H: Matrix,
     V: Matrix) -> None:  # fmt: skip
     """After differences were evaluated: rows along Newton's step."""
-    hold(nv, state[VALUE], q, C, slopes)
-    newton(nv, state[VALUE], q, C, slopes, H, V)
+    hold(nv, state[VALUE], q, C, gradients)
+    newton(nv, state[VALUE], q, C, gradients, H, V)
     while blocked(nv, q, C):
-        newton(nv, state[VALUE], q, C, slopes, H, V)
+        newton(nv, state[VALUE], q, C, gradients, H, V)
     attempt(nq, nv, q, C, Q, M)
     state[PHASE] = NEWTON
 
 
 def give_up(nq: int, nv: int, state: Vector, q: Vector, C: Matrix, Q: Matrix, M: Matrix, H: Matrix) -> bool:
-    """After no step led lower: rows down the slope, if that was not it."""
-    if state[PHASE] == SLOPE:
+    """After no step led lower: rows down the gradient, if that was not it."""
+    if state[PHASE] == GRADIENT:
         return True
     most = 1e-300
     for i in range(nv):
@@ -239,12 +239,12 @@ def give_up(nq: int, nv: int, state: Vector, q: Vector, C: Matrix, Q: Matrix, M:
     for k in range(nv):
         C[k, D] = -C[k, G] / most
     attempt(nq, nv, q, C, Q, M)
-    state[PHASE] = SLOPE
+    state[PHASE] = GRADIENT
     return False
 
 
 def go(nq: int, row: int, q: Vector, squares: Vector, N: Matrix, E: Matrix) -> None:
-    """To where a row leads."""
+    """Move q to the configuration of a row."""
     for k in range(nq):
         q[k] = N[row, k]
     for k in range(2):
@@ -253,7 +253,7 @@ def go(nq: int, row: int, q: Vector, squares: Vector, N: Matrix, E: Matrix) -> N
 
 def advance(
     nq: int, nv: int, state: Vector, q: Vector, squares: Vector, C: Matrix, Q: Matrix, M: Matrix, N: Matrix,
-    F: Matrix, slopes: Matrix, E: Matrix, H: Matrix, V: Matrix,
+    F: Matrix, gradients: Matrix, E: Matrix, H: Matrix, V: Matrix,
 ) -> bool:  # fmt: skip
     """After rows (Q, M) were evaluated, to where they lead N, with values F, gradients and squared errors E: whether
     others are to be."""
@@ -265,7 +265,7 @@ def advance(
         if state[TURN] == 0.0:  # the start may have been beyond limits
             go(nq, 0, q, squares, N, E)
         state[VALUE] = F[0, 0]
-        choose(nq, nv, state, q, C, Q, M, slopes, H, V)
+        choose(nq, nv, state, q, C, Q, M, gradients, H, V)
         return nv > 0
     best = -1
     value = state[VALUE]

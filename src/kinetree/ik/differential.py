@@ -34,7 +34,7 @@ from kinetree.ik.problem import Problem
 from kinetree.model.constraints import Contact
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
-from kinetree.solvers import active_set, levels, qp
+from kinetree.solvers import active_set, hierarchical_qp, qp
 from kinetree.solvers.stages import PROGRAM, SHARED_PROGRAM
 from kinetree.tasks import MotionTask, Task
 
@@ -202,7 +202,7 @@ class Velocity(Pipeline):
             count = (n + p.places) * len(p.level_sizes)
             inputs, outputs = (*given, Numbers((0.0,) * count)), (Result(0), Buffer("active", count), info)
             shared, since = held if self._is_hard else 0, (-1,) * p.places
-            return [levels.stage(n, p.level_sizes, since, inputs, outputs, hard=self._is_hard, shared=shared)]
+            return [hierarchical_qp.stage(n, p.level_sizes, since, inputs, outputs, hard=self._is_hard, shared=shared)]
         m = held + p.places
         method = SHARED_PROGRAM if held else PROGRAM
         inputs = (*given, Numbers((0.0,) * (n + m)), Numbers((0.0, float(held))))
@@ -220,7 +220,7 @@ class Velocity(Pipeline):
         if self.problem.by_levels:
             J, e, _, D, lower, upper = parts
             if not self._is_hard or status != active_set.INFEASIBLE or not np.isfinite(J).all():
-                levels.refuse(status, parts)
+                hierarchical_qp.refuse(status, parts)
             C, rates = np.concatenate([J[:held], D]), e[:held]
         else:
             _, _, C, lower, upper = parts

@@ -23,7 +23,7 @@ from kinetree.ik.reach import ROUNDING, Reach
 from kinetree.ik.reasons import Explanation
 from kinetree.ik.search import ANGLE, CHOSEN, GAP, MOST_ATTEMPTS, REPORT, SOLVED, STARTED, STATUS, TURNS
 from kinetree.ik.solution import Solution
-from kinetree.ik.step import Step
+from kinetree.ik.step import LevenbergMarquardtStep
 from kinetree.model.joints import Free
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -33,9 +33,9 @@ SEEDS = 1024
 MOST_TURNS = 40.0
 """Steps of one attempt; most that arrive do so within twelve."""
 ORTHONORMAL = 1e-6
-"""How far a target's axes may be from that."""
+"""Largest deviation of a target's axes from orthonormal ones."""
 LARGEST = 1e150
-"""Of what is squared."""
+"""Largest entry of q0 and targets: they are squared."""
 HOPELESS = 8.0
 """Attempts at a target that is proven to be out of reach."""
 BEYOND = 1e-6
@@ -43,7 +43,7 @@ BEYOND = 1e-6
 
 
 class Limits(NamedTuple):
-    """What a caller asked for: tolerances [m, rad], attempts, and whether the start is his."""
+    """The caller's tolerances [m, rad] and attempts, and whether he chose the start."""
 
     position: float
     rotation: float
@@ -58,7 +58,7 @@ class InverseKinematics:
         for name in frames:
             robot.frame(name)
         self.robot, self.frames, self.turns = robot, frames, turns
-        self.step = Step(robot, frames, turns)
+        self.step = LevenbergMarquardtStep(robot, frames, turns)
         self.core = (*(() if len(frames) == 1 else (len(frames),)), *((4, 4) if turns else (3,)))
 
     @lazy_code
@@ -74,7 +74,8 @@ class InverseKinematics:
         return Lanes(law.specialization().kernel, seeds, self._free())
 
     def _free(self) -> Array:
-        """Which coordinates a start may choose: those of joints that move the frames, but not a floating base's."""
+        """The coordinates that a start may choose, (nq,) of 0 and 1: those of joints that move the frames, but not a
+        floating base's."""
         model, rng = self.robot.model, np.random.default_rng(1)
         moves = np.zeros(self.robot.nv, dtype=bool)
         for q in self.robot.random(rng, 2):

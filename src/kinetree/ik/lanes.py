@@ -78,7 +78,7 @@ def _driver() -> tuple[LoadedCode, Any]:
 
 
 class _Room:
-    """What the lanes of one thread work in."""
+    """The memory that the lanes of one thread work in."""
 
     def __init__(self, lanes: int, nq: int, nt: int, code: Loaded, free: Array, seeds: Array) -> None:
         self.matrices = {
@@ -175,14 +175,15 @@ class Lanes:
         return solutions, report
 
     def one(self, target: Array, start: Array, settings: tuple[float, ...]) -> tuple[Array, list[float]]:
-        """The same for one target, (nt,), and start, (nq,), with nothing new but the solution."""
+        """The solution and the report for one target, (nt,), and start, (nq,), with nothing allocated but the
+        solution."""
         room: _Room = self._local.__dict__.pop("room", None) or self._room(self.kernel.load("batch"))
         result = room.alone(target, start, settings, self.seeds)
         self._local.room = room
         return result
 
     def _room(self, code: Loaded) -> _Room:
-        """That of this thread, for whoever asks: a signal handler that searches meanwhile gets another one. It is given
-        back when its search is over."""
+        """The memory of this thread, for whoever asks: a signal handler that searches meanwhile gets another one. It is
+        given back when its search is over."""
         room: _Room | None = self._local.__dict__.pop("room", None)
         return room or _Room(self.kernel.source.target.lanes, self.nq, self.nt, code, self.free, self.seeds)

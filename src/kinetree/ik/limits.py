@@ -1,4 +1,4 @@
-"""Which velocities a robot's joints may have in the next step."""
+"""Bounds on the velocities of a robot's joints in the next step."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from kinetree.functions.definition import Definition
 from kinetree.functions.identity import identity
 from kinetree.ik.coordinates import in_own_axes, in_parent_axes, limited, translations, within_limits
 from kinetree.ik.descent import COORDINATE, HIGH, LENGTHS, LOW, PLACE, SLIDES, STATE, TURN, advance
-from kinetree.ik.step import Step
+from kinetree.ik.step import LevenbergMarquardtStep
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.spatial.rotation_vector import rotation_error
@@ -28,7 +28,7 @@ from kinetree.spatial.rotation_vector import rotation_error
 _DESCEND = "kinetree_descend"
 _SIZES = ("rows", "nq", "nv")
 _VECTORS = ("state", "q", "squares")
-_MATRICES = ("C", "Q", "M", "N", "F", "slopes", "E", "H", "V")
+_MATRICES = ("C", "Q", "M", "N", "F", "gradients", "E", "H", "V")
 
 
 def _assembly() -> str:
@@ -62,13 +62,13 @@ def _driver() -> tuple[LoadedCode, Any]:
 
 
 class _Room:
-    """What one thread works in."""
+    """The memory that one thread works in."""
 
     def __init__(self, robot: Robot, nt: int, code: Loaded) -> None:
         nq, nv, rows = robot.nq, robot.nv, max(robot.nv + 1, LENGTHS)
         self.state, self.q, self.squares = np.zeros(STATE), np.zeros(nq), np.zeros(2)
         shapes = {"C": (nv, COORDINATE), "Q": (rows, nq), "M": (rows, nv), "N": (rows, nq), "F": (rows, 1)}
-        shapes |= {"slopes": (rows, nv), "E": (rows, 2), "H": (nv, nv), "V": (nv, nv)}
+        shapes |= {"gradients": (rows, nv), "E": (rows, 2), "H": (nv, nv), "V": (nv, nv)}
         self.matrices = {name: np.zeros(shape) for name, shape in shapes.items()}
         self.targets, self.flags = np.zeros((rows, nt)), np.zeros(rows)
         C = self.matrices["C"]
@@ -78,7 +78,7 @@ class _Room:
         self.work = np.empty(code.workspace + 64, dtype=np.uint8)
         places = {name: address_of(matrix) for name, matrix in self.matrices.items()}
         words = [places["Q"], nq, 1, places["M"], nv, 1, address_of(self.targets), nt, 1, places["N"], nq]
-        words += [places["F"], 1, places["slopes"], nv, places["E"], 2, address_of(self.flags), 1]
+        words += [places["F"], 1, places["gradients"], nv, places["E"], 2, address_of(self.flags), 1]
         strides = [self.matrices[name].shape[1] for name in _MATRICES]
         vectors = [address_of(vector) for vector in (self.state, self.q, self.squares)]
         self.words = tuple(
@@ -93,7 +93,7 @@ class _Room:
 class LocalMinimum:
     """Configurations with the least errors of a step's frames that descent from a given one leads to."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: LevenbergMarquardtStep) -> None:
         self.robot, self.step = step.robot, step
         self._local = threading.local()
 
@@ -116,8 +116,8 @@ class LocalMinimum:
         return self.law.specialization().kernel.load("batch")
 
     def run(self, q: Array, target: Array) -> tuple[Array, float, float, int]:
-        """From q, (nq,), for targets, (nt,): where it ends, the greatest errors of position [m] and of rotation [rad]
-        there, and how many steps it took."""
+        """The configuration that descent from q, (nq,), for targets, (nt,), ends at, the greatest errors of position
+        [m] and of rotation [rad] there, and how many steps it took."""
         room = getattr(self._local, "room", None)
         if room is None:
             room = self._local.room = _Room(self.robot, self.step.target_size, self._code)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.algorithms.contact_rows import contact_rows
+from kinetree.algorithms.passes.contact_rows import contact_rows
 from kinetree.base.lazy import lazy
 from kinetree.ik.limits import Limits
 from kinetree.linalg import RANK_TOLERANCE
@@ -53,7 +53,7 @@ class Problem:
 
     @lazy
     def priorities(self) -> list[int]:
-        """Of all tasks, the first first."""
+        """The priorities of all tasks, ascending."""
         return sorted({task.priority for task in self.tasks})
 
     @lazy
@@ -81,7 +81,7 @@ class Problem:
 
     @lazy
     def places(self) -> int:
-        """How many position limits are rows, of several entries of v."""
+        """The number of position limits that are rows, of several entries of v."""
         return 0 if self.limits is None else len(self.limits.places(self.robot))
 
     @property
@@ -91,7 +91,7 @@ class Problem:
 
     @property
     def signature(self) -> inspect.Signature:
-        """Of the formula."""
+        """The signature of the formula."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         return inspect.Signature([inspect.Parameter(name, kind) for name in ("robot", *self.arguments)])
 

@@ -1,4 +1,4 @@
-"""Where a frame cannot be, proven by the lengths of links, the limits of rails and the angles between axes.
+"""Places that a frame cannot reach, proven by the lengths of links, the limits of rails and the angles between axes.
 
 The way from the world to a frame is a series of moves (fixed offsets), slides (a direction with limits) and turns (an
 axis; any angle). All are written down in world axes at one reference configuration, the neutral one. What comes after
@@ -29,7 +29,7 @@ from kinetree.robot import Robot
 PARALLEL = 1e-12
 """Sine of the angle below which two axes are the same direction."""
 ROUNDING = 1e-9
-"""Of the lengths added up, below which a distance proves nothing."""
+"""Part of the lengths added up below which a distance proves nothing."""
 CORNERS = 6
 """Slides between two turns of which all combinations of ends are looked at; of further ones, their lengths."""
 
@@ -102,7 +102,7 @@ class Reach:
 
     @lazy
     def center(self) -> Array:
-        """What all configurations turn and slide about, (3,) [m]."""
+        """The point that all configurations turn and slide about, (3,) [m]."""
         return self.segments[0].offset
 
     @lazy
@@ -127,7 +127,7 @@ class Reach:
         return bound if bound > ROUNDING * lengths else 0.0
 
     def _beyond(self, target: Array, direction: Array) -> float:
-        """How far a target is beyond the plane u·p = h(u), where that is known."""
+        """The distance that a target is beyond the plane u·p = h(u), where that is known."""
         first, *others = self.segments
         for axis, low, high in first.slides:
             if not np.isfinite(high if direction @ axis > 0.0 else low):
@@ -155,7 +155,7 @@ class Reach:
         return float(u @ target - height) if np.isfinite(height) else 0.0
 
     def _within(self, target: Array) -> float:
-        """How far a target is within a hole about `center`, where that is known."""
+        """The distance that a target is within a hole about `center`, where that is known."""
         if not np.isfinite(self.radius):
             return 0.0
         slides = Segment(np.zeros(3), self.segments[0].slides)

@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.base.lazy_imports import importing
 from kinetree.ik.coordinates import in_parent_axes, limited
 from kinetree.ik.reach import Reach
-from kinetree.ik.step import Step
+from kinetree.ik.step import LevenbergMarquardtStep
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -21,7 +21,7 @@ TIGHT = 1e-3
 @final
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What is known of problems that were not solved: their targets and the errors that are left, all with the batch
+    """The facts about problems that were not solved: their targets and the errors that are left, all with the batch
     axes of a solution. `attempts` were allowed; `chosen` says whether the start was given."""
 
     robot: Robot
@@ -36,7 +36,7 @@ class Explanation:
     tolerances: tuple[float, float]
 
     def __call__(self, index: tuple[int, ...]) -> str:
-        """Of the problem at this index of the batch."""
+        """The reason of the problem at this index of the batch."""
         q = self.q[index]
         target = np.asarray(self.target, dtype=float)[index]
         gap, angle = (float(np.asarray(error)[index]) for error in (self.position_error, self.rotation_error))
@@ -54,7 +54,7 @@ class Explanation:
         return f"{text}; {', '.join(held)}" if held else text
 
     def _proof(self, q: Array, target: Array, gap: float) -> str:
-        """What makes it impossible, or nothing."""
+        """The proof that it is impossible, or an empty text."""
         alone = len(self.frames) == 1
         targets = target.reshape(len(self.frames), *((4, 4) if self.turns else (3,)))
         for name, wanted in zip(self.frames, targets, strict=True):
@@ -82,13 +82,13 @@ class Explanation:
         return bool(solution.success)
 
     def _held(self, q: Array, target: Array) -> list[str]:
-        """Which joints their limits keep from going on."""
+        """The joints that their limits keep from going on."""
         numbers = (target.reshape(-1, 4, 4)[:, :3] if self.turns else target).ravel()
-        e, J, _ = Step(self.robot, self.frames, self.turns).error(self.robot.eager, q, numbers)
-        slope = in_parent_axes(self.robot.eager, q, J).T @ e
+        e, J, _ = LevenbergMarquardtStep(self.robot, self.frames, self.turns).error(self.robot.eager, q, numbers)
+        gradient = in_parent_axes(self.robot.eager, q, J).T @ e
         held = []
         for iq, iv, low, high in limited(self.robot):
-            at_low, at_high = q[iq] <= low and slope[iv] < 0.0, q[iq] >= high and slope[iv] > 0.0
+            at_low, at_high = q[iq] <= low and gradient[iv] < 0.0, q[iq] >= high and gradient[iv] > 0.0
             if at_low or at_high:
                 joints = self.robot.model.owners
                 name = next(joint.name for joint in joints if joint.iv <= iv < joint.iv + joint.nv)

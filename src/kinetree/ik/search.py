@@ -18,7 +18,8 @@ LANE = 4
 STATUS, STARTED, WORKING, TURNS, BEST, GAP, ANGLE, FIRST = 0, 1, 2, 3, 4, 5, 6, 7
 REPORT = 8
 OPEN, SOLVED, GIVEN_UP, PENDING = 0.0, 1.0, 2.0, 3.0
-"""Of a problem; pending is one that is solved, but not from the start that was chosen, which is still under way."""
+"""States of a problem; pending is one that is solved, but not from the start that was chosen, which is still under
+way."""
 # settings
 GAP_LIMIT, ANGLE_LIMIT, MOST_ATTEMPTS, MOST_TURNS, CHOSEN, OFFSET, ONWARD = 0, 1, 2, 3, 4, 5, 6
 SETTINGS = 8
@@ -26,7 +27,7 @@ SETTINGS = 8
 PATIENCE = 4
 """Steps after which the error must have shrunk."""
 HEADWAY = 0.5
-"""To this part, squared."""
+"""The part to which it must have shrunk, squared."""
 PATIENT_TURNS = 100.0
 """Steps that a chosen start is given, and it must shrink by a tenth only."""
 PATIENT_HEADWAY = 0.9
@@ -82,7 +83,7 @@ def find(count: int, settings: Vector, report: Matrix) -> int:
 def keep(
     lane: int, problem: int, nq: int, merit: float, Q: Matrix, E: Matrix, report: Matrix, solutions: Matrix
 ) -> None:
-    """What this lane has found, as the best so far."""
+    """Keep what this lane has found as the best so far."""
     report[problem, BEST] = merit
     report[problem, GAP] = E[lane, 0]
     report[problem, ANGLE] = E[lane, 1]

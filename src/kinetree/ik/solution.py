@@ -1,4 +1,4 @@
-"""What inverse kinematics found, and why not."""
+"""The result of inverse kinematics."""
 
 from __future__ import annotations
 

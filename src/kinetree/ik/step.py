@@ -7,9 +7,8 @@ With the stacked error e of all frames, its Jacobian J and λ = 0.02 ‖e‖² (
 whichever is smaller to solve: long steps far away are damped, and near the target it becomes Newton's. Lengths are
 measured in those of the robot's links. W is 1 for angles, and 1 + ‖gap‖² for lengths, in which positions are linear:
 however far a target is, rails and floating bases go there in a few steps, and angles, of which no step changes any by
-more than one radian, are left to what remains. Joints
-that are at a limit and would go beyond are held (their columns of J vanish), and what still goes beyond is cut off
-(Bertsekas 1982).
+more than one radian, are left to what remains. Joints that are at a limit and would go beyond are held (their columns
+of J vanish), and what still goes beyond is cut off (Bertsekas 1982).
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from kinetree.robot import Robot
 from kinetree.tasks.frame import linear_and_angular
 
 DAMPING = 0.02
-"""λ of ‖e‖²."""
+"""λ as a part of ‖e‖²."""
 SMALLEST = 1e-12
-"""Of λ, so that singular poses stay solvable."""
+"""The least λ, so that singular poses stay solvable."""
 LONGEST = 1.0
 """The most that an angle changes in one step [rad]."""
 
 
 @dataclass(frozen=True)
-class Step:
+class LevenbergMarquardtStep:
     """A step for frames of a robot; `turns` says whether their axes count too, not only where their origins are."""
 
     robot: Robot
@@ -102,11 +101,11 @@ class Step:
                 widest = ops.maximum(widest, turn @ turn)
         return np.concatenate(errors), np.concatenate(rows), ops.array([farthest, widest])
 
-    def _hold(self, robot: Robot, q: Array, slope: Array, J: Array) -> Array:
+    def _hold(self, robot: Robot, q: Array, gradient: Array, J: Array) -> Array:
         J = J.copy()
         for iq, iv, low, high in limited(robot):
-            below = ops.logical_and(ops.less_equal(q[iq], low), ops.less(slope[iv], 0.0))
-            above = ops.logical_and(ops.less_equal(high, q[iq]), ops.less(0.0, slope[iv]))
+            below = ops.logical_and(ops.less_equal(q[iq], low), ops.less(gradient[iv], 0.0))
+            above = ops.logical_and(ops.less_equal(high, q[iq]), ops.less(0.0, gradient[iv]))
             held = ops.logical_or(below, above)
             for row in range(len(J)):
                 J[row, iv] = ops.where(held, 0.0, J[row, iv])

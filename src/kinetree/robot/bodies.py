@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.algorithms import crba, kinematics
 from kinetree.algorithms import jacobian as jacobians
-from kinetree.algorithms.references import (
+from kinetree.algorithms.arguments.references import (
     AccelerationKind,
     Point,
     Reference,

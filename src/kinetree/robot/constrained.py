@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.algorithms import constraint_derivatives, support_consistent
 from kinetree.algorithms import constraints as constrained_dynamics
-from kinetree.algorithms.contact_rows import place
+from kinetree.algorithms.passes.contact_rows import place
 from kinetree.base.arguments import as_number
 from kinetree.base.lazy_imports import importing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown

@@ -12,8 +12,8 @@ from kinetree.algorithms import analytic_jacobian as analytic
 from kinetree.algorithms import jacobian as jacobians
 from kinetree.algorithms import kinematic_derivatives, kinematics, operational_space
 from kinetree.algorithms import regressor as regressors
-from kinetree.algorithms.directions import task_directions
-from kinetree.algorithms.references import AccelerationKind, Reference
+from kinetree.algorithms.arguments.directions import task_directions
+from kinetree.algorithms.arguments.references import AccelerationKind, Reference
 from kinetree.errors import known, one_of
 from kinetree.ops import Array
 from kinetree.robot import shapes

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from kinetree.algorithms import centroidal_coordinates as coordinates
 from kinetree.algorithms import locked, one_body
 from kinetree.algorithms.centroidal_coordinates import Equation
-from kinetree.algorithms.one_body import OneBodyMotion
-from kinetree.algorithms.single_rigid_body import SingleRigidBody
-from kinetree.algorithms.velocity_coordinates import VelocityCoordinates
+from kinetree.algorithms.results.one_body_motion import OneBodyMotion
+from kinetree.algorithms.results.single_rigid_body import SingleRigidBody
+from kinetree.algorithms.results.velocity_coordinates import VelocityCoordinates
 from kinetree.base.arguments import as_floats
 from kinetree.compiler.graph.expr import is_traced
 from kinetree.ops import Array

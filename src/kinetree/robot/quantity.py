@@ -17,10 +17,10 @@ from functools import update_wrapper
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from kinetree.algorithms.one_state import CHOICES
-from kinetree.algorithms.references import REFERENCES, Reference
-from kinetree.algorithms.task_inverse import FullRank
-from kinetree.algorithms.wrenches import external_forces
+from kinetree.algorithms.arguments.one_state import CHOICES
+from kinetree.algorithms.arguments.references import REFERENCES, Reference
+from kinetree.algorithms.arguments.wrenches import external_forces
+from kinetree.algorithms.passes.task_inverse import FullRank
 from kinetree.base.arguments import UNIT_TOLERANCE
 from kinetree.base.originals import is_own
 from kinetree.compiler.runtime import native

@@ -24,7 +24,7 @@ from kinetree.algorithms import (
     rnea,
 )
 from kinetree.algorithms import newton_euler as vector_recursion
-from kinetree.algorithms.references import (
+from kinetree.algorithms.arguments.references import (
     AccelerationKind,
     Point,
     Reference,

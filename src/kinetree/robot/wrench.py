@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, final
 
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms.references import REFERENCES, Reference
+from kinetree.algorithms.arguments.references import REFERENCES, Reference
 from kinetree.errors import ArgumentTypeError, one_of
 from kinetree.spatial import Force, Motion
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetree import linalg, ops
 from kinetree.algorithms.configuration import integrate
-from kinetree.algorithms.joint_forces import passive_forces, passive_slopes
+from kinetree.algorithms.joint_forces import passive_force_derivatives, passive_forces
 from kinetree.functions.derivatives import gradient, jacobian
 from kinetree.functions.law import Law, compile
 from kinetree.ops import Array
@@ -45,7 +45,7 @@ def rosenbrock(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Arra
     """
     robot, g = motion.robot, GAMMA * dt
     M = robot.mass_matrix(q)
-    dq, dv = passive_slopes(robot.model, q, v)
+    dq, dv = passive_force_derivatives(robot.model, q, v)
     J_q, J_v = -dq, -dv
     if motion.reacts:
         law = compile(lambda robot, q, v: motion.efforts(q, v, 0.0))

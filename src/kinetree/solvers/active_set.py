@@ -27,10 +27,10 @@ from kinetree.solvers.dense import (
 )
 
 SOLVED, INFEASIBLE, NOT_CONVEX, ENDLESS, UNBOUNDED, NOT_FINITE, REDUNDANT = 0, 1, 2, 3, 4, 5, 6
-"""How it ended; the last one if shared equations depend on each other, and are to be made `independent` first."""
+"""Statuses; REDUNDANT if shared equations depend on each other, and are to be made `independent` first."""
 
 LOWER, FREE, UPPER, EQUAL, SKIPPED = -1.0, 0.0, 1.0, 2.0, 3.0
-"""What a row is: at its lower bound, between, at its upper, an equation, an equation that follows from others."""
+"""States of a row: at its lower bound, between, at its upper, an equation, an equation that follows from others."""
 
 RHS, PARTLY, MULTIPLIER, GOAL, NEW, ROW, RECIPROCAL, DIRECTION = 0, 1, 2, 3, 4, 5, 6, 7
 """Rows of `S`, with an entry for each active row: b - v y₀, K⁻¹ of that, λ, where λ is going, the new row of K, which
@@ -44,18 +44,18 @@ POINT_ROWS = 4
 DEPENDENT = RANK_TOLERANCE * RANK_TOLERANCE
 """Squared sine of the angle to the others below which a row counts as dependent on them."""
 DOUBTFUL = RANK_TOLERANCE
-"""The same below which a row may depend on them, if H is far from a multiple of 1."""
+"""Squared sine below which a row may depend on the others, if H is far from a multiple of 1."""
 PROXIMAL = 1e-7
 """ε of proximal steps, relative to the largest diagonal entry of H."""
 MOST_PROXIMAL = 50
 FLAT = 1e-9
 """The gradient in directions without an end, relative to that at x = 0, which counts as rounding."""
 TOLERANCE = 1e-9
-"""Of bounds, relative to 1 + |bound|, before the last correction."""
+"""Tolerance of bounds, relative to 1 + |bound|, before the last correction."""
 CONSISTENT = 1e-8
-"""How far an equation that depends on others may be from following from them, relative to |row| + |bound|."""
+"""Largest residual of an equation that follows from others, relative to |row| + |bound|."""
 ROUNDING = 1e-13
-"""What may be left of active equations, relative to 1 + |bound|."""
+"""Residual of active equations that counts as rounding, relative to 1 + |bound|."""
 NEAR = 1e-5
 """A violation that small is looked at again once x is as exact as it can be."""
 FINITE = 1e300
@@ -71,14 +71,14 @@ def bound(at: float, row: int, lower: Vector, upper: Vector) -> float:
 
 
 def value(x: Vector, C: Matrix, row: int, n: int) -> float:
-    """Of a row at x: an entry of x, or of C x."""
+    """The value of a row at x: an entry of x, or of C x."""
     if row < n:
         return x[row]
     return dot(C[row - n], x, n)
 
 
 def size_of(C: Matrix, row: int, n: int) -> float:
-    """Of a row: 1 of an entry of x and of a row of zeros, else the length of a row of C."""
+    """The size of a row: 1 for an entry of x and for a row of zeros, else the length of a row of C."""
     size = 1.0
     if row >= n:
         size = sqrt(dot(C[row - n], C[row - n], n))
@@ -170,7 +170,7 @@ def rotate(x: Vector, y: Vector, c: float, s: float, n: int) -> None:
 def restart(
     k: int, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, active: Vector, lower: Vector, upper: Vector, n: int
 ) -> None:
-    """What follows of y₀, anew: V y₀ = K Q y₀."""
+    """Recompute what depends on y₀: V y₀ = K Q y₀."""
     along(S[GOAL], Q, Z[START], k, n)
     for i in range(k):
         row = int(S[ROW, i])
@@ -262,7 +262,7 @@ def hold(
 
 
 def blocking(S: Matrix, active: Vector, k: int, info: Vector) -> int:
-    """Which multiplier is the first to reach zero on the way from λ to its goal, -1 for none; how far, in info[3]."""
+    """The first multiplier to reach zero on the way from λ to its goal, -1 for none; how far, in info[3]."""
     size = 0.0
     for i in range(k):
         size += abs(S[GOAL, i])
@@ -283,7 +283,7 @@ def blocking(S: Matrix, active: Vector, k: int, info: Vector) -> int:
 
 
 def yielding(S: Matrix, active: Vector, side: float, k: int, info: Vector) -> int:
-    """The same along the direction in which a row that depends on the others may grow without end."""
+    """The first multiplier to reach zero along the direction in which a dependent row may grow without end."""
     size = 0.0
     for i in range(k):
         size += abs(S[DIRECTION, i])
@@ -326,11 +326,11 @@ def violated(x: Vector, C: Matrix, active: Vector, lower: Vector, upper: Vector,
 
 def improve(
     x: Vector, C: Matrix, lower: Vector, upper: Vector, active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix,
-    S: Matrix, Z: Matrix, most: int, n: int, m: int,
+    S: Matrix, Z: Matrix, limit: int, n: int, m: int,
 ) -> int:  # fmt: skip
-    """Change the active set until x is the solution for the y₀ at hand, `most` times at most."""
+    """Change the active set until x is the solution for the y₀ at hand, at most `limit` times."""
     k = int(info[COUNT])
-    while info[TURNS] < most:
+    while info[TURNS] < limit:
         for i in range(k):
             S[GOAL, i] = S[PARTLY, i]
         solve_lower_transposed(S[GOAL], K, S[RECIPROCAL], k)
@@ -482,7 +482,8 @@ def search(
     multipliers: Vector, active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix,
     shared: int, n: int, m: int,
 ) -> None:  # fmt: skip
-    """The same, which ends as REDUNDANT if the first `shared` rows of C depend on each other."""
+    """Solve the program as `minimise` does; it ends as REDUNDANT if the first `shared` rows of C depend on each
+    other."""
     clear(x, multipliers, active, info, Z, n, m)
     size = 0.0
     for i in range(n):
@@ -517,8 +518,8 @@ def search_factored(
     active: Vector, info: Vector, U: Matrix, Q: Matrix, K: Matrix, S: Matrix, Z: Matrix, shift: float, first: int,
     last: int, shared: int, n: int, m: int,
 ) -> None:  # fmt: skip
-    """The same for a cleared result and H = Uᵀ U, the diagonal of U being reciprocals; if `shift` is not zero, that is
-    H with ε added for the variables from `first` to before `last`, which proximal steps take out again."""
+    """Solve the program for a cleared result and H = Uᵀ U, the diagonal of U being reciprocals; if `shift` is not zero,
+    that is H with ε added for the variables from `first` to before `last`, which proximal steps take out again."""
     most = limit
     if most <= 0:
         most = 20 * (n + m) + 100

@@ -89,8 +89,8 @@ def take_away(v: Vector, c: Vector, Q: Matrix, k: int, n: int) -> None:
         i += 1
 
 
-def factor(U: Matrix, H: Matrix, shift: float, least: float, n: int) -> bool:
-    """The upper-triangular U with Uᵀ U = H + shift 1; false if a pivot is not above `least`.
+def factor(U: Matrix, H: Matrix, shift: float, threshold: float, n: int) -> bool:
+    """The upper-triangular U with Uᵀ U = H + shift 1; false if a pivot is not above `threshold`.
 
     Below the diagonal U is not touched. The diagonal keeps the reciprocals: those are what is needed.
     """
@@ -99,7 +99,7 @@ def factor(U: Matrix, H: Matrix, shift: float, least: float, n: int) -> bool:
             U[i, j] = H[i, j]
         U[i, i] = U[i, i] + shift
         subtract_rows(U[i, i:], U, i, 0, i, n - i)
-        if not U[i, i] > least:
+        if not U[i, i] > threshold:
             return False
         inverse = 1.0 / sqrt(U[i, i])
         for j in range(i, n):

@@ -25,14 +25,14 @@ BOUND_ROWS = 7
 FIXED = 1e-18
 """Squared, the part of a row that must be left free by earlier levels for it to change."""
 BROKEN = 1e-9
-"""What a soft row goes beyond its bound to count as violated."""
+"""Violation of a soft row from which on it counts as violated."""
 KEPT = 1e-6
-"""How far beyond a bound a row may be that earlier levels kept, relative to 1 + |bound|."""
+"""Largest violation of a bound that earlier levels kept, relative to 1 + |bound|."""
 
 
-def beyond(there: float, lower: float, upper: float, least: float) -> bool:
+def beyond(there: float, lower: float, upper: float, tolerance: float) -> bool:
     """Whether a value is outside its bounds by more than rounding."""
-    return there < lower - least * (1.0 + abs(lower)) or there > upper + least * (1.0 + abs(upper))
+    return there < lower - tolerance * (1.0 + abs(lower)) or there > upper + tolerance * (1.0 + abs(upper))
 
 
 def outside(x: Vector, D: Matrix, bounds: Matrix, since: Vector, level: int, n: int, rows: int) -> bool:
@@ -47,7 +47,7 @@ def outside(x: Vector, D: Matrix, bounds: Matrix, since: Vector, level: int, n: 
 
 
 def beginning(since: Vector, level: int, rows: int) -> int:
-    """How many rows begin at this level, and are soft."""
+    """The number of rows that begin at this level, and are soft."""
     count = 0
     for row in range(rows):
         if since[row] == level:
@@ -153,7 +153,7 @@ def kept(x: Vector, D: Matrix, since: Vector, bounds: Matrix, level: int, n: int
 
 
 def partway(x: Vector, there: Vector, D: Matrix, since: Vector, bounds: Matrix, level: int, n: int, rows: int) -> float:
-    """How far one can go from x, which keeps all bounds, to `there`, from 0 to 1."""
+    """The part of the way from x, which keeps all bounds, to `there` that keeps them, from 0 to 1."""
     farthest = 1.0
     for row in range(n + rows):
         counts = row < n

@@ -44,7 +44,7 @@ def reflector(row: Vector, u: Vector, n: int) -> float:
 
 
 def longest(B: Matrix, first: int, rows: int, k: int, n: int) -> int:
-    """Which of the rows from `first` on has the most left from column k on."""
+    """The row from `first` on that is longest from column k on."""
     best = first
     most = -1.0
     for i in range(first, rows):
@@ -77,15 +77,15 @@ def turn(Z: Matrix, first: int, count: int, u: Vector, beta: float, t: Vector, n
 
 
 def triangular(
-    B: Matrix, e: Vector, Z: Matrix, first: int, rows: int, free: int, least: float, u: Vector, t: Vector, n: int
+    B: Matrix, e: Vector, Z: Matrix, first: int, rows: int, free: int, threshold: float, u: Vector, t: Vector, n: int
 ) -> int:
     """Turn the basis from row `first` on so that B is lower triangular, its rows in a new order: its rank, with what is
-    longer than `least`."""
+    longer than `threshold`."""
     rank = 0
     while rank < rows and rank < free:
         i = longest(B, rank, rows, rank, free)
         size = sqrt(dot(B[i, rank:], B[i, rank:], free - rank))
-        if not size > least:
+        if not size > threshold:
             return rank
         if i != rank:
             swap(B, e, i, rank, free)

@@ -16,7 +16,7 @@ from kinetree.compiler.runtime.chain import Numbers, Place, Stage
 from kinetree.compiler.runtime.code import SINGLE, Code
 from kinetree.compiler.runtime.jit import host, once, optimized_object
 from kinetree.compiler.runtime.stored import stored_object
-from kinetree.solvers import active_set, hierarchy, least_squares, level_bounds, shared_equations
+from kinetree.solvers import active_set, hierarchical_qp_kernel, least_squares, level_bounds, shared_equations
 
 FEW = 12
 """Variables up to which code of its own pays for a solver that is called often: loops of a few turns are unrolled."""
@@ -85,7 +85,7 @@ SHARED_PROGRAM = Method(
 FIT = Method(
     least_squares.fit,
     {
-        "J": "n", "e": None, "squares": None, "slopes": None, "C": "n", "lower": None, "upper": None, "guess": None,
+        "J": "n", "e": None, "squares": None, "linear": None, "C": "n", "lower": None, "upper": None, "guess": None,
         "counts": None,
     },
     ("x", "multipliers", "active", "info"),
@@ -94,7 +94,7 @@ FIT = Method(
 """Least squares of n variables within bounds of them and of m rows."""
 
 HIERARCHY = Method(
-    hierarchy.descend,
+    hierarchical_qp_kernel.descend,
     {
         "levels": None, "J": "n", "e": None, "damping": None, "D": "n", "since": None, "lower": None, "upper": None,
         "guess": None,
@@ -116,7 +116,7 @@ most that begin at one level."""
 
 
 def _up(size: int) -> int:
-    """To full lines of the cache."""
+    """The size rounded up to full lines of the cache."""
     return -(-size // 8) * 8
 
 

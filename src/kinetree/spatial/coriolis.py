@@ -33,7 +33,7 @@ class CoriolisInertia:
 
     @staticmethod
     def of(inertia: Inertia, V: Motion) -> CoriolisInertia:
-        """Of a body that moves with V."""
+        """B of a body that moves with V."""
         v, w = V.linear, V.angular
         momentum = v * inertia.mass + cross(w, inertia.h)
         return CoriolisInertia(momentum, -(skew(inertia.h) @ skew(v)) - skew(w) @ inertia.second_moments)

@@ -19,7 +19,7 @@ from kinetree.spatial.rotation import quaternion_product
 INTRINSIC = tuple("".join(axes) for axes in product("XYZ", repeat=3) if axes[0] != axes[1] != axes[2])
 SEQUENCES = (*INTRINSIC, *(axes.lower() for axes in INTRINSIC))
 GIMBAL_TOLERANCE = 1e-15
-"""Of half the middle angle [rad] from where the first and last axis are parallel: nearer, the last angle is zero."""
+"""Half the middle angle [rad] from where the outer axes are parallel: nearer, the last angle is zero."""
 
 
 def matrix_from_euler(angles: Array, sequence: str) -> Array:

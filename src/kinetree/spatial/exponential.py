@@ -78,7 +78,7 @@ def log_rates_slope(w: Array, y: Array) -> Array:
 
 
 def _log_coefficient_slope(w: Array) -> Any:
-    """Of d with respect to θ²."""
+    """The derivative of d with respect to θ²."""
     series = tuple(k * coefficient for k, coefficient in enumerate(_LOG_COEFFICIENT[1:], 1))
 
     def exact(t: Any) -> Any:

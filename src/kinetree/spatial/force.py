@@ -38,7 +38,7 @@ class Force:
 
     @staticmethod
     def from_vector(six: ArrayLike, order: SpatialOrder = "linear-first") -> Force:
-        """From (…, 6) numbers."""
+        """The force of 6-vectors, (…, 6)."""
         return Force(*unpack_last(operands("six", six, (6,)), order))
 
     def vector(self, order: SpatialOrder = "linear-first") -> Array:

@@ -21,7 +21,7 @@ from kinetree.spatial.rotation import is_rotation_matrix
 TOLERANCE = 1e-6
 """Relative, of what a body can have: files print inertias with six digits or so."""
 ROUNDING = 1e-14
-"""What rounding leaves of an inertia about a far origin, relative to it, when that of a point is sought."""
+"""Rounding of an inertia about a far origin, relative to it, that a point mass may have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,8 @@ class Inertia:
 
     @staticmethod
     def from_com(mass: float, com: ArrayLike, rotational: ArrayLike) -> Inertia:
-        """From the rotational inertia about the centre of mass `com`, (3, 3) and (3,) (parallel-axis theorem)."""
+        """The inertia from the rotational inertia about the centre of mass `com`, (3, 3) and (3,) (parallel-axis
+        theorem)."""
         m, c = as_number("mass", mass), as_constant("com", com, (3,))
         about_com = as_constant("rotational", rotational, (3, 3))
         with np.errstate(all="ignore"):  # what is not finite is refused where a link takes it
@@ -56,13 +57,13 @@ class Inertia:
 
     @staticmethod
     def from_parameters(phi: ArrayLike) -> Inertia:
-        """From φ = (m, m c_x, m c_y, m c_z, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about the origin, (10,)."""
+        """The inertia of φ = (m, m c_x, m c_y, m c_z, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about the origin, (10,)."""
         m, hx, hy, hz, xx, xy, yy, xz, yz, zz = operand("phi", phi, (10,))
         return Inertia(m, array([hx, hy, hz]), array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
     @staticmethod
     def from_pseudo_inertia(J: ArrayLike) -> Inertia:
-        """From J = [[Σ, h], [hᵀ, m]], symmetric, (4, 4): I = tr(Σ) 1 - Σ."""
+        """The inertia of J = [[Σ, h], [hᵀ, m]], symmetric, (4, 4): I = tr(Σ) 1 - Σ."""
         J = operand("J", J, (4, 4))
         if not is_scalar_array(J) and np.abs(J - J.T).max() > TOLERANCE * np.abs(J).max():
             raise ArgumentError(f"J is {short(J)}; expected a symmetric matrix")
@@ -118,34 +119,35 @@ class Inertia:
     # -- other bodies, other places ----------------------------------------------------------------------------
 
     def __add__(self, other: Inertia) -> Inertia:
-        """Of both bodies as one, where both are about the same origin."""
+        """The inertia of both bodies as one, where both are about the same origin."""
         if not isinstance(other, Inertia):
             return NotImplemented
         return Inertia(self.mass + other.mass, self.h + other.h, self.I + other.I)
 
     def __sub__(self, other: Inertia) -> Inertia:
-        """Of what is left when the other body is cut out of this one; `is_consistent` says if it can be."""
+        """The inertia of what is left when the other body is cut out of this one; `is_consistent` says if it can be."""
         if not isinstance(other, Inertia):
             return NotImplemented
         return Inertia(self.mass - other.mass, self.h - other.h, self.I - other.I)
 
     def rotated(self, R: ArrayLike) -> Inertia:
-        """Of the body turned by the rotation matrix R about the origin: R I Rᵀ, R h."""
+        """The inertia of the body turned by the rotation matrix R about the origin: R I Rᵀ, R h."""
         R = operand("R", R, (3, 3))
         if not is_scalar_array(R) and not is_rotation_matrix(R):
             raise ArgumentError(f"R is {short(R)}; expected a 3×3 rotation matrix")
         return self.placed(R, np.zeros(3))
 
     def shifted(self, r: ArrayLike) -> Inertia:
-        """Of the body displaced by r [m], the origin staying where it is (parallel-axis theorem)."""
+        """The inertia of the body displaced by r [m], the origin staying where it is (parallel-axis theorem)."""
         return self.placed(np.eye(3), operand("r", r, (3,)))
 
     def about(self, point: ArrayLike) -> Inertia:
-        """Of the body where it is, about another point as the origin [m]: the body displaced by its negative."""
+        """The inertia of the body where it is, about another point as the origin [m]."""
         return self.shifted(-operand("point", point, (3,)))
 
     def placed(self, R: Array, p: Array) -> Inertia:
-        """Of the body turned by R, then displaced by p [m]: I' = R I Rᵀ + 2(h'·p) 1 - h' pᵀ - p h'ᵀ - m [p]×².
+        """The inertia of the body turned by R, then displaced by p [m]: I' = R I Rᵀ + 2(h'·p) 1 - h' pᵀ - p h'ᵀ - m
+        [p]×².
 
         In other words, the inertia in a frame in which the body's frame sits at p with axes R. The parallel-axis
         theorem is the case of a centre of mass at the origin, h' = R h = 0. Nothing is checked: algorithms call this.

@@ -40,7 +40,7 @@ class Motion:
 
     @staticmethod
     def from_vector(six: ArrayLike, order: SpatialOrder = "linear-first") -> Motion:
-        """From (…, 6) numbers."""
+        """The motion of 6-vectors, (…, 6)."""
         return Motion(*unpack_last(operands("six", six, (6,)), order))
 
     def vector(self, order: SpatialOrder = "linear-first") -> Array:
@@ -122,6 +122,6 @@ class Motion:
         return Motion(self.linear + cross(self.angular, r), self.angular)
 
     def classical(self, V: Motion) -> Motion:
-        """Of a spatial acceleration and the velocity V: the acceleration of the body-fixed point at the origin,
+        """The classical acceleration, of a spatial one and the velocity V: that of the body-fixed point at the origin,
         v̇ + ω × v [m/s²]."""
         return Motion(self.linear + cross(V.angular, V.linear), self.angular)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -11,6 +12,18 @@ from kinetree.ops import Array
 
 SpatialOrder: TypeAlias = Literal["linear-first", "angular-first"]
 SPATIAL_ORDERS: tuple[SpatialOrder, ...] = ("linear-first", "angular-first")
+T = TypeVar("T")
+
+
+def ordered(parts: Sequence[T], order: SpatialOrder) -> Sequence[T]:
+    """What is given linear first, in this order."""
+    return parts if _linear_first(order) else parts[::-1]
+
+
+def halves(order: SpatialOrder) -> tuple[slice, slice]:
+    """The entries of the linear and of the angular part of a 6-vector."""
+    first, second = ordered((slice(0, 3), slice(3, 6)), order)
+    return first, second
 
 
 def pack(linear: Array, angular: Array, order: SpatialOrder) -> Array:
@@ -18,7 +31,7 @@ def pack(linear: Array, angular: Array, order: SpatialOrder) -> Array:
     for part, half in (("linear", linear), ("angular", angular)):
         if np.shape(half)[:1] != (3,):
             raise ArgumentError(f"the {part} part of a 6-vector has shape {np.shape(half)}; expected 3 entries")
-    return np.concatenate((linear, angular) if _linear_first(order) else (angular, linear))
+    return np.concatenate(ordered((linear, angular), order))
 
 
 def unpack(six: Array, order: SpatialOrder) -> tuple[Array, Array]:
@@ -30,7 +43,7 @@ def unpack(six: Array, order: SpatialOrder) -> tuple[Array, Array]:
 
 def pack_last(linear: Array, angular: Array, order: SpatialOrder) -> Array:
     """6-vectors along the last axis, of any number of states, from their parts (…, 3)."""
-    return np.concatenate((linear, angular) if _linear_first(order) else (angular, linear), axis=-1)
+    return np.concatenate(ordered((linear, angular), order), axis=-1)
 
 
 def unpack_last(sixes: Array, order: SpatialOrder) -> tuple[Array, Array]:

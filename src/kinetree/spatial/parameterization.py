@@ -27,18 +27,18 @@ class Parameterization:
 
     size: int
     value: Callable[[Array], Array]
-    """From χ to the position or the matrix."""
+    """The position or the matrix of χ."""
     parameters: Callable[[Array], Array]
-    """From the position or the matrix to χ."""
+    """χ of a position or a matrix."""
     E: Callable[[Array], Array]
     E_rate: Callable[[Array, Array], Array]
     inverse: Callable[[Array], Array]
     inverse_rate: Callable[[Array, Array], Array] | None = None
     """None if E is square: then it is -E⁻¹ Ė E⁻¹."""
     margin: Callable[[Array], Any] | None = None
-    """How far χ is from where E has no inverse; None if it always has one."""
+    """The distance of χ from where E has no inverse; None if it always has one."""
     singularity: str = ""
-    """Where that is, in words."""
+    """The place where E has no inverse, in words."""
 
     def E_inverse_rate(self, chi: Array, rates: Array) -> Array:
         """d/dt of E⁻¹."""

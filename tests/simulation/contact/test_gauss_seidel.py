@@ -6,7 +6,7 @@ Covers: simulation/contact/coupling.py.
 import numpy as np
 import pytest
 
-from kinetree.algorithms.constraints import Felt
+from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.simulation.contact.coupling import ByMatrix, ByMotion, Place, coupling
 from kinetree.simulation.contact.gauss_seidel import ContactProblem
 from peers import close
@@ -17,20 +17,20 @@ def problem(seed, contacts=4, joints=14, stops=2):
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(joints, joints))
     rows = 3 * contacts + stops
-    feel = Felt(A @ A.T + 3.0 * np.eye(joints), rng.normal(size=(rows, joints)), 1.0)
+    delassus = DelassusOperator(A @ A.T + 3.0 * np.eye(joints), rng.normal(size=(rows, joints)), 1.0)
     everywhere = np.arange(joints)
     places = [Place(slice(3 * k, 3 * k + 3), everywhere) for k in range(contacts)]
     places += [Place(slice(row, row + 1), everywhere) for row in range(3 * contacts, rows)]
     friction = [*rng.uniform(0.1, 1.5, contacts), *[None] * stops]
-    return feel, places, rng.normal(size=rows), friction
+    return delassus, places, rng.normal(size=rows), friction
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_what_it_ends_with_is_coulomb_friction(seed):
-    feel, places, b, friction = problem(seed)
-    solver = ContactProblem(feel, places, b, friction)
+    delassus, places, b, friction = problem(seed)
+    solver = ContactProblem(delassus, places, b, friction)
     p = solver.solve(np.zeros(len(b)), 400)
-    u = feel.A @ p + b
+    u = delassus.A @ p + b
     assert solver.residual(p) < 1e-9
     for at, mu in zip(places, friction, strict=True):
         own, moving = p[at.rows], u[at.rows]
@@ -47,9 +47,9 @@ def test_some_stick_some_slip_and_some_open():
     """The problems above are no special case."""
     kinds = set()
     for seed in range(4):
-        feel, places, b, friction = problem(seed)
-        p = ContactProblem(feel, places, b, friction).solve(np.zeros(len(b)), 400)
-        u = feel.A @ p + b
+        delassus, places, b, friction = problem(seed)
+        p = ContactProblem(delassus, places, b, friction).solve(np.zeros(len(b)), 400)
+        u = delassus.A @ p + b
         for at, mu in zip(places, friction, strict=True):
             if mu is not None:
                 slips = np.linalg.norm(u[at.rows][:2]) > 1e-6
@@ -58,8 +58,8 @@ def test_some_stick_some_slip_and_some_open():
 
 
 def test_the_residual_falls_and_a_good_start_helps():
-    feel, places, b, friction = problem(1)
-    solver = ContactProblem(feel, places, b, friction)
+    delassus, places, b, friction = problem(1)
+    solver = ContactProblem(delassus, places, b, friction)
     residuals = [solver.residual(solver.solve(np.zeros(len(b)), sweeps)) for sweeps in (1, 10, 40)]
     assert residuals[0] > residuals[1] > residuals[2]
     there = solver.solve(np.zeros(len(b)), 400)
@@ -68,10 +68,10 @@ def test_the_residual_falls_and_a_good_start_helps():
 
 def test_without_friction_it_is_a_linear_complementarity_problem():
     """Against the active set found by trying all of them."""
-    feel, places, b, _ = problem(5, contacts=2, stops=3)
-    p = ContactProblem(feel, places, b, [0.0, 0.0, None, None, None]).solve(np.zeros(len(b)), 2000)
+    delassus, places, b, _ = problem(5, contacts=2, stops=3)
+    p = ContactProblem(delassus, places, b, [0.0, 0.0, None, None, None]).solve(np.zeros(len(b)), 2000)
     rows = np.array([at.rows.stop - 1 for at in places])
-    W, c = feel.A[np.ix_(rows, rows)], b[rows]
+    W, c = delassus.A[np.ix_(rows, rows)], b[rows]
     for active in range(2 ** len(rows)):
         on = np.array([bool(active >> k & 1) for k in range(len(rows))])
         exact = np.zeros(len(rows))
@@ -85,18 +85,18 @@ def test_without_friction_it_is_a_linear_complementarity_problem():
 
 @pytest.mark.parametrize("kind", [ByMatrix, ByMotion])
 def test_both_ways_give_w_times_p(kind):
-    feel, places, b, _ = problem(7)
-    effect = kind(feel, places, b)
-    close(np.concatenate([effect.velocity(k) for k in range(len(places))]), feel.A @ b, 1e-12)
+    delassus, places, b, _ = problem(7)
+    effect = kind(delassus, places, b)
+    close(np.concatenate([effect.velocity(k) for k in range(len(places))]), delassus.A @ b, 1e-12)
     other = b.copy()
     other[places[1].rows] = 1.0, 2.0, 3.0
     effect.change(1, other[places[1].rows])
-    close(np.concatenate([effect.velocity(k) for k in range(len(places))]), feel.A @ other, 1e-12)
+    close(np.concatenate([effect.velocity(k) for k in range(len(places))]), delassus.A @ other, 1e-12)
 
 
 def test_the_cheaper_way_is_taken():
-    feel, _, b, _ = problem(0)
+    delassus, _, b, _ = problem(0)
     few = [Place(slice(3 * k, 3 * k + 3), np.arange(9)) for k in range(4)]
     many = [Place(slice(3 * (k % 4), 3 * (k % 4) + 3), np.arange(6)) for k in range(8)]
-    assert isinstance(coupling(feel, few, b), ByMatrix)
-    assert isinstance(coupling(feel, many, b), ByMotion)
+    assert isinstance(coupling(delassus, few, b), ByMatrix)
+    assert isinstance(coupling(delassus, many, b), ByMotion)

@@ -19,7 +19,7 @@ from kinetree.functions.identity import identity
 from kinetree.functions.pipeline import Pipeline
 from kinetree.ops import Array
 from kinetree.robot import Robot
-from kinetree.solvers import levels
+from kinetree.solvers import hierarchical_qp
 from kinetree.solvers.stages import FIT
 
 INFO = 4
@@ -82,7 +82,7 @@ class Compiled(Pipeline):
             damping = Numbers((0.0, *[p.regularization**2] * len(p.priorities)))
             given = (places["J"], places["e"], damping, places["D"], places["lower"], places["upper"], places["state"])
             outputs: tuple[Place, ...] = (x, Result(3), info)
-            solver = levels.stage(
+            solver = hierarchical_qp.stage(
                 n, p.level_sizes, p.since, given, outputs, hard=True, shared=p.dynamics.held, limit=self.limit
             )
         else:

@@ -11,7 +11,7 @@ from kinetree.ops import Array
 
 @dataclass(frozen=True, eq=False)
 class Backwards:
-    """Of an arm whose lines are given from the last to the first, with directions turned round."""
+    """The closed form of an arm whose lines are given from the last to the first, with directions turned round."""
 
     arm: SphericalWrist | ParallelAxes
 
@@ -20,5 +20,5 @@ class Backwards:
         return self.arm.branches(R.T, -(R.T @ p))[:, ::-1]
 
     def shortfall(self, R: Array, p: Array) -> float:
-        """As that of the arm."""
+        """The distance by which a position is out of reach [m]."""
         return self.arm.shortfall(R.T, -(R.T @ p))

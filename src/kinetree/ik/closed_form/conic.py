@@ -1,4 +1,4 @@
-"""Where a conic meets the unit circle: up to four points, by a pair of lines through all of them."""
+"""Intersections of a conic with the unit circle: up to four points, by a pair of lines through all of them."""
 
 from __future__ import annotations
 

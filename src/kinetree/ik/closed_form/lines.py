@@ -35,7 +35,7 @@ class Line:
         return self.o + self.h * (self.h @ (point - self.o))
 
     def distance(self, point: Array) -> float:
-        """Of a point from the line [m]."""
+        """The distance of a point from the line [m]."""
         return float(np.linalg.norm(point - self.nearest(point)))
 
 

@@ -79,8 +79,8 @@ class ParallelAxes:
         return first.o + turned(first.h, -q1, R @ x + p - first.o)
 
     def shortfall(self, R: Array, p: Array) -> float:
-        """How far the centre is within the cylinder about axis 1 that it cannot enter, or axis 4 out of reach of joints
-        2 and 3 [m]."""
+        """The distance that the centre is within the cylinder about axis 1 that it cannot enter, or axis 4 out of reach
+        of joints 2 and 3 [m]."""
         first, second = self.lines[:2]
         h1, h = first.h, second.h
         r = R @ self.center + p - first.o

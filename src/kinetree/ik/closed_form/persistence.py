@@ -22,7 +22,7 @@ Polish = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
 
 
 def persistent(
-    polish: Polish, slopes: Callable[[Array], Array], x: Array, target: Array, number: Array
+    polish: Polish, jacobians: Callable[[Array], Array], x: Array, target: Array, number: Array
 ) -> tuple[Array, Array]:
     """Angles, (n, 6), and how far they leave the frame off its target, (n,), after many more steps.
 
@@ -35,7 +35,7 @@ def persistent(
         stuck = away > RESIDUAL
         if not stuck.any():
             break
-        null = np.linalg.svd(slopes(x[stuck]))[2][:, -1]
+        null = np.linalg.svd(jacobians(x[stuck]))[2][:, -1]
         largest = np.take_along_axis(null, np.abs(null).argmax(axis=1)[:, None], axis=1)
         step = null * np.sign(largest) * (sides[stuck] * kick * np.sqrt(away[stuck]))[:, None]
         moved, closer = _descended(polish, x[stuck] + step, target[stuck])
@@ -45,8 +45,8 @@ def persistent(
 
 
 def _descended(polish: Polish, x: Array, target: Array) -> tuple[Array, Array]:
-    """By Levenberg and Marquardt, two steps at a time: along a narrow, bent valley the first leads away from its floor.
-    Steps that lead away are tried again with more damping."""
+    """Angles and errors after steps of Levenberg and Marquardt, two at a time: along a narrow, bent valley the first
+    leads away from its floor. Steps that lead away are tried again with more damping."""
     damping = np.full(len(x), DAMPING)
     away = polish(x, target, damping)[2]
     for _ in range(STEPS):

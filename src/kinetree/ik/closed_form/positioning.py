@@ -26,7 +26,7 @@ Ways = list[tuple[Any, Any, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Positioning:
-    """Of a point, given where it is at zero angles, by joints about three lines."""
+    """The positioning of a point, given at zero angles, by joints about three lines."""
 
     first: Line
     second: Line

@@ -1,4 +1,4 @@
-"""How far a place is out of reach of three joints: the least distance, by Levenberg and Marquardt."""
+"""The distance that a place is out of reach of three joints, by Levenberg and Marquardt."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def _nearest(lines: tuple[Line, ...], point: Array, goal: Array, q: Array) -> fl
         step = np.linalg.solve(J.T @ J + damping * np.eye(len(q)), J.T @ gap)
         if np.linalg.norm(step) < 1e-12:
             break
-        further, slope = _moved(lines, point, q + step)
+        further, J_further = _moved(lines, point, q + step)
         if np.linalg.norm(goal - further) < np.linalg.norm(gap):
-            q, there, J, damping = q + step, further, slope, max(0.2 * damping, 1e-12)
+            q, there, J, damping = q + step, further, J_further, max(0.2 * damping, 1e-12)
         else:
             damping *= 5.0
     return float(np.linalg.norm(goal - there))
 
 
 def _moved(lines: tuple[Line, ...], point: Array, q: Array) -> tuple[Array, Array]:
-    """Where the point is, and its Jacobian, (3, n)."""
+    """The position of the point, and its Jacobian, (3, n)."""
     columns: list[Array] = []
     for line, angle in zip(reversed(lines), reversed(q), strict=True):
         point = line.o + turned(line.h, angle, point - line.o)

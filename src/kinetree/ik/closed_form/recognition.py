@@ -1,4 +1,4 @@
-"""What kind of arm moves a frame, judged by the axes of its joints at zero angles."""
+"""The kind of arm that moves a frame, judged by the axes of its joints at zero angles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Family(Protocol):
         """Eight q, (8, 6), for which E1(q1) … E6(q6) = (R, p), as far as they exist."""
 
     def shortfall(self, R: Array, p: Array) -> float:
-        """How far [m] the position is out of reach, whatever the limits."""
+        """The distance [m] that the position is out of reach, whatever the limits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ def family_of(arm: Arm, free: Array) -> tuple[Family, bool]:
 
 
 def _misfits(a: Line, b: Line) -> tuple[float, float]:
-    """By how much two lines that are taken to be parallel or to meet are not."""
+    """The deviations of two lines from being parallel [rad] or from meeting [m], where they are taken to be."""
     sine, gap = float(np.linalg.norm(np.cross(a.h, b.h))), distance(a, b)
     return sine if sine < PARALLEL else 0.0, gap if gap < MEETING and sine >= PARALLEL else 0.0
 

@@ -1,4 +1,5 @@
-"""Which of the eight branches are solutions: that lead to the target, differ from each other, and are within limits."""
+"""The branches among eight that are solutions: they lead to the target, differ from each other, and are within
+limits."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NEAR, NEARLY_NEAR = 1e-5, 1e-2
 axes meet exactly, and nearly."""
 DAMPING = 1e-6
 NOT_A_POSE = 1e-6
-"""How far the columns of a rotation may be from orthonormal."""
+"""Largest deviation of a rotation's columns from orthonormal ones."""
 
 
 def closed_form(robot: Robot, frame: str, target: ArrayLike, limits: bool = True) -> Array:
@@ -49,8 +49,8 @@ def closed_form(robot: Robot, frame: str, target: ArrayLike, limits: bool = True
 
 
 def out_of_reach(robot: Robot, frame: str, target: ArrayLike) -> float:
-    """How far a pose is out of reach of such an arm, (…) [m], whatever the limits: the distance from the centre of the
-    wrist to the nearest place it can get to, zero within reach.
+    """The distance that a pose is out of reach of such an arm, (…) [m], whatever the limits: the distance from the
+    centre of the wrist to the nearest place it can get to, zero within reach.
 
     Zero and yet no solution means that the wrist cannot turn so, or that limits forbid it.
     """
@@ -58,7 +58,7 @@ def out_of_reach(robot: Robot, frame: str, target: ArrayLike) -> float:
 
 
 def _solver(robot: Robot, frame: str) -> ClosedForm:
-    """Which is made once and kept with the robot, as its laws are."""
+    """The closed form of a robot and a frame, made once and kept with the robot."""
     robot = as_robot(robot)
     key = ("closed form", robot.frame(frame).name)
     known = robot._functions.get(key)
@@ -91,7 +91,7 @@ class ClosedForm:
         if near.any():
             starts = np.where((before < away)[..., None], first, x)[near]
             number = np.broadcast_to(np.arange(BRANCHES), away.shape)[near]
-            x[near], away[near] = persistent(self._polished, self._slopes, starts, goals[near], number)
+            x[near], away[near] = persistent(self._polished, self._jacobians, starts, goals[near], number)
         x, found = (self._selected if limits else self._unlimited)(x, away)
         if x.ndim == 2:
             return self._whole(x[found != 0.0])
@@ -161,7 +161,7 @@ class ClosedForm:
 
         return self._law("polished", of_one, x=(6,), target=(4, 4), damping=())
 
-    def _slopes(self, x: Array) -> Array:
+    def _jacobians(self, x: Array) -> Array:
         """Jacobians of the frame, (…, 6, 6), for six angles."""
         return self.robot.frame(self.frame).jacobian(self._whole(x))[..., list(self._arm.iv)]
 

@@ -39,7 +39,7 @@ class SphericalWrist:
         return ops.array(branches)
 
     def shortfall(self, R: Array, p: Array) -> float:
-        """How far the centre is out of reach of the first three joints [m]."""
+        """The distance that the centre is out of reach of the first three joints [m]."""
         goal = R @ self.center + p
         turns = np.random.default_rng(0).uniform(-np.pi, np.pi, size=(8, 3))
         starts = np.concatenate([ops.array(self.positioning.ways(goal)), turns])

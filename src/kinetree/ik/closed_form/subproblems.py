@@ -29,9 +29,9 @@ def root(x: Any) -> Any:
     return sqrt(maximum(x, 0.0))
 
 
-def angle_of(y: Any, x: Any, free: float = 0.0, least: Any = TINY * TINY) -> Any:
-    """atan2, and `free` where x² + y² is less than `least`, so that any angle will do."""
-    nowhere = ops.less(x * x + y * y, least)
+def angle_of(y: Any, x: Any, free: float = 0.0, threshold: Any = TINY * TINY) -> Any:
+    """atan2, and `free` where x² + y² is less than `threshold`, so that any angle will do."""
+    nowhere = ops.less(x * x + y * y, threshold)
     return where(nowhere, free, atan2(where(nowhere, 0.0, y), where(nowhere, 1.0, x)))
 
 
@@ -41,7 +41,7 @@ def turned(h: Array, angle: Any, v: Array) -> Array:
 
 
 def turned_by(h: Array, c: Any, s: Any, v: Array) -> Array:
-    """The same, of cos θ and sin θ."""
+    """R(h, θ) v, of cos θ and sin θ."""
     along = h * (h @ v)
     return along + (v - along) * c + cross(h, v) * s
 
@@ -56,7 +56,7 @@ def angle_between(h: Array, a: Array, b: Array, free: float = 0.0) -> Any:
 def on_circle(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
     """Subproblems 3 and 4: both θ with a cos θ + b sin θ = c, or twice the one that comes nearest."""
     size = sqrt(a * a + b * b)
-    middle, aside = angle_of(b, a, least=1e-300), atan2(root((size - c) * (size + c)), c)
+    middle, aside = angle_of(b, a, threshold=1e-300), atan2(root((size - c) * (size + c)), c)
     return wrapped(middle + aside), wrapped(middle - aside)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import ops
-from kinetree.algorithms.constraints import Felt as DelassusOperator
+from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.kinematics import world_transforms
 from kinetree.base.arguments import as_constant, read_fields

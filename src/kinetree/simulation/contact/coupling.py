@@ -15,7 +15,7 @@ from typing import final
 
 import numpy as np
 
-from kinetree.algorithms.constraints import Felt as DelassusOperator
+from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.ops import Array, Scalar, zeros
 
 

@@ -22,7 +22,7 @@ from typing import final
 import numpy as np
 
 from kinetree import ops
-from kinetree.algorithms.constraints import Felt as DelassusOperator
+from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.linalg import inverse
 from kinetree.ops import Array, Scalar
 from kinetree.simulation.contact.coupling import Coupling, Place, block, coupling

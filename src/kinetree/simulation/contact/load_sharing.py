@@ -19,7 +19,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms.configuration import random
-from kinetree.algorithms.constraints import Felt as DelassusOperator
+from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, zeros

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from kinetree import ops
-from kinetree.algorithms.common_frame import CommonFrame
+from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.tree import Model

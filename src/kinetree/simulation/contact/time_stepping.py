@@ -28,11 +28,11 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.algorithms.constraint_rows import Rows
-from kinetree.algorithms.constraints import Felt as DelassusOperator
+from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.algorithms.crba import mass_matrix
-from kinetree.algorithms.joint_forces import passive_slopes
-from kinetree.algorithms.regularity import SINGULAR_PIVOT
+from kinetree.algorithms.joint_forces import passive_force_derivatives
+from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics
+from kinetree.algorithms.passes.regularity import SINGULAR_PIVOT
 from kinetree.algorithms.rnea import inverse_dynamics
 from kinetree.linalg import unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
@@ -100,7 +100,7 @@ class TimeStepping:
         free = unit_upper_solve(delassus.L, tau - inverse_dynamics(model, q, v, straight_acceleration(model, v)))
         moved = np.zeros(model.nv)
         if self.held is not None:
-            rows = Rows(model, self.held, q)
+            rows = ConstraintKinematics(model, self.held, q)
             held = DelassusOperator(self._inertia(q, v, dt), rows.J, self.held.damping, self.held.blocks)
             free, moved = _taken_out(held, delassus, free, v, per_dt, rows.error())
         a_f, u = delassus.W.T @ free, J @ v
@@ -129,7 +129,7 @@ class TimeStepping:
         """M, and dt ∂/∂v of damping and friction in the joints, which are taken at the end of the step: however strong
         they are, they only slow down."""
         M = mass_matrix(self.model, q)
-        return M + dt * passive_slopes(self.model, q, v)[1] if self.model.passive else M
+        return M + dt * passive_force_derivatives(self.model, q, v)[1] if self.model.passive else M
 
     def _places(self, meetings: Meetings) -> list[Place]:
         """Three rows for every pair, then one for every stop."""

@@ -1,0 +1,1 @@
+"""Arguments of algorithms: arrays of one state, references, directions of tasks, wrenches."""

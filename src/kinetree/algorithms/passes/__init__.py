@@ -1,0 +1,1 @@
+"""Recursions and factorizations that several algorithms share: passes over the tree, composites, constraint rows."""

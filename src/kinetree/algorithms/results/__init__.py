@@ -1,0 +1,1 @@
+"""Objects that hold results of algorithms at one state or a batch of them."""

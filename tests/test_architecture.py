@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import kinetree
+from kinetree import compiler
 
 SOURCE, TESTS = Path(kinetree.__file__).parent, Path(__file__).parent
 
@@ -97,6 +98,8 @@ def test_imports_follow_the_layers(path):
             other = part_of(name)
             allowed = RANK[other] <= RANK[part] or (part, other) in EXCEPTIONS
             assert allowed and other not in COLUMNS.get(part, ()), f"{part} may not import {name}"
+            if other == "compiler" != part:  # what it is made of is its own affair
+                assert name.removeprefix("kinetree.compiler.") in compiler.__all__, f"{name} is not in the facade"
         if first in ONE_PLACE:
             assert str(path.relative_to(SOURCE)).startswith(ONE_PLACE[first]), f"{first} belongs in {ONE_PLACE[first]}"
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from kinetree import cache, edit, linalg, positions, rotations, se3, solids
 from kinetree.base.lazy_imports import imported_later
 from kinetree.base.originals import note
-from kinetree.compiler.runtime.memory import set_result_memory
-from kinetree.compiler.runtime.threads import get_num_threads, set_num_threads
+from kinetree.compiler import get_num_threads, set_num_threads, set_result_memory
 from kinetree.convert import convert
 from kinetree.equations.lagrange import Lagrange, Spring
 from kinetree.errors import (

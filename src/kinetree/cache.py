@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from kinetree.compiler.runtime import cache as _disk
+from kinetree.compiler import cache as _disk
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.robot import Robot
 from kinetree.robot.quantity import prepared, quantities_of

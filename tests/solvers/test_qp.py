@@ -1,6 +1,6 @@
 """Quadratic programs: solutions satisfy the conditions of optimality, whatever path the solver took.
 
-Covers: solvers/active_set.py, solvers/dense.py, solvers/stages.py.
+Covers: compiler/runtime/loop_code.py, solvers/active_set.py, solvers/dense.py, solvers/stages.py.
 """
 
 import numpy as np

@@ -1,5 +1,112 @@
 """From a Python function of scalars to machine code. Knows nothing of robots.
 
-In the order of processing: expr (nodes), trace (run a function on them), passes (simplify, fuse, order, split), emit
-(LLVM assembly), jit (machine code), program (all of these for one function), call (arrays in, arrays out).
+A formula runs on nodes (`graph.expr`, `graph.trace`), which leaves a graph; passes simplify, fuse, order and split it
+(`graph.passes`); kernels, step loops and the native entry are written in LLVM assembly (`codegen`); LLVM makes machine
+code, which is kept on disk, loaded and called (`runtime`). `program` does all of this for one function.
+
+The other parts of the library import the names below, and nothing else. What few of them need comes when it is asked
+for.
 """
+
+from typing import TYPE_CHECKING
+
+from kinetree.base.lazy_imports import imported_later
+from kinetree.compiler.graph import differentiate
+from kinetree.compiler.graph.explain import explained
+from kinetree.compiler.graph.expr import Node, as_node, constant, is_traced, new_table, symbol, tracing
+from kinetree.compiler.graph.graph import Graph, reachable, rebuilt, uses
+from kinetree.compiler.graph.requirements import any_broken, collected_requirements, require
+from kinetree.compiler.runtime import cache, native
+from kinetree.compiler.runtime.call import Kernel, Loaded, Shape, address_of
+from kinetree.compiler.runtime.code import SINGLE, Kind, Layout, LoopCarry
+from kinetree.compiler.runtime.jit import LoadedCode, assembly_of, host, lazy_code, lock, once
+from kinetree.compiler.runtime.memory import empty, set_result_memory
+from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
+from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record
+from kinetree.compiler.runtime.threads import get_num_threads, run_ranges, set_num_threads
+
+if TYPE_CHECKING:
+    from kinetree.compiler.codegen.loops import Matrix, Vector, call_from_tables, call_text, loops_module
+    from kinetree.compiler.graph.trace import trace
+    from kinetree.compiler.program import build
+    from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
+    from kinetree.compiler.runtime.loop_code import loop_function, loop_stage
+    from kinetree.compiler.runtime.step_loop import StepLoop
+    from kinetree.compiler.runtime.strided_view import StridedView
+else:
+    __getattr__, __dir__ = imported_later(
+        __name__,
+        (),
+        {
+            **dict.fromkeys(("Matrix", "Vector", "call_from_tables", "call_text", "loops_module"), "codegen.loops"),
+            "trace": "graph.trace",
+            "build": "program",
+            **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Place", "Result", "Stage"), "runtime.chain"),
+            **dict.fromkeys(("loop_function", "loop_stage"), "runtime.loop_code"),
+            "StepLoop": "runtime.step_loop",
+            "StridedView": "runtime.strided_view",
+        },
+    )
+
+__all__ = [
+    "AT_ONCE",
+    "NANOSECONDS",
+    "SINGLE",
+    "Argument",
+    "Buffer",
+    "CachedCode",
+    "Chain",
+    "Graph",
+    "Kernel",
+    "Kind",
+    "Layout",
+    "Loaded",
+    "LoadedCode",
+    "LoopCarry",
+    "Matrix",
+    "Node",
+    "Numbers",
+    "Place",
+    "Result",
+    "Shape",
+    "Stage",
+    "StepLoop",
+    "StridedView",
+    "Vector",
+    "address_of",
+    "any_broken",
+    "as_node",
+    "assembly_of",
+    "build",
+    "cache",
+    "call_from_tables",
+    "call_text",
+    "collected_requirements",
+    "constant",
+    "differentiate",
+    "empty",
+    "explained",
+    "get_num_threads",
+    "host",
+    "is_traced",
+    "lazy_code",
+    "load_record",
+    "lock",
+    "loop_function",
+    "loop_stage",
+    "loops_module",
+    "native",
+    "new_table",
+    "once",
+    "reachable",
+    "rebuilt",
+    "require",
+    "run_ranges",
+    "save_record",
+    "set_num_threads",
+    "set_result_memory",
+    "symbol",
+    "trace",
+    "tracing",
+    "uses",
+]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
-from kinetree.compiler.graph.expr import tracing
-from kinetree.compiler.runtime.jit import lock
+from kinetree.compiler import lock, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, unknown
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.bound_law import BoundLaw

@@ -11,9 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from kinetree.algorithms import coriolis, crba, joint_forces, rnea
-from kinetree.compiler.graph.expr import Node, new_table
-from kinetree.compiler.graph.graph import Graph
-from kinetree.compiler.graph.trace import trace
+from kinetree.compiler import Graph, Node, new_table, trace
 from kinetree.equations.named import KINDS, Parameter, renamed
 from kinetree.equations.trig_polynomials import Sum
 from kinetree.model.tree import Model

@@ -20,12 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.base.arguments import as_floats, as_output, batch_shape, check_quaternions
-from kinetree.compiler.graph.expr import is_traced, tracing
-from kinetree.compiler.runtime import native
-from kinetree.compiler.runtime.call import Shape
-from kinetree.compiler.runtime.code import Kind
-from kinetree.compiler.runtime.jit import lock
-from kinetree.compiler.runtime.memory import empty
+from kinetree.compiler import Kind, Shape, empty, is_traced, lock, native, tracing
 from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
 from kinetree.functions.result_tree import Rebuild, flatten
 from kinetree.functions.specialization import Specialization, index_text, is_result

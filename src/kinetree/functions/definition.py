@@ -13,9 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.base.arguments import as_shape
-from kinetree.compiler.graph.explain import explained
-from kinetree.compiler.graph.expr import tracing
-from kinetree.compiler.runtime.call import Shape
+from kinetree.compiler import Shape, explained, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
 from kinetree.functions.bindable import Bindable
 from kinetree.functions.parameters import Parameters

@@ -16,11 +16,19 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms.configuration import position_rates
-from kinetree.base.lazy_imports import importing
-from kinetree.compiler.graph import differentiate
-from kinetree.compiler.graph.expr import Node, as_node, is_traced, new_table, symbol
-from kinetree.compiler.graph.graph import Graph, reachable, rebuilt
-from kinetree.compiler.graph.requirements import collected_requirements, require
+from kinetree.compiler import (
+    Graph,
+    Node,
+    as_node,
+    collected_requirements,
+    differentiate,
+    is_traced,
+    new_table,
+    reachable,
+    rebuilt,
+    require,
+    symbol,
+)
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.functions.bindable import Bindable
 from kinetree.functions.definition import Definition, is_choice
@@ -184,8 +192,7 @@ def _substitution(used: list[Any], symbols: Iterable[Node], values: Iterable[Nod
 
 def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str, Any]) -> Any:
     """The derivative on numbers: its graph, evaluated node by node."""
-    importing("kinetree.compiler.graph.trace")
-    from kinetree.compiler.graph import trace  # noqa: F401, PLC0415 - registers nodes as operands; slow to load
+    from kinetree.compiler import trace  # noqa: F401, PLC0415 - registers nodes as operands; slow to load
 
     robots = {name: value for name, value in named.items() if isinstance(value, Bindable) or is_choice(value)}
     arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items() if name not in robots}

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, final, overload
 import numpy as np
 
 from kinetree.base.arguments import as_shape
-from kinetree.compiler.graph.expr import constant, is_traced, tracing
-from kinetree.compiler.runtime.jit import lock
+from kinetree.compiler import constant, is_traced, lock, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.bindable import Bindable
 from kinetree.functions.bound_law import BoundLaw

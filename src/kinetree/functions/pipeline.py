@@ -14,10 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.arguments import as_floats
-from kinetree.compiler.runtime.call import Shape
-from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Place, Stage
-from kinetree.compiler.runtime.code import Layout
-from kinetree.compiler.runtime.jit import lazy_code
+from kinetree.compiler import Argument, Buffer, Chain, Layout, Place, Shape, Stage, lazy_code
 from kinetree.errors import ArgumentError
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key, Options

@@ -15,13 +15,21 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
-from kinetree.base.lazy_imports import importing
-from kinetree.compiler.graph.expr import Node
-from kinetree.compiler.graph.requirements import any_broken, collected_requirements
-from kinetree.compiler.runtime.call import Kernel, Shape
-from kinetree.compiler.runtime.code import Layout, LoopCarry
-from kinetree.compiler.runtime.jit import assembly_of, host, lock
-from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record
+from kinetree.compiler import (
+    CachedCode,
+    Kernel,
+    Layout,
+    LoopCarry,
+    Node,
+    Shape,
+    any_broken,
+    assembly_of,
+    collected_requirements,
+    host,
+    load_record,
+    lock,
+    save_record,
+)
 from kinetree.functions.result_tree import Rebuild, flatten, paths
 from kinetree.ops import Array
 
@@ -74,8 +82,7 @@ class Specialization:
     def program(self) -> Any:
         """The traced and simplified formula, made under the compiler's lock."""
         if self._program is None:
-            importing("kinetree.compiler.program")
-            from kinetree.compiler.program import build  # noqa: PLC0415 - not needed if the code is on disk
+            from kinetree.compiler import build  # noqa: PLC0415 - not needed if the code is on disk
 
             with lock:
                 if self._program is None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinetree.compiler.codegen.loops import Matrix, Vector
+from kinetree.compiler import Matrix, Vector
 
 # columns of the state
 PHASE, TURN, VALUE, STALLED = 0, 1, 2, 3

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_floats, as_listed, as_number, batch_shape
 from kinetree.base.lazy import lazy
-from kinetree.compiler.runtime.chain import Buffer, Numbers, Place, Result, Stage
+from kinetree.compiler import Buffer, Numbers, Place, Result, Stage
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree import ops
 from kinetree.base.arguments import as_count, as_floats, as_number, as_real
 from kinetree.base.lazy import lazy
-from kinetree.compiler.runtime.jit import lazy_code
+from kinetree.compiler import lazy_code
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.definition import Definition

@@ -12,13 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.codegen.elementary import BIND
-from kinetree.compiler.codegen.loops import call_from_tables, loops_assembly
-from kinetree.compiler.runtime.call import Kernel, Loaded, address_of
-from kinetree.compiler.runtime.jit import LoadedCode, host, once, optimized_object
-from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
-from kinetree.compiler.runtime.stored import stored_object
-from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
+from kinetree.compiler import (
+    AT_ONCE,
+    NANOSECONDS,
+    Kernel,
+    Loaded,
+    LoadedCode,
+    address_of,
+    call_from_tables,
+    get_num_threads,
+    loop_function,
+    loops_module,
+    once,
+    run_ranges,
+)
 from kinetree.ik.search import BEST, LANE, OFFSET, ONWARD, PROBLEM, REPORT, SETTINGS, tend
 from kinetree.ops import Array
 
@@ -32,12 +39,7 @@ TOGETHER = 256
 
 def _assembly() -> str:
     body, call = call_from_tables(tend, _SIZES, _VECTORS, _MATRICES)
-    return f"""{loops_assembly(tend)}
-
-define void @{BIND}(ptr %table) nounwind {{
-  ret void
-}}
-
+    driver = f"""
 ; Whether it is to be called again, then with %onward, since it has made so many steps.
 define i64 @{_SEARCH}(ptr %kernel, ptr %descriptor, ptr %work, ptr %sizes, ptr %places, i64 %steps, i64 %onward)
     nounwind {{
@@ -62,6 +64,7 @@ end:
   ret i64 %result
 }}
 """
+    return loops_module(tend, driver)
 
 
 _FRESH = np.zeros(REPORT)
@@ -73,8 +76,7 @@ _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, *[ctypes.c
 
 @once
 def _driver() -> tuple[LoadedCode, Any]:
-    code = LoadedCode(stored_object("search", _assembly, host(), optimized_object), host(), library=False)
-    return code, _SIGNATURE(code.address(_SEARCH))
+    return loop_function("search", _SEARCH, _assembly, _SIGNATURE)
 
 
 class _Room:

@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
-from kinetree.compiler.codegen.elementary import BIND
-from kinetree.compiler.codegen.loops import call_from_tables, loops_assembly
-from kinetree.compiler.runtime.call import Loaded, address_of
-from kinetree.compiler.runtime.jit import LoadedCode, host, lazy_code, once, optimized_object
-from kinetree.compiler.runtime.stored import stored_object
+from kinetree.compiler import (
+    Loaded,
+    LoadedCode,
+    address_of,
+    call_from_tables,
+    lazy_code,
+    loop_function,
+    loops_module,
+    once,
+)
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.definition import Definition
 from kinetree.functions.identity import identity
@@ -33,12 +38,7 @@ _MATRICES = ("C", "Q", "M", "N", "F", "gradients", "E", "H", "V")
 
 def _assembly() -> str:
     body, call = call_from_tables(advance, _SIZES, _VECTORS, _MATRICES)
-    return f"""{loops_assembly(advance)}
-
-define void @{BIND}(ptr %table) nounwind {{
-  ret void
-}}
-
+    driver = f"""
 define void @{_DESCEND}(ptr %kernel, ptr %descriptor, ptr %work, ptr %sizes, ptr %places) nounwind {{
 entry:
   {body}
@@ -53,12 +53,12 @@ end:
   ret void
 }}
 """
+    return loops_module(advance, driver)
 
 
 @once
 def _driver() -> tuple[LoadedCode, Any]:
-    code = LoadedCode(stored_object("descent", _assembly, host(), optimized_object), host(), library=False)
-    return code, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5)(code.address(_DESCEND))
+    return loop_function("descent", _DESCEND, _assembly, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5))
 
 
 class _Room:

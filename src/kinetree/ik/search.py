@@ -9,7 +9,7 @@ Written for `compiler.loops`.
 
 from __future__ import annotations
 
-from kinetree.compiler.codegen.loops import Matrix, Vector
+from kinetree.compiler import Matrix, Vector
 
 # columns of a lane
 PROBLEM, ATTEMPT, TURN, MARK = 0, 1, 2, 3

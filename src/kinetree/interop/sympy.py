@@ -18,8 +18,7 @@ import sympy
 from sympy.printing.c import C99CodePrinter
 from sympy.printing.pycode import PythonCodePrinter
 
-from kinetree.compiler.graph.expr import Node
-from kinetree.compiler.graph.graph import Graph, uses
+from kinetree.compiler import Graph, Node, uses
 from kinetree.equations import code
 from kinetree.equations.derive import as_sums, derive, exact
 from kinetree.equations.trig_polynomials import Sum, Wave

@@ -11,7 +11,7 @@ from kinetree.algorithms import center_of_mass as centers
 from kinetree.algorithms import center_of_mass_derivatives, centroidal, centroidal_derivatives, locked
 from kinetree.algorithms.results.floating_base_blocks import FloatingBaseBlocks
 from kinetree.base.arguments import as_floats
-from kinetree.compiler.graph.expr import is_traced
+from kinetree.compiler import is_traced
 from kinetree.errors import ArgumentError, one_of
 from kinetree.model.joints import Free
 from kinetree.ops import Array

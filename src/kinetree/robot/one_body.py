@@ -12,7 +12,7 @@ from kinetree.algorithms.results.one_body_motion import OneBodyMotion
 from kinetree.algorithms.results.single_rigid_body import SingleRigidBody
 from kinetree.algorithms.results.velocity_coordinates import VelocityCoordinates
 from kinetree.base.arguments import as_floats
-from kinetree.compiler.graph.expr import is_traced
+from kinetree.compiler import is_traced
 from kinetree.ops import Array
 from kinetree.robot import shapes
 from kinetree.robot.centroidal import CentroidalQuantities

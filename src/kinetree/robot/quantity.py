@@ -23,7 +23,7 @@ from kinetree.algorithms.arguments.wrenches import external_forces
 from kinetree.algorithms.passes.task_inverse import FullRank
 from kinetree.base.arguments import UNIT_TOLERANCE
 from kinetree.base.originals import is_own
-from kinetree.compiler.runtime import native
+from kinetree.compiler import native
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.functions.binding import text_of
 from kinetree.functions.compiled_function import CompiledFunction, Key, Options, Place

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.compiler.graph.requirements import collected_requirements
-from kinetree.compiler.runtime.call import Kernel
+from kinetree.compiler import Kernel, collected_requirements
 from kinetree.functions.specialization import Specialization
 from kinetree.ops import Array
 from kinetree.robot import Robot

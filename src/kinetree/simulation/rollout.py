@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_count, as_floats, as_number, batch_shape, check_quaternions
-from kinetree.compiler.runtime.memory import empty
-from kinetree.compiler.runtime.step_loop import StepLoop
-from kinetree.compiler.runtime.strided_view import StridedView
+from kinetree.compiler import StepLoop, StridedView, empty
 from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, one_of, short
 from kinetree.functions.law import Law
 from kinetree.ops import Array

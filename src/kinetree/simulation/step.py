@@ -16,10 +16,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.base.lazy import lazy
-from kinetree.compiler.graph.requirements import collected_requirements
-from kinetree.compiler.runtime.call import Kernel
-from kinetree.compiler.runtime.code import LoopCarry
-from kinetree.compiler.runtime.jit import lock
+from kinetree.compiler import Kernel, LoopCarry, collected_requirements, lock
 from kinetree.errors import ArgumentTypeError, one_of, short
 from kinetree.functions.identity import identity, is_own_function
 from kinetree.functions.specialization import Specialization

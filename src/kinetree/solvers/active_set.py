@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinetree.compiler.codegen.loops import Matrix, Vector
+from kinetree.compiler import Matrix, Vector
 from kinetree.linalg import RANK_TOLERANCE
 from kinetree.solvers.dense import (
     along,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinetree.compiler.codegen.loops import Matrix, Vector
+from kinetree.compiler import Matrix, Vector
 
 
 def dot(x: Vector, y: Vector, n: int) -> float:

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant
-from kinetree.compiler.runtime.chain import Argument, Chain, Numbers, Place, Result, Stage
-from kinetree.compiler.runtime.code import Layout
-from kinetree.compiler.runtime.jit import once
+from kinetree.compiler import Argument, Chain, Layout, Numbers, Place, Result, Stage, once
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.solvers import qp

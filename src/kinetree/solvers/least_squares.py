@@ -5,7 +5,7 @@ minimise ½ ‖J x - e‖² + Σ (½ a x² - b x)   with   lower ≤ (x, C x) �
 
 from __future__ import annotations
 
-from kinetree.compiler.codegen.loops import Matrix, Vector
+from kinetree.compiler import Matrix, Vector
 from kinetree.solvers.dense import subtract, subtract_rows
 from kinetree.solvers.shared_equations import minimise_shared
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinetree.compiler.codegen.loops import Matrix, Vector
+from kinetree.compiler import Matrix, Vector
 from kinetree.solvers.active_set import FINITE, value
 from kinetree.solvers.dense import dot, dot_four
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinetree.compiler.codegen.loops import Matrix, Vector
+from kinetree.compiler import Matrix, Vector
 from kinetree.linalg import RANK_TOLERANCE
 from kinetree.solvers.dense import dot, factor, solve_transposed, solve_upper, subtract
 

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant
-from kinetree.compiler.runtime.chain import Numbers, Place, Result, Stage
-from kinetree.compiler.runtime.jit import once
+from kinetree.compiler import Numbers, Place, Result, Stage, once
 from kinetree.errors import (
     ArgumentError,
     InfeasibleError,

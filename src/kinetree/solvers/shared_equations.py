@@ -7,7 +7,7 @@ squares. Where they are independent, as they mostly are, nothing is done for tha
 
 from __future__ import annotations
 
-from kinetree.compiler.codegen.loops import Matrix, Vector
+from kinetree.compiler import Matrix, Vector
 from kinetree.solvers.active_set import REDUNDANT, START, STATUS, STEP, search
 from kinetree.solvers.orthogonal import independent
 

@@ -9,13 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.compiler.codegen.elementary import BIND
-from kinetree.compiler.codegen.loops import call_text, loops_assembly
-from kinetree.compiler.runtime.call import Loaded
-from kinetree.compiler.runtime.chain import Numbers, Place, Stage
-from kinetree.compiler.runtime.code import SINGLE, Code
-from kinetree.compiler.runtime.jit import host, once, optimized_object
-from kinetree.compiler.runtime.stored import stored_object
+from kinetree.compiler import SINGLE, Loaded, Numbers, Place, Stage, call_text, loop_stage, loops_module, once
 from kinetree.solvers import active_set, hierarchical_qp_kernel, least_squares, level_bounds, shared_equations
 
 FEW = 12
@@ -131,8 +125,7 @@ def _sizes(n: int, m: int, s: int) -> dict[str, int]:
 def _code(method: Method, n: int, m: int) -> Loaded:
     """Machine code for these sizes; for (0, 0) it reads them."""
     name = f"{method.function.__qualname__} {n} {m}"
-    text = stored_object(name, lambda: _assembly(method, n, m), host(), optimized_object)
-    return Loaded("single", Code(text, 40 * max(n, 20) ** 2, 0), host())
+    return loop_stage(name, lambda: _assembly(method, n, m), 40 * max(n, 20) ** 2)
 
 
 def _assembly(method: Method, n: int, m: int) -> str:
@@ -166,13 +159,8 @@ def _assembly(method: Method, n: int, m: int) -> str:
         "store double %ended, ptr %status",
     ]
     body = "\n  ".join(lines)
-    return "\n\n".join(
-        [
-            loops_assembly(method.function),
-            f"define void @{BIND}(ptr %table) nounwind {{\n  ret void\n}}",
-            f"define void @{SINGLE}(ptr %in, ptr %out, ptr %work) nounwind {{\n  {body}\n  ret void\n}}\n",
-        ]
-    )
+    stage = f"define void @{SINGLE}(ptr %in, ptr %out, ptr %work) nounwind {{\n  {body}\n  ret void\n}}\n"
+    return loops_module(method.function, stage)
 
 
 def _read_sizes(names: Mapping[str, str]) -> list[str]:

@@ -27,6 +27,8 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from kinetree.compiler.codegen.elementary import BIND
+
 Vector = NDArray[Any]
 """A parameter that is a contiguous vector of float64."""
 Matrix = NDArray[Any]
@@ -432,3 +434,9 @@ def call_from_tables(
     given = {name: f"%{name}" for name in (*sizes, *vectors)}
     (call,) = call_text(function, given | {name: f"%{name}, %stride.{name}" for name in matrices})
     return "\n  ".join(lines), call
+
+
+def loops_module(function: Callable[..., Any], *definitions: str) -> str:
+    """A module with a function, those that it calls, and definitions in LLVM assembly that call it."""
+    bind = f"define void @{BIND}(ptr %table) nounwind {{\n  ret void\n}}"
+    return "\n\n".join([loops_assembly(function), bind, *definitions])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
-from kinetree.compiler.runtime.chain import Buffer, Numbers, Place, Result, Stage
+from kinetree.compiler import Buffer, Numbers, Place, Result, Stage
 from kinetree.control.whole_body.fallback import Safe
 from kinetree.control.whole_body.problem import Problem
 from kinetree.control.whole_body.refusal import why

@@ -37,7 +37,7 @@ from kinetree.control import (
     WholeBody,
 )
 from kinetree.solvers import qp
-from kinetree.solvers.active_set import TURNS
+from kinetree.solvers.active_set import ITERATIONS
 
 ROBOTS = {
     "G1": ("g1_29dof_rev_1_0.urdf", ("left_ankle_roll_link", "right_ankle_roll_link"), (0.02, 0.0, -0.035)),
@@ -306,7 +306,7 @@ def run(controller: WholeBody, s: Stand, steps: int) -> tuple[np.ndarray, int]:
         start = time.perf_counter()
         _, _, _, state, info = solve(q, v, r, on, state)
         seconds[k] = time.perf_counter() - start
-        changes = max(changes, int(info[TURNS]))
+        changes = max(changes, int(info[ITERATIONS]))
     gc.enable()
     return seconds, changes
 

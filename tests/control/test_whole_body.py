@@ -1,7 +1,8 @@
 """Whole-body control: closed forms, the equation of motion, conditions of optimality, contacts switched, batches.
 
 Covers: control/whole_body/compiled.py, control/whole_body/controller.py, control/whole_body/dynamics.py,
-control/whole_body/task_rows.py, control/whole_body/problem.py, control/whole_body/step.py, solvers/least_squares.py.
+control/whole_body/task_rows.py, control/whole_body/problem.py, control/whole_body/whole_body_step.py,
+solvers/least_squares.py.
 """
 
 import pickle

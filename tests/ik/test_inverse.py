@@ -264,7 +264,7 @@ def test_the_loop_by_python_finds_the_same():
         turns += 1
     assert report[0, search.STATUS] == search.SOLVED and turns < 40
     np.testing.assert_allclose(found[0], machine.q, atol=1e-9)
-    assert report[0, search.TURNS] == machine.iterations and report[0, search.STARTED] == machine.attempts
+    assert report[0, search.ITERATIONS] == machine.iterations and report[0, search.STARTED] == machine.attempts
 
 
 def test_it_never_reads_what_does_not_fit():

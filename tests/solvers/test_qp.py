@@ -85,7 +85,7 @@ def test_the_text_of_the_solver_computes_the_same():
         )
         np.testing.assert_allclose(x, s.x, atol=1e-11)
         np.testing.assert_array_equal(active, s.active)
-        assert info[active_set.TURNS] == s.iterations
+        assert info[active_set.ITERATIONS] == s.iterations
 
 
 def test_closed_forms():

@@ -18,7 +18,7 @@ from kinetree.control.whole_body.contacts import (
 )
 from kinetree.control.whole_body.controller import WholeBody
 from kinetree.control.whole_body.limits import MotionLimits, TorqueLimits, WholeBodyLimit
-from kinetree.control.whole_body.step import Step as WholeBodyStep
+from kinetree.control.whole_body.whole_body_step import WholeBodyStep
 from kinetree.tasks import (
     CenterOfMass,
     Force,

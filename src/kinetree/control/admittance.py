@@ -8,8 +8,8 @@ import numpy as np
 
 from kinetree import linalg
 from kinetree.base.arguments import as_number
+from kinetree.control.controller import Controller
 from kinetree.control.gains import as_gain
-from kinetree.control.step import Step
 from kinetree.errors import ArgumentError, one_of
 from kinetree.ops import Array, cross, zeros
 from kinetree.rotations.checks import target_pose
@@ -22,7 +22,7 @@ from kinetree.spatial.rotation_vector import (
 
 
 @final
-class Admittance(Step):
+class Admittance(Controller):
     """M ë + D ė + K e = f, for the way e from a target to where it is pushed by f, the wrench *on the robot*:
     `state, pose, velocity, acceleration = admittance(state, force, (pose, velocity, acceleration))`.
 

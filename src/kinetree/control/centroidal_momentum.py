@@ -8,8 +8,8 @@ import numpy as np
 
 from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.algorithms.passes.regularity import require_regular
+from kinetree.control.controller import Controller
 from kinetree.control.gains import as_gain, as_posture, critical, times
-from kinetree.control.step import Step
 from kinetree.control.support_consistent import as_stance, torques
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -18,7 +18,7 @@ from kinetree.spatial.packing import pack
 
 
 @final
-class CentroidalMomentum(Step):
+class CentroidalMomentum(Controller):
     """Torques with which the centroidal momentum h = A_G v changes as it should, while contacts stay:
     `controller(q, v, (position, velocity, acceleration, angular_momentum, angular_momentum_rate))`.
 

@@ -6,15 +6,15 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.control.controller import Controller
 from kinetree.control.gains import as_gain, critical, times
 from kinetree.control.robots import with_motors
-from kinetree.control.step import Step
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
 
 @final
-class ComputedTorque(Step):
+class ComputedTorque(Controller):
     """τ = M a + C v + G with a = a* + k_p (q* ⊖ q) + k_d (v* - v): `controller(q, v, (q_des, v_des, a_des))`.
 
     The closed loop is ë + k_d ė + k_p e = 0 for the error e = q* - q.

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from kinetree.algorithms.operational_space import TaskInertia
+from kinetree.control.controller import Controller
 from kinetree.control.frame_directions import FrameDirections
 from kinetree.control.on_contacts import OnContacts
 from kinetree.control.rest_posture import RestPosture, at_rest
 from kinetree.control.robots import as_regularization
-from kinetree.control.step import Step
 from kinetree.model.constraints import ConstraintSet
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
 
-class FrameController(Step):
+class FrameController(Controller):
     """Forces at a frame from its errors; the rest of the robot goes to a posture without moving it."""
 
     task: FrameDirections

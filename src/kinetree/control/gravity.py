@@ -7,16 +7,16 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.base.arguments import as_number
+from kinetree.control.controller import Controller
 from kinetree.control.gains import as_gain
 from kinetree.control.robots import with_motors
-from kinetree.control.step import Step
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array, sqrt
 from kinetree.robot import Robot
 
 
 @final
-class GravityCompensation(Step):
+class GravityCompensation(Controller):
     """τ = G(q) + d v + f v / √(v² + w²): `controller(q, v)`.
 
     viscous   d [N m s/rad or N s/m], and coulomb f [N m or N]: numbers, or one for each joint; those of the model

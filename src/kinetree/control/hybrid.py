@@ -8,12 +8,12 @@ import numpy as np
 
 from kinetree.algorithms.arguments.directions import DIRECTIONS, directions
 from kinetree.base.arguments import as_constant
+from kinetree.control.controller import Controller
 from kinetree.control.frame_directions import FrameDirections
 from kinetree.control.gains import as_gain, critical, times
 from kinetree.control.on_contacts import OnContacts
 from kinetree.control.rest_posture import RestPosture, at_rest
 from kinetree.control.robots import as_regularization, standing
-from kinetree.control.step import Step
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
@@ -24,7 +24,7 @@ from kinetree.tasks.frame import linear_first
 
 
 @final
-class HybridMotionForce(Step):
+class HybridMotionForce(Controller):
     """τ = Jᵀ (Λ S_M ẇ - S_F f + μ + p) with ẇ = ẇ* + k_p e + k_d ė, and f the wrench *on the robot* that is wanted:
     `controller(q, v, (pose, velocity, acceleration, force))`. Its push on the world is -f (Khatib 1987).
 

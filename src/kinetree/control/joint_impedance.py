@@ -6,16 +6,16 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.control.controller import Controller
 from kinetree.control.gains import as_gain, times
 from kinetree.control.robots import without_motor
-from kinetree.control.step import Step
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot, as_robot
 
 
 @final
-class JointImpedance(Step):
+class JointImpedance(Controller):
     """τ = k_p (q* ⊖ q) + k_d (v* - v), and + G(q) with gravity compensation: `controller(q, v, (q_des, v_des))`.
 
     stiffness   k_p [N m/rad or N/m], damping k_d [N m s/rad or N s/m]: numbers, one for each joint, or matrices

@@ -7,8 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.control.controller import Controller
 from kinetree.control.gains import as_gain, critical, times
-from kinetree.control.step import Step
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -16,7 +16,7 @@ from kinetree.robot.constrained import Constrained
 
 
 @final
-class SupportConsistent(Step):
+class SupportConsistent(Controller):
     """τ = (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b + g) + (1 - (N_cᵀ Sᵀ)⁺ N_cᵀ Sᵀ) τ₀ with a = a* + k_p (q* ⊖ q) + k_d (v* - v):
     `controller(q, v, (q_des, v_des, a_des, tau_0))`.
 

@@ -21,7 +21,7 @@ from kinetree.ik.lanes import Lanes
 from kinetree.ik.local_minimum import LocalMinimum
 from kinetree.ik.reach import ROUNDING, Reach
 from kinetree.ik.reasons import Explanation
-from kinetree.ik.search import ANGLE, CHOSEN, GAP, MOST_ATTEMPTS, REPORT, SOLVED, STARTED, STATUS, TURNS
+from kinetree.ik.search import ANGLE, CHOSEN, GAP, ITERATIONS, MOST_ATTEMPTS, REPORT, SOLVED, STARTED, STATUS
 from kinetree.ik.solution import Solution
 from kinetree.ik.step import LevenbergMarquardtStep
 from kinetree.model.joints import Free
@@ -200,7 +200,7 @@ class InverseKinematics:
 
     def _one(self, target: Any, rows: Array, start: Array, q: Array, row: list[float], limits: Limits) -> Solution:
         gap, angle = math.sqrt(row[GAP]), 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(row[ANGLE])))
-        solved, turns, started = row[STATUS] == SOLVED, int(row[TURNS]), int(row[STARTED])
+        solved, turns, started = row[STATUS] == SOLVED, int(row[ITERATIONS]), int(row[STARTED])
         if not solved:
             q, gap, angle, further = self._minimum.run(start if limits.chosen else q, rows)
             solved, turns = gap <= limits.position and angle <= limits.rotation, turns + further
@@ -212,7 +212,7 @@ class InverseKinematics:
     ) -> Solution:
         gaps, chords = np.sqrt(report[:, GAP]), np.sqrt(report[:, ANGLE])
         angles = 2.0 * np.arcsin(np.minimum(1.0, 0.5 * chords))
-        solved, counts = report[:, STATUS] == SOLVED, report[:, [TURNS, STARTED]].astype(np.int64)
+        solved, counts = report[:, STATUS] == SOLVED, report[:, [ITERATIONS, STARTED]].astype(np.int64)
         for k in np.flatnonzero(~solved).tolist():
             q[k], gap, angle, further = self._minimum.run(starts[k] if limits.chosen else q[k], rows[k])
             gaps[k], angles[k], counts[k, 0] = gap, angle, counts[k, 0] + further

@@ -15,7 +15,7 @@ from kinetree.compiler import Matrix, Vector
 PROBLEM, ATTEMPT, TURN, MARK = 0, 1, 2, 3
 LANE = 4
 # columns of a problem
-STATUS, STARTED, WORKING, TURNS, BEST, GAP, ANGLE, FIRST = 0, 1, 2, 3, 4, 5, 6, 7
+STATUS, STARTED, WORKING, ITERATIONS, BEST, GAP, ANGLE, FIRST = 0, 1, 2, 3, 4, 5, 6, 7
 REPORT = 8
 OPEN, SOLVED, GIVEN_UP, PENDING = 0.0, 1.0, 2.0, 3.0
 """States of a problem; pending is one that is solved, but not from the start that was chosen, which is still under
@@ -97,7 +97,7 @@ def look(
     """Whether the attempt is over: it arrived, makes no headway, or has taken too many steps."""
     turn = L[lane, TURN] + 1.0
     L[lane, TURN] = turn
-    report[problem, TURNS] += 1.0
+    report[problem, ITERATIONS] += 1.0
     merit = E[lane, 0] + E[lane, 1]
     chosen = settings[CHOSEN] > 0.0 and L[lane, ATTEMPT] == 0.0
     if E[lane, 0] <= settings[GAP_LIMIT] and E[lane, 1] <= settings[ANGLE_LIMIT]:

@@ -59,7 +59,7 @@ ROUNDING = 1e-13
 NEAR = 1e-5
 """A violation that small is looked at again once x is as exact as it can be."""
 FINITE = 1e300
-STATUS, TURNS, COUNT = 0, 1, 2
+STATUS, ITERATIONS, COUNT = 0, 1, 2
 """Entries of `info`: how it ended, changes of the active set, how many rows are active."""
 
 
@@ -330,7 +330,7 @@ def improve(
 ) -> int:  # fmt: skip
     """Change the active set until x is the solution for the y₀ at hand, at most `limit` times."""
     k = int(info[COUNT])
-    while info[TURNS] < limit:
+    while info[ITERATIONS] < limit:
         for i in range(k):
             S[GOAL, i] = S[PARTLY, i]
         solve_lower_transposed(S[GOAL], K, S[RECIPROCAL], k)
@@ -341,7 +341,7 @@ def improve(
             active[int(S[ROW, first])] = FREE
             shorten(first, Q, K, S, k, n)
             k -= 1
-            info[TURNS] = info[TURNS] + 1.0
+            info[ITERATIONS] = info[ITERATIONS] + 1.0
             continue
         for i in range(k):
             S[MULTIPLIER, i] = S[GOAL, i]
@@ -362,7 +362,7 @@ def improve(
                 S[MULTIPLIER, i] = S[PARTLY, i]
             solve_lower_transposed(S[MULTIPLIER], K, S[RECIPROCAL], k)
             return SOLVED
-        info[TURNS] = info[TURNS] + 1.0
+        info[ITERATIONS] = info[ITERATIONS] + 1.0
         side = UPPER if info[3] > 0.0 else LOWER
         active[row] = side
         right = bound(side, row, lower, upper)
@@ -386,7 +386,7 @@ def improve(
             S[RHS, k - 1] = S[RHS, k]
             S[MULTIPLIER, k - 1] = S[MULTIPLIER, k]
             k -= 1
-            info[TURNS] = info[TURNS] + 1.0
+            info[ITERATIONS] = info[ITERATIONS] + 1.0
             independent = connect(Q, K, S, Z, k, n)
         k += 1
     return ENDLESS
@@ -503,7 +503,7 @@ def search(
 
 def clear(x: Vector, multipliers: Vector, active: Vector, info: Vector, Z: Matrix, n: int, m: int) -> None:
     """Results before anything is known."""
-    info[TURNS] = 0.0
+    info[ITERATIONS] = 0.0
     info[COUNT] = 0.0
     for i in range(n):
         Z[BEFORE, i] = 0.0

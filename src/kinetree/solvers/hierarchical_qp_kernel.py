@@ -17,11 +17,11 @@ from kinetree.solvers.active_set import (
     ENDLESS,
     FINITE,
     INFEASIBLE,
+    ITERATIONS,
     NOT_FINITE,
     PROXIMAL,
     SOLVED,
     STATUS,
-    TURNS,
     clear,
     search,
     search_factored,
@@ -160,7 +160,7 @@ def descend(
     for j in range(count * (n + extra)):
         active[j] = 0.0
     info[STATUS] = 0.0
-    info[TURNS] = 0.0
+    info[ITERATIONS] = 0.0
     info[LEVEL] = 0.0
     for j in range(n + extra):
         if not (abs(lower[j]) >= 0.0 and abs(upper[j]) >= 0.0):
@@ -212,7 +212,7 @@ def descend(
                 B, T, G, C, bounds, info, U, Q, K, S, Y, damping[level], int(levels[LIMIT_AT]), rows, rank, free, k,
                 n + extra,
             )  # fmt: skip
-            turns += info[TURNS]
+            turns += info[ITERATIONS]
             info[LEVEL] = float(level)
             for i in range(n):
                 T[REFLECTOR, i] = x[i]
@@ -244,7 +244,7 @@ def descend(
             many = broken(D, since, B, Z, bounds, k, level, free, weak, n, extra)
             free -= triangular(B, T[ERROR], Z, n - free, many, free, RANK, T[REFLECTOR], T[SUM], n)
     info[STATUS] = float(SOLVED)
-    info[TURNS] = turns
+    info[ITERATIONS] = turns
     info[PARTLY] = float(partly)
     size = 0.0
     for i in range(n):

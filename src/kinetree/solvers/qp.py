@@ -87,7 +87,7 @@ def solve(
     rows = np.concatenate([A, C])
     x, z, active, info = program(n, len(rows)).run(H, g, rows, bounds[0], bounds[1], guess)
     of_x, of_A, of_C = np.split(z, [n, n + len(b)])
-    return Solution(x, of_x, of_A, of_C, active, int(info[active_set.TURNS]))
+    return Solution(x, of_x, of_A, of_C, active, int(info[active_set.ITERATIONS]))
 
 
 def _read(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:

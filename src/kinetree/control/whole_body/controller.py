@@ -17,7 +17,7 @@ from kinetree.control.whole_body.fallback import FALLBACKS, Fallback, Safe
 from kinetree.control.whole_body.limits import TorqueLimits, WholeBodyLimit
 from kinetree.control.whole_body.pack_references import packed, switched
 from kinetree.control.whole_body.problem import Problem
-from kinetree.control.whole_body.step import Step
+from kinetree.control.whole_body.whole_body_step import WholeBodyStep
 from kinetree.errors import ArgumentError, one_of
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.binding import text_of
@@ -122,7 +122,7 @@ class WholeBody:
         contacts: Any = None,
         weights: Any = None,
         state: Array | None = None,
-    ) -> Step:
+    ) -> WholeBodyStep:
         """A step for one state of the robot.
 
         reference   a dict with a target for every task that needs one, or with (target, velocity, acceleration) for
@@ -139,7 +139,7 @@ class WholeBody:
         error = None
         if info[active_set.STATUS] != active_set.SOLVED:
             error = self._compiled.why(int(info[active_set.STATUS]), [np.asarray(x, dtype=float) for x in (q, v, r, s)])
-        return Step(tau, a, forces, new, int(info[active_set.TURNS]), self._places, error)
+        return WholeBodyStep(tau, a, forces, new, int(info[active_set.ITERATIONS]), self._places, error)
 
     def pack(self, reference: Any) -> Array:
         """References by name as the vector that `solve` takes, (…, r); made once, entries may be changed in place."""

@@ -9,7 +9,7 @@ from kinetree.errors import KinetreeError, unknown
 from kinetree.ops import Array
 
 
-class Step(NamedTuple):
+class WholeBodyStep(NamedTuple):
     """Torques with the accelerations and contact forces they go with, and what the next step may start from.
 
     If the program had no solution and a fallback was chosen, `tau` is that of the fallback, `error` says why, and `a`

@@ -1,4 +1,4 @@
-"""What controllers have in common: a formula with settings that it keeps, compiled, as one native call a step."""
+"""The base of all controllers: a formula with settings, compiled, as one native call per step."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from kinetree.robot import Robot
 Shape = tuple[int | str, ...]
 
 
-class Step(ABC):
-    """One step of a controller. A step is pure: the same arguments give the same numbers, and nothing is kept.
+class Controller(ABC):
+    """A controller without state: the same arguments give the same results.
 
     `arguments` are its arrays in their order, and the shape of each for one state; `presets` are the values of those
     that need not be given: zeros of a reference, and at the end settings such as gains. All of them may be given in a
@@ -49,7 +49,7 @@ class Step(ABC):
             """`step`."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Remembers what it was made of."""
+        """A controller that keeps its arguments, for pickles and `changed`."""
         self = super().__new__(cls)
         self._given = tuple(map(_kept, args)), {name: _kept(value) for name, value in kwargs.items()}
         return self
@@ -62,7 +62,7 @@ class Step(ABC):
         settings: Mapping[str, Array],
         structure: tuple[Any, ...] = (),
     ) -> None:
-        """The last that `__init__` of a controller does: `still` are presets of references, `settings` the others."""
+        """Finish `__init__`: `still` are presets of references, `settings` those of gains and the like."""
         self.robot, self.arguments, self.structure = robot, dict(arguments), structure
         self.presets = {name: np.array(value, dtype=np.float64) for name, value in {**still, **settings}.items()}
         self._to_reference = len(self.arguments) - len(settings)
@@ -197,6 +197,6 @@ def _kept(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _again(kind: type[Step], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
+def _again(kind: type[Controller], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Controller:
     """From a pickle."""
     return kind(*args, **kwargs)

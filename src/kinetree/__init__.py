@@ -86,7 +86,7 @@ else:
         {"Event": "simulation.events", "LimitStops": "simulation.forces", "Trajectory": "simulation.trajectory"},
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 note(__name__)
 

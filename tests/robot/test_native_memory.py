@@ -150,8 +150,8 @@ def test_reference_counts_stay(case, kind):
         attempt(call, times)
         gc.collect()
         moved = [(item, b - a) for item, a, b in zip(objects, before, counts(objects), strict=True) if a != b]
-        if kind == "slow":  # in some versions np.empty itself leaves a reference to the dtype
-            moved = [(item, difference) for item, difference in moved if item is not case.dtype]
+        if kind == "slow":  # np.empty itself may leave a reference to the dtype, and Python give up names it had kept
+            moved = [(item, change) for item, change in moved if item is not case.dtype and abs(change) > times // 100]
         assert not moved, name
         assert abs(sys.getrefcount(None) - none) < 50, name
         del moved, objects

@@ -38,8 +38,11 @@ class Subclass(np.ndarray):
 
 
 NOT_PLAIN = {
-    "list": [1.0, 2.0, 3.0],
-    "tuple": (1.0, 2.0, 3.0),
+    "list of words": ["1", "2", "3"],
+    "list of large integers": [1.0, 2.0, 10**30],
+    "list of flags": [True, False, True],
+    "short list": [1.0, 2.0],
+    "nested list": [[1.0, 2.0, 3.0]],
     "number": 1.0,
     "scalar": np.float64(1.0),
     "None": None,
@@ -57,16 +60,11 @@ NOT_PLAIN = {
     "complex": X.astype(complex),
     "object": X.astype(object),
     "bool": np.ones(3, bool),
-    "float32": X.astype(np.float32),
     "long double": X.astype(np.longdouble),
-    "int64": X.astype(np.int64),
     "big-endian": X.astype(">f8"),
     "dates": np.zeros(3, "M8[s]"),
     "record": np.zeros(3, [("a", "f8")]),
     "misaligned": from_raw(1),
-    "strided": np.zeros(6)[::2],
-    "reversed": X[::-1],
-    "broadcast": np.broadcast_to(1.0, (3,)),
     "subclass": X.view(Subclass),
     "matrix": X.view(np.matrix),
     "masked": np.ma.array(X),
@@ -75,7 +73,7 @@ NOT_PLAIN = {
 
 
 @pytest.mark.parametrize("value", NOT_PLAIN.values(), ids=NOT_PLAIN)
-def test_anything_but_a_plain_array_goes_to_python(add, value):
+def test_what_no_conversion_knows_goes_to_python(add, value):
     """With the very same arguments, in every place."""
     for args, named in [((value, Y), {}), ((X, value), {}), ((X,), {"y": value}), ((X, Y), {"out": value})]:
         if value is None and "out" in named:
@@ -103,6 +101,26 @@ PLAIN = {
 def test_plain_arrays_are_read_where_they_are(add, value):
     result = add(value, X)
     assert type(result) is np.ndarray and result.tolist() == [a + 2 * b for a, b in zip(value, X, strict=True)]
+
+
+CONVERTED = {
+    "list": [1.0, 2.0, 3.0],
+    "tuple": (1, np.float64(2.0), 3.0),
+    "float32": X.astype(np.float32),
+    "int64": np.array([4, -5, 6]),
+    "int32": np.array([4, -5, 6], np.int32),
+    "strided": np.arange(6.0)[::2],
+    "reversed": X[::-1],
+    "broadcast": np.broadcast_to(1.0, (3,)),
+}
+
+
+@pytest.mark.parametrize("value", CONVERTED.values(), ids=CONVERTED)
+def test_other_layouts_and_types_are_converted(add, value):
+    numbers = [float(number) for number in value]
+    assert add(value, X).tolist() == [a + 2 * b for a, b in zip(numbers, X, strict=True)]
+    assert add(X, y=value).tolist() == [a + 2 * b for a, b in zip(X, numbers, strict=True)]
+    assert add(X, Y, out=value)[0] == "python"
 
 
 def test_arguments_that_do_not_match_the_signature(add):

@@ -341,3 +341,15 @@ def test_code_of_it_is_not_found_by_its_name():
     """Its class is not one of the library's: another program may have another one of this name."""
     assert identity(kt.load("planar2")) is not None
     assert identity(machine()) is None
+
+
+def test_columns_that_change_with_q_are_refused_unless_they_are_a_series():
+    class Swinging(Crank):
+        kind = "swinging"
+
+        def motion_subspace_rate(self, q, v):
+            return (Motion.zero(),)
+
+    with pytest.raises(kt.ArgumentError, match="Swinging depends on q; derivatives know this only of a series"):
+        register(Swinging)
+    assert "swinging" not in JOINTS

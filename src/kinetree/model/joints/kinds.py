@@ -35,6 +35,12 @@ def register(joint: J) -> J:
         raise ArgumentError(f"kind of {joint.__name__} is {kind!r}, which is taken by {_registered[kind].__name__}")
     if len(joint.q_labels) != joint.nq:
         raise ArgumentError(f"q_labels of {joint.__name__} has {len(joint.q_labels)} entries; expected {joint.nq}")
+    turns = joint.motion_subspace_rate is not Joint.motion_subspace_rate
+    if turns and not joint.is_series and not issubclass(joint, Free):
+        raise ArgumentError(
+            f"the motion subspace of {joint.__name__} depends on q; derivatives know this only of a series of joints with "
+            "one coordinate each, is_series = True"
+        )
     _registered[kind] = joint
     return joint
 

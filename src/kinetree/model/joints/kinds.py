@@ -38,8 +38,8 @@ def register(joint: J) -> J:
     turns = joint.motion_subspace_rate is not Joint.motion_subspace_rate
     if turns and not joint.is_series and not issubclass(joint, Free):
         raise ArgumentError(
-            f"the motion subspace of {joint.__name__} depends on q; derivatives know this only of a series of joints with "
-            "one coordinate each, is_series = True"
+            f"the motion subspace of {joint.__name__} depends on q; derivatives know this only of a series of joints "
+            "with one coordinate each, is_series = True"
         )
     _registered[kind] = joint
     return joint

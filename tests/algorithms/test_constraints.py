@@ -128,6 +128,8 @@ def dense(system, q, v, tau, wrenches=None):
     robot = system.robot
     M, J = robot.mass_matrix(q), system.jacobian(q)
     free = robot.forward_dynamics(q, v, tau, wrenches)
+    if np.abs(J).max() < 1e-12:  # of points that nothing moves: all of it is rounding
+        return free
     L = np.linalg.cholesky(M)
     scaled = np.linalg.solve(L, J.T).T
     return free - np.linalg.solve(L.T, np.linalg.pinv(scaled, rcond=1e-7) @ (J @ free + system.bias(q, v)))

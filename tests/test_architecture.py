@@ -52,9 +52,6 @@ EXCEPTIONS = {
 }
 ONE_PLACE = {
     "llvmlite": "compiler",
-    "jax": "interop/jax.py",
-    "torch": "interop/torch.py",
-    "casadi": "interop/casadi.py",
     "sympy": "interop/sympy.py",
     "scipy": "rotations/scipy.py",
     "xml": "model/loaders",

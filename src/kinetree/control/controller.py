@@ -40,7 +40,7 @@ class Controller(ABC):
     arguments: Mapping[str, Shape]
     presets: Mapping[str, Array]
     structure: tuple[Any, ...]
-    """What the formula depends on besides its arguments: steps with the same share their code."""
+    """What the formula depends on besides its arguments: controllers with the same structure share their code."""
     _given: tuple[tuple[Any, ...], dict[str, Any]]
 
     if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-INSIDE = ("algorithms", "base", "cli", "compiler", "model", "spatial")
+INSIDE = ("algorithms", "base", "cli", "compiler", "functions", "model", "robot", "spatial")
 """Packages whose names are not promised to stay."""
 LISTED = re.compile(r"^```\{public-names\} (\S+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

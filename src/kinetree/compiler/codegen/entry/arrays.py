@@ -67,4 +67,26 @@ yes:
 no:
   ret ptr null
 }
+
+; Whether so many axes have the lengths that they should have. `@data` compares them itself, since no call is inlined.
+define internal fastcc i1 @same_lengths(ptr %has_shape, ptr %shape, i64 %rank) nounwind {
+entry:
+  br label %axis
+axis:
+  %k = phi i64 [0, %entry], [%next, %length]
+  %more = icmp slt i64 %k, %rank
+  br i1 %more, label %length, label %yes
+length:
+  %has_at = getelementptr i64, ptr %has_shape, i64 %k
+  %want_at = getelementptr i64, ptr %shape, i64 %k
+  %has = load i64, ptr %has_at
+  %want = load i64, ptr %want_at
+  %next = add i64 %k, 1
+  %right = icmp eq i64 %has, %want
+  br i1 %right, label %axis, label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
 """

@@ -41,19 +41,9 @@ batch:
   br i1 %good2, label %axes, label %no
 axes:
   %shape = field ptr %form, Form_SHAPE
-  br label %axis
-axis:
-  %k = phi i64 [0, %axes], [%next, %length]
-  %more = icmp slt i64 %k, %rank
-  br i1 %more, label %length, label %layout
-length:
-  %next = add i64 %k, 1
-  %has_at = getelementptr i64, ptr %has_shape, i64 %next
-  %want_at = getelementptr i64, ptr %shape, i64 %k
-  %has = load i64, ptr %has_at
-  %want = load i64, ptr %want_at
-  %right = icmp eq i64 %has, %want
-  br i1 %right, label %axis, label %no
+  %inner_shape = getelementptr i64, ptr %has_shape, i64 1
+  %right = call fastcc i1 @same_lengths(ptr %inner_shape, ptr %shape, i64 %rank)
+  br i1 %right, label %layout, label %no
 layout:
   %second = getelementptr i64, ptr %strides, i64 1
   %c_flag = and i32 %flags, $C_CONTIGUOUS

@@ -177,19 +177,8 @@ numbers:
                                 i32 $LONGLONG, label %axes]
 axes:
   %has_shape = field ptr %object, ARRAY_SHAPE
-  br label %axis
-axis:
-  %k = phi i64 [0, %axes], [%next, %length]
-  %more = icmp slt i64 %k, %rank
-  br i1 %more, label %length, label %read
-length:
-  %has_at = getelementptr i64, ptr %has_shape, i64 %k
-  %want_at = getelementptr i64, ptr %shape, i64 %k
-  %has = load i64, ptr %has_at
-  %want = load i64, ptr %want_at
-  %next = add i64 %k, 1
-  %right = icmp eq i64 %has, %want
-  br i1 %right, label %axis, label %no
+  %right = call fastcc i1 @same_lengths(ptr %has_shape, ptr %shape, i64 %rank)
+  br i1 %right, label %read, label %no
 read:
   %data = field ptr %object, ARRAY_DATA
   %strides = field ptr %object, ARRAY_STRIDES

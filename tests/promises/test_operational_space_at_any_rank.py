@@ -118,7 +118,7 @@ def test_thousands_of_degenerate_draws(seed):
     for name in ("arm6", "arm7", "puma560", "planar2"):
         robot = kt.load(name).eager
         counts += sweep(robot, robot.frame_names[-1], rng, 10)
-    assert counts[0] > 100 and counts[1] > 50
+    assert counts[0] > 100 and counts[1] > 20
 
 
 def test_a_planar_arm_has_the_two_by_two_inertia_of_the_lectures():

@@ -73,6 +73,9 @@ def ltdl(M: Array) -> tuple[Array, Array]:
 
 def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
     """x with Lᵀ D L x = b; b is a vector or the columns of a matrix."""
+    found = ops.specialized("ltdl_solve", L, d, b)
+    if found is not None:
+        return np.asarray(found)
     y = ops.zeros(b.shape, L, d, b)
     y[...] = unit_upper_solve(L, b)
     for i in range(len(d)):

@@ -191,15 +191,25 @@ def require(condition: Any, reason: str | Callable[[], Exception | None], /, *li
     again on numbers, where it raises. If an array of `like` is traced, so is the condition, even if it is a number:
     `reason` is then not called.
     """
-    elements = (element for array in like if is_scalar_array(array) for element in array.flat)
-    kinds = (type(condition), *map(type, elements))
-    operations = next((_registered[kind] for kind in kinds if kind in _registered), None)
+    operations = _registered.get(type(condition)) or _operations_of(*like)
     if operations is not None:
         getattr(operations, "require", _nothing)(condition)
     elif not condition:
         error = ArgumentError(reason) if isinstance(reason, str) else reason()
         if error is not None:
             raise error
+
+
+def _operations_of(*arrays: Any) -> Any:
+    """The operations of the first element of a registered type in the arrays, if there is one."""
+    elements = (element for array in arrays if is_scalar_array(array) for element in array.flat)
+    return next((_registered[kind] for kind in map(type, elements) if kind in _registered), None)
+
+
+def specialized(name: str, *arrays: Array) -> Any:
+    """What the elements' own version of a matrix operation returns; None if they have none, or it declines."""
+    operation = getattr(_operations_of(*arrays), name, None)
+    return None if operation is None else operation(*arrays)
 
 
 def _nothing(condition: Any) -> None:

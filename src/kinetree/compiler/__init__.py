@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 from kinetree.base.lazy_imports import imported_later
 from kinetree.compiler.graph import differentiate
 from kinetree.compiler.graph.explain import explained
-from kinetree.compiler.graph.expr import Node, as_node, constant, is_traced, new_table, symbol, tracing
+from kinetree.compiler.graph.expr import (
+    Node,
+    array_operations_if,
+    as_node,
+    constant,
+    is_traced,
+    new_table,
+    symbol,
+    tracing,
+)
 from kinetree.compiler.graph.graph import Graph, reachable, rebuilt, uses
 from kinetree.compiler.graph.requirements import any_broken, collected_requirements, require
 from kinetree.compiler.runtime import cache, native
@@ -75,6 +84,7 @@ __all__ = [
     "Vector",
     "address_of",
     "any_broken",
+    "array_operations_if",
     "as_node",
     "assembly_of",
     "build",

@@ -14,9 +14,9 @@ from kinetree.base.deferred_signals import no_collection
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.batch import BLOCK, emit_batch, group_size
 from kinetree.compiler.codegen.ir import ONE
-from kinetree.compiler.codegen.kernel import BlockSpace, elementary_functions, emit_block, emit_single
+from kinetree.compiler.codegen.kernel import BlockSpace, RowPlaces, elementary_functions, emit_block, emit_single
 from kinetree.compiler.codegen.step_loop import emit_step_loop
-from kinetree.compiler.graph.expr import Node, new_table
+from kinetree.compiler.graph.expr import Node, array_operations_if, new_table
 from kinetree.compiler.graph.graph import Graph
 from kinetree.compiler.graph.passes.factor import factor
 from kinetree.compiler.graph.passes.fuse import fuse
@@ -41,6 +41,7 @@ class Program:
     parts: tuple[Part, ...]
     outputs: tuple[Node, ...]
     slots: int
+    rows: RowPlaces
     input_shapes: tuple[tuple[int, ...], ...]
     output_shapes: tuple[tuple[int, ...], ...]
     counts: Counter[str]
@@ -67,9 +68,8 @@ class Program:
             for leaf in (*node.args, node):
                 if leaf not in position:
                     position[leaf] = len(position)
-                    state.update(
-                        repr((leaf.op, [position[arg] for arg in leaf.args], float(leaf.value).hex())).encode()
-                    )
+                    value = repr(leaf.value) if leaf.op == "rows" else float(leaf.value).hex()
+                    state.update(repr((leaf.op, [position[arg] for arg in leaf.args], value)).encode())
             state.update(b"%d;" % position[node])
         return state.hexdigest()
 
@@ -80,19 +80,19 @@ class Program:
     def single_assembly(self) -> str:
         """The module for one state."""
         wide = self.target.width
-        kernel = emit_single(SINGLE, self.parts, self.outputs, self.layout, wide)
+        kernel = emit_single(SINGLE, self.parts, self.outputs, self.layout, wide, self.rows)
         return f"{elementary_functions(self.parts, (ONE, wide))}\n\n{kernel}\n"
 
     def batch_assembly(self) -> str:
         """The module for a batch."""
-        kernel = emit_block(BLOCK, self.parts, self.outputs, self.space)
+        kernel = emit_block(BLOCK, self.parts, self.outputs, self.space, self.rows)
         loop = emit_batch(self.space, len(self.parts), self.outputs)
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
     def loop_assembly(self) -> str:
         """The module for many steps of a batch."""
         assert self.carry is not None
-        kernel = emit_block(BLOCK, self.parts, self.outputs, self.space)
+        kernel = emit_block(BLOCK, self.parts, self.outputs, self.space, self.rows)
         loop = emit_step_loop(self.space, len(self.parts), self.outputs, self.carry)
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
@@ -125,12 +125,23 @@ def build(
     function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], target: Target, name: str = "a function"
 ) -> Program:
     """The program of a function of arrays with these shapes: traced, simplified, scheduled and split."""
-    with new_table(), no_collection():  # a graph has no cycles; looking for them takes a third of the time
+    with new_table(), array_operations_if(True), no_collection():  # a graph has no cycles; looking for them takes a third of the time
         graph, output_shapes = trace(function, shapes)
         graph = simplified(graph, target.fuses)
         parts, slots = split(schedule(graph), outputs=graph.outputs)
-    counts = graph.counts()
-    return Program(target, tuple(parts), graph.outputs, slots, tuple(shapes), tuple(output_shapes), counts, name, graph)
+    rows, slots = RowPlaces.behind(slots, parts, graph.outputs, target.lanes, target.fuses)
+    return Program(
+        target,
+        tuple(parts),
+        graph.outputs,
+        slots,
+        rows,
+        tuple(shapes),
+        tuple(output_shapes),
+        graph.counts(),
+        name,
+        graph,
+    )
 
 
 def simplified(graph: Graph, fuses: bool) -> Graph:

@@ -19,6 +19,7 @@ from kinetree.algorithms.configuration import position_rates
 from kinetree.compiler import (
     Graph,
     Node,
+    array_operations_if,
     as_node,
     collected_requirements,
     differentiate,
@@ -142,7 +143,7 @@ def _by_argument(law: Definition, named: dict[str, Any], name: str, kind: Kind, 
     fresh = np.empty(np.shape(given), dtype=object)
     for index in np.ndindex(*fresh.shape):
         fresh[index] = symbol(next(_fresh))
-    with collected_requirements() as conditions:
+    with array_operations_if(False), collected_requirements() as conditions:  # only scalar nodes have derivatives
         result = law.apply({**named, name: fresh.copy() if fresh.shape else fresh[()]})  # the law may write into it
     leaves, rebuild = flatten(result, is_result)
     rates, axes = _directions(law, named, name, fresh)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from kinetree.compiler.codegen.elementary import (
     atan2,
@@ -20,10 +21,12 @@ from kinetree.compiler.codegen.elementary import (
     sincos_name,
 )
 from kinetree.compiler.codegen.ir import ONE, Lines, Width
+from kinetree.compiler.codegen.row_loops import Region, emit_rows
 from kinetree.compiler.codegen.write_buffer import buffer_size
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
 from kinetree.compiler.graph.passes.split import Part
+from kinetree.compiler.graph.row_program import needed_results
 from kinetree.compiler.runtime.code import Layout
 
 PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -70,10 +73,12 @@ def _aligned(offset: int) -> int:
     return -(-offset // 64) * 64
 
 
-def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layout: Layout, wide: Width) -> str:
-    """void name(inputs, outputs, workspace) for one state, where inputs and outputs are tables of addresses; sines and
-    cosines are computed in vectors of width `wide`."""
-    emitter = _Emitter(layout, ONE, wide, outputs)
+def emit_single(
+    name: str, parts: Sequence[Part], outputs: Sequence[Node], layout: Layout, wide: Width, places: RowPlaces
+) -> str:
+    """void name(inputs, outputs, workspace) for one state, where inputs and outputs are tables of addresses; sines,
+    cosines and row programs are computed in vectors of width `wide`."""
+    emitter = _Emitter(layout, ONE, wide, outputs, places)
     names = [f"ptr %in{j}" for j in range(len(layout.inputs))] + [f"ptr %out{j}" for j in range(len(layout.outputs))]
     parameters = ", ".join([*names, "ptr %slots"])
     texts = []
@@ -89,13 +94,15 @@ def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layou
         loads.append(f"  %{short}{j} = load ptr, ptr %{short}{j}.at, align 8")
     body = "\n".join([*loads, *calls, "  ret void"])
     head = f"define void @{name}(ptr %inputs, ptr %outputs, ptr %slots) nounwind"
-    return "\n\n".join([*texts, f"{head} {{\n{body}\n}}"])
+    return "\n\n".join([*emitter.row_functions(), *texts, f"{head} {{\n{body}\n}}"])
 
 
-def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace) -> str:
+def emit_block(
+    name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace, places: RowPlaces
+) -> str:
     """void name.partK(workspace) for every part, to be called in order for a block of states, and name.constants, to
     be called once before them."""
-    emitter = _Emitter(space.layout, space.width, space.width, outputs)
+    emitter = _Emitter(space.layout, space.width, space.width, outputs, places)
     prologue = [f"  %slots = getelementptr i8, ptr %work, i64 {space.slot}"]
     for j in range(len(space.layout.inputs)):
         prologue += [
@@ -112,7 +119,7 @@ def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space:
     for title, body in bodies.items():
         text = "\n".join([*prologue, body])
         texts.append(f"define internal fastcc void @{name}.{title}(ptr %work) nounwind noinline {{\n{text}\n}}")
-    return "\n\n".join(texts)
+    return "\n\n".join([*emitter.row_functions(), *texts])
 
 
 ZERO = """define internal fastcc void @kinetree.zero(ptr %place, i64 %count) nounwind noinline {
@@ -144,6 +151,65 @@ end:
 """A function that writes zeros. It replaces memset, so that the code has no external symbols."""
 
 
+COPY = """define internal fastcc void @kinetree.copy(ptr %to, ptr %from, i64 %count) nounwind noinline {
+entry:
+  %rest = and i64 %count, 7
+  %whole = sub i64 %count, %rest
+  br label %head
+head:
+  %k = phi i64 [0, %entry], [%next, %body]
+  %more = icmp slt i64 %k, %whole
+  br i1 %more, label %body, label %tail
+body:
+  %at = getelementptr double, ptr %from, i64 %k
+  %value = load <8 x double>, ptr %at, align 8
+  %there = getelementptr double, ptr %to, i64 %k
+  store <8 x double> %value, ptr %there, align 8
+  %next = add i64 %k, 8
+  br label %head
+tail:
+  %t = phi i64 [%whole, %head], [%after, %one]
+  %left = icmp slt i64 %t, %count
+  br i1 %left, label %one, label %end
+one:
+  %t.at = getelementptr double, ptr %from, i64 %t
+  %t.value = load double, ptr %t.at, align 8
+  %t.there = getelementptr double, ptr %to, i64 %t
+  store double %t.value, ptr %t.there, align 8
+  %after = add i64 %t, 1
+  br label %tail
+end:
+  ret void
+}"""
+"""A function that copies numbers; it replaces memcpy."""
+
+
+@dataclass(frozen=True)
+class RowPlaces:
+    """The regions of the row programs of a kernel in its workspace, and the entries of their results that it uses."""
+
+    first: dict[Node, int]
+    """The first slot of each region."""
+    regions: dict[Node, Region]
+    results: dict[Node, list[int]]
+    fuses: bool
+
+    @classmethod
+    def behind(
+        cls, slots: int, parts: Sequence[Part], outputs: Sequence[Node], lanes: int, fuses: bool
+    ) -> tuple[Self, int]:
+        """The places behind the slots of other values, and the number of all slots."""
+        nodes = [node for part in parts for node in part.nodes]
+        entries = {arg for node in nodes for arg in node.args if arg.op == "entry"}
+        entries.update(node for node in outputs if node.op == "entry")
+        results = needed_results([*nodes, *entries])
+        first, regions = {}, {node: Region(node.value, lanes) for node in results}
+        for node, region in regions.items():
+            first[node] = slots = -(-slots // 8) * 8
+            slots += region.size
+        return cls(first, regions, results, fuses), slots
+
+
 def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
     """Definitions of the elementary functions that the parts call, in these widths."""
     used = {node.op for part in parts for node in part.nodes}
@@ -154,7 +220,7 @@ def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
         if "atan2" in used:
             texts.append(atan2(width))
         texts += [by_library(name, width) for name in ("exp", "log", "tanh") if name in used]
-    texts += [library(), ZERO]
+    texts += [library(), ZERO, *([COPY] if "rows" in used else [])]
     return "\n\n".join(texts)
 
 
@@ -163,19 +229,47 @@ def is_zero(node: Node) -> bool:
     return node.op == "const" and node.value == 0.0
 
 
+FEW = 4
+"""Numbers from which on a function copies them."""
+
+
+def _runs(copies: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int], tuple[int, int]]:
+    """Copies of single numbers (array, position, source) as runs: (array, first position) to (source, count)."""
+    runs: dict[tuple[str, int], tuple[int, int]] = {}
+    last: tuple[str, int] | None = None
+    for base, to, source in copies:
+        if last is not None and last[0] == base:
+            start, count = runs[last]
+            if (to, source) == (last[1] + count, start + count):
+                runs[last] = start, count + 1
+                continue
+        last = base, to
+        runs[last] = source, 1
+    return runs
+
+
 class _Emitter:
     """Writes the parts of a kernel, given the positions of its outputs."""
 
-    def __init__(self, layout: Layout, width: Width, wide: Width, outputs: Sequence[Node]) -> None:
+    def __init__(
+        self, layout: Layout, width: Width, wide: Width, outputs: Sequence[Node], places: RowPlaces
+    ) -> None:
         self.layout = layout
         self.width = width
         self.wide = wide
-        self.output_positions: dict[Node, list[tuple[int, int]]] = {}
+        self.rows = places
+        self.row_function: dict[tuple[Region, tuple[int, ...]], str] = {}
+        self.output_positions: dict[Node, list[tuple[str, int]]] = {}
+        """Where a node is stored besides its slot: in outputs, and in regions of row programs that it is an operand
+        of."""
         position = 0
         for j, size in enumerate(layout.outputs):
             for k in range(size):
-                self.output_positions.setdefault(outputs[position], []).append((j, k))
+                self.output_positions.setdefault(outputs[position], []).append((f"%out{j}", k))
                 position += 1
+        for rows, region in places.regions.items():
+            for arg, offset in zip(rows.args, region.operands(), strict=True):
+                self.output_positions.setdefault(arg, []).append(("%slots", places.first[rows] + offset))
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
 
     def part(self, part: Part, inputs: bool = False, constants: bool = False) -> str:
@@ -189,6 +283,9 @@ class _Emitter:
         if inputs:
             self._plain_outputs("input")
         for k, node in enumerate(part.nodes):
+            if node.op == "rows":
+                self._rows(node)
+                continue
             if node.op in ANGULAR and node.args[0] not in self.pairs:
                 self._angles(part.nodes[k:])
             self.names[node] = self._operation(node)
@@ -200,10 +297,16 @@ class _Emitter:
 
     def _constant_outputs(self) -> None:
         """Write zeros in one call, because a matrix may have thousands, and other constants one by one."""
-        zeros = {j for node, positions in self.output_positions.items() if is_zero(node) for j, _ in positions}
+        zeros = {base for node, positions in self.output_positions.items() if is_zero(node) for base, _ in positions}
         for j, size in enumerate(self.layout.outputs):
-            if j in zeros:
+            if f"%out{j}" in zeros:
                 self.lines.add(f"call fastcc void @kinetree.zero(ptr %out{j}, i64 {size * self.width.lanes})")
+        for rows, region in self.rows.regions.items():
+            first = self.rows.first[rows]
+            for start, size in region.cleared:
+                pointer = self._pointer("%slots", (first + start) * self.width.bytes)
+                self.lines.add(f"call fastcc void @kinetree.zero(ptr {pointer}, i64 {size * self.width.lanes})")
+            self._store(self.width.number(1.0), "%slots", (first + region.one) * self.width.bytes)
         self._plain_outputs("const")
 
     def _plain_outputs(self, op: str) -> None:
@@ -212,8 +315,38 @@ class _Emitter:
                 self._output(node)
 
     def _output(self, node: Node) -> None:
-        for j, k in self.output_positions.get(node, ()):
-            self._store(self._value(node), f"%out{j}", k * self.width.bytes)
+        for base, k in self.output_positions.get(node, ()):
+            self._store(self._value(node), base, k * self.width.bytes)
+
+    # -- row programs ------------------------------------------------------------------------------------------
+
+    def _rows(self, node: Node) -> None:
+        """Run a row program on its region, and copy the entries of its results that are outputs."""
+        region, first = self.rows.regions[node], self.rows.first[node]
+        results = tuple(self.rows.results[node])
+        name = self.row_function.setdefault((region, results), f"kinetree.rows{len(self.row_function)}")
+        self.lines.add(f"call fastcc void @{name}(ptr {self._pointer('%slots', first * self.width.bytes)})")
+        copies = sorted(
+            (base, k, first + region.entry(entry.value))
+            for entry, positions in self.output_positions.items()
+            if entry.op == "entry" and entry.args[0] is node
+            for base, k in positions
+        )
+        for (base, to), (start, count) in _runs(copies).items():
+            target, source = (self._pointer(b, k * self.width.bytes) for b, k in ((base, to), ("%slots", start)))
+            if count >= FEW:
+                numbers = count * self.width.lanes
+                self.lines.add(f"call fastcc void @kinetree.copy(ptr {target}, ptr {source}, i64 {numbers})")
+                continue
+            for k in range(count):
+                self._store(self._load("%slots", (start + k) * self.width.bytes), base, (to + k) * self.width.bytes)
+
+    def row_functions(self) -> list[str]:
+        """The functions of all row programs that were emitted."""
+        return [
+            emit_rows(name, region, results, self.width, self.wide, self.rows.fuses)
+            for (region, results), name in self.row_function.items()
+        ]
 
     # -- operands ----------------------------------------------------------------------------------------------
 
@@ -239,6 +372,10 @@ class _Emitter:
     def _leaf(self, node: Node) -> str:
         if node.op == "const":
             return self.width.number(float(node.value))
+        if node.op == "entry":
+            (rows,) = node.args
+            offset = self.rows.first[rows] + self.rows.regions[rows].entry(node.value)
+            return self._load("%slots", offset * self.width.bytes)
         if node.op in ("true", "false"):
             return node.op if self.width.lanes == 1 else f"splat (i1 {node.op})"
         assert node.op == "input", f"{node.op} is used before it is computed"
@@ -251,13 +388,14 @@ class _Emitter:
         pointer = self.lines.let(f"getelementptr double, ptr %in{j}, i64 {offset}")
         return self.lines.let(f"load {self.width.real}, ptr {pointer}, align 8")
 
+    def _pointer(self, base: str, offset: int) -> str:
+        return self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+
     def _load(self, base: str, offset: int) -> str:
-        pointer = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align 8")
+        return self.lines.let(f"load {self.width.real}, ptr {self._pointer(base, offset)}, align 8")
 
     def _store(self, value: str, base: str, offset: int) -> None:
-        pointer = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        self.lines.add(f"store {self.width.real} {value}, ptr {pointer}, align 8")
+        self.lines.add(f"store {self.width.real} {value}, ptr {self._pointer(base, offset)}, align 8")
 
     # -- operations --------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from kinetree.errors import short
 
-REAL, BOOLEAN = "real", "boolean"
+REAL, BOOLEAN, ROWS = "real", "boolean", "rows"
 
 SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
     "const": ((), REAL),
@@ -31,8 +31,10 @@ SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(("logical_and", "logical_or"), ((BOOLEAN, BOOLEAN), BOOLEAN)),
     "logical_not": ((BOOLEAN,), BOOLEAN),
     "where": ((BOOLEAN, REAL, REAL), REAL),
+    "rows": ((), ROWS),
+    "entry": ((ROWS,), REAL),
 }
-"""The types of the operands and of the result of every operation."""
+"""The types of the operands and of the result of every operation; `rows`, a `RowProgram`, has as many as it needs."""
 
 _BOOLEANS = frozenset(op for op, (_, result) in SIGNATURES.items() if result == BOOLEAN)
 _BOOLEAN_CONSTANTS = frozenset(("true", "false"))
@@ -83,16 +85,17 @@ Rules = dict[str, Callable[..., "Node | None"]]
 
 
 class Node:
-    """An operation on other nodes; `value` is the value of a constant or the position of an input."""
+    """An operation on other nodes; `value` is the value of a constant, the position of an input or of an entry, or a
+    `RowProgram`."""
 
     __slots__ = ("args", "op", "order", "value")
     op: str
     args: tuple[Node, ...]
-    value: float | int
+    value: Any
     order: int
     """The order of creation: operands come before their users."""
 
-    def __init__(self, op: str, args: tuple[Node, ...], value: float | int, order: int) -> None:
+    def __init__(self, op: str, args: tuple[Node, ...], value: Any, order: int) -> None:
         self.op = op
         self.args = args
         self.value = value
@@ -274,6 +277,8 @@ class _Table(threading.local):
 
     nodes: dict[Any, Node] | None = None
     count = 0
+    arrays = False
+    """Whether large matrix operations become row programs."""
 
 
 _current = _Table()
@@ -292,6 +297,21 @@ def new_table() -> Iterator[None]:
         _current.nodes, _current.count = before
 
 
+@contextmanager
+def array_operations_if(wanted: bool) -> Iterator[None]:
+    """A context in which large matrix operations become row programs, or do not."""
+    before, _current.arrays = _current.arrays, wanted
+    try:
+        yield
+    finally:
+        _current.arrays = before
+
+
+def array_operations() -> bool:
+    """Whether large matrix operations become row programs."""
+    return _current.arrays
+
+
 def tracing() -> bool:
     """Whether this thread is inside a trace."""
     return _current.nodes is not None
@@ -306,7 +326,8 @@ def is_traced(value: object) -> bool:
     return type(value) is Node
 
 
-def _interned(op: str, args: tuple[Node, ...], value: float | int | str) -> Node:
+def interned(op: str, args: tuple[Node, ...], value: Any) -> Node:
+    """The node of this operation in the table of the current trace."""
     nodes = _current.nodes
     if nodes is None:
         raise RuntimeError("a traced value is used outside the trace it belongs to")
@@ -318,7 +339,7 @@ def _interned(op: str, args: tuple[Node, ...], value: float | int | str) -> Node
         node = nodes.get(key)
     if node is None:
         _current.count += 1
-        node = nodes[key] = Node(op, args, value, _current.count)  # type: ignore[arg-type]
+        node = nodes[key] = Node(op, args, value, _current.count)
     return node
 
 
@@ -338,12 +359,12 @@ def constant(value: Any) -> Node:
 
 def boolean(value: bool) -> Node:
     """The node of True or False."""
-    return _interned("true" if value else "false", (), 0)
+    return interned("true" if value else "false", (), 0)
 
 
 def symbol(position: int) -> Node:
     """The node of the input at a position of the concatenated inputs."""
-    return _interned("input", (), position)
+    return interned("input", (), position)
 
 
 def make(op: str, *args: Node) -> Node:
@@ -367,7 +388,7 @@ def make(op: str, *args: Node) -> Node:
             return found
     if op in COMMUTATIVE and args[0].order > args[1].order:
         args = (args[1], args[0])
-    return _interned(op, args, 0)
+    return interned(op, args, 0)
 
 
 def _numbers(args: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -6,12 +6,14 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kinetree.base.lazy import lazy
-from kinetree.compiler.graph.expr import NUMERIC, Node, make
+from kinetree.compiler.graph.expr import NUMERIC, Node, interned, make
+from kinetree.compiler.graph.row_program import needed_results
 
-FREE = frozenset(("const", "true", "false", "input", "neg"))
-"""Operations without cost: the instruction that uses a sign absorbs it."""
+FREE = frozenset(("const", "true", "false", "input", "neg", "rows", "entry"))
+"""Operations without cost: the instruction that uses a sign absorbs it. The multiplications of `rows` are counted."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,11 @@ class Graph:
 
     def counts(self) -> Counter[str]:
         """The number of operations of each kind."""
-        return Counter(node.op for node in self.nodes() if node.op not in FREE)
+        counted = Counter(node.op for node in self.nodes() if node.op not in FREE)
+        for node, results in needed_results(self.nodes()).items():
+            scalings, sums = node.value.multiplications(results)
+            counted.update({"mul": scalings, "fnma" if node.value.subtracts else "fma": sums})
+        return counted
 
     def operations(self) -> int:
         """The number of operations."""
@@ -67,7 +73,8 @@ class Graph:
                 called[node] = f"{node.value:.6g}" if node.op == "const" else node.op
             else:
                 called[node] = f"t{len(lines) + 1}"
-                lines.append(f"{called[node]} = {node.op}({', '.join(called[arg] for arg in node.args)})")
+                listed = ", ".join(called[arg] for arg in node.args)
+                lines.append(f"{called[node]} = {title(node)}({listed})")
         return "\n".join([*lines, f"return {', '.join(called[node] for node in self.outputs)}"])
 
     def dot(self) -> str:
@@ -91,7 +98,7 @@ class Graph:
     def evaluate(self, inputs: Iterable[float]) -> list[float]:
         """The outputs for these inputs, computed node by node in Python: slow, for tests."""
         values = list(inputs)
-        results: dict[Node, float] = {}
+        results: dict[Node, Any] = {}
         for node in self.nodes():
             if node.op == "const":
                 results[node] = node.value
@@ -99,6 +106,10 @@ class Graph:
                 results[node] = values[int(node.value)]
             elif node.op in ("true", "false"):
                 results[node] = node.op == "true"
+            elif node.op == "rows":
+                results[node] = node.value.apply([results[arg] for arg in node.args])
+            elif node.op == "entry":
+                results[node] = results[node.args[0]].flat[node.value]
             else:
                 results[node] = NUMERIC[node.op](*(results[arg] for arg in node.args))
         return [results[node] for node in self.outputs]
@@ -154,4 +165,11 @@ def rebuilt(node: Node, args: tuple[Node, ...]) -> Node:
     """The operation of a node on other operands, simplified again."""
     if all(map(operator.is_, args, node.args)):
         return node
-    return make(node.op, *args)
+    return interned(node.op, args, node.value) if node.op in ("rows", "entry") else make(node.op, *args)
+
+
+def title(node: Node) -> str:
+    """The name of an operation; of an entry with its position."""
+    if node.op == "rows":
+        return str(node.value.name)
+    return f"entry[{node.value}]" if node.op == "entry" else node.op

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.compiler.graph import expr, requirements
+from kinetree.compiler.graph import expr, requirements, row_program
 from kinetree.compiler.graph.expr import Node, as_node, make, symbol
 from kinetree.compiler.graph.graph import Graph
 from kinetree.compiler.graph.passes import fold  # noqa: F401 - fills the table of folding rules
@@ -22,7 +22,8 @@ def _operation(name: str) -> Callable[..., Node]:
 
 _RENAMED = {"divide": "div"}
 _OPERATIONS = {name: _operation(_RENAMED.get(name, name)) for name in ops.PRIMITIVES}
-ops.register(Node, SimpleNamespace(**_OPERATIONS, require=requirements.require))
+_LARGE = {"ltdl_solve": row_program.ltdl_solve, "product": row_program.product}
+ops.register(Node, SimpleNamespace(**_OPERATIONS, **_LARGE, require=requirements.require))
 
 
 def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Graph, list[tuple[int, ...]]]:

@@ -18,6 +18,8 @@ def check(graph: Graph, fused: bool) -> Graph:
         if node.op not in SIGNATURES or (node.op in FUSED and not fused):
             raise IllegalGraph(f"{node.op} is not an operation at this stage")
         kinds, _ = SIGNATURES[node.op]
+        if node.op == "rows":
+            kinds = (REAL,) * (node.value.coefficients + sum(mask.bit_count() for mask in node.value.given))
         if tuple(SIGNATURES[arg.op][1] for arg in node.args) != kinds:
             raise IllegalGraph(f"{node.op} takes {kinds}, not {[arg.op for arg in node.args]}")
         if any(arg.order >= node.order for arg in node.args):

@@ -1,4 +1,4 @@
-"""A long schedule is cut into parts, each of which becomes a function.
+"""A long schedule is cut into parts, each of which becomes a function. A row program is a part of its own.
 
 LLVM takes more than linear time for long functions. Values that one part computes and another needs go through a
 workspace, whose slots are used again when their values are no longer needed.
@@ -38,10 +38,10 @@ def split(order: list[Node], size: int | None = None, outputs: Iterable[Node] = 
     usual = PART if len(order) < VERY_LONG else SHORT_PART
     repeated = {node: count - 2 for node, count in Counter(outputs).items() if count > 2}
     parts = [Part(nodes) for nodes in _cut(order, size or usual, repeated)]
-    part_of = {node: k for k, part in enumerate(parts) for node in part.nodes}
+    part_of = {node: k for k, part in enumerate(parts) for node in part.nodes if node.op != "rows"}
     last_use: dict[Node, int] = {}
     for k, part in enumerate(parts):
-        for node in part.nodes:
+        for node in _computed(part):
             for arg in node.args:
                 if arg in part_of and part_of[arg] < k:
                     last_use[arg] = k
@@ -49,11 +49,11 @@ def split(order: list[Node], size: int | None = None, outputs: Iterable[Node] = 
     slots = 0
     slot: dict[Node, int] = {}
     for k, part in enumerate(parts):
-        for node in part.nodes:
+        for node in _computed(part):
             for arg in node.args:
                 if arg in part_of and part_of[arg] < k:
                     part.loads[arg] = slot[arg]
-        for node in part.nodes:
+        for node in _computed(part):
             if node in last_use:
                 if free:
                     slot[node] = free.pop()
@@ -65,14 +65,25 @@ def split(order: list[Node], size: int | None = None, outputs: Iterable[Node] = 
     return parts, slots
 
 
+def _computed(part: Part) -> list[Node]:
+    """The nodes of a part, without row programs: their operands and results have places of their own."""
+    return [node for node in part.nodes if node.op != "rows"]
+
+
 def _cut(order: list[Node], size: int, repeated: dict[Node, int]) -> list[list[Node]]:
     cut: list[list[Node]] = [[]]
     angular = stores = 0
     for node in order:
+        if node.op == "entry":
+            continue
+        if node.op == "rows":
+            cut += [[node], []]
+            angular = stores = 0
+            continue
         angular += node.op in ANGULAR
         stores += repeated.get(node, 0)
         if len(cut[-1]) + stores >= size + repeated.get(node, 0) or angular > ANGLES:
             cut.append([])
             angular, stores = int(node.op in ANGULAR), repeated.get(node, 0)
         cut[-1].append(node)
-    return cut
+    return [nodes for nodes in cut if nodes] or [[]]

@@ -1,0 +1,210 @@
+"""Row programs as loops over tables of addresses.
+
+Columns are independent, so a row program runs tile by tile: some columns through all steps, whose sums stay in
+registers. For a block of states every number is a vector, with one state per lane; for one state a vector holds several
+columns. Both add the same terms in the same order. A step is left out of a tile in which its row is zero by structure,
+or not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.base.lazy import lazy
+from kinetree.compiler.codegen.ir import Width
+from kinetree.compiler.graph.row_program import RowProgram
+
+MAX_SUMS = 8
+"""The maximum number of vectors that a tile keeps in registers."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """Offsets of the numbers of a row program in its part of the workspace: a row of zeros, the number one, the
+    coefficients, and the rows, padded to whole vectors of `lanes` columns."""
+
+    program: RowProgram
+    lanes: int
+
+    @property
+    def pitch(self) -> int:
+        return -(-self.program.columns // self.lanes) * self.lanes
+
+    @property
+    def one(self) -> int:
+        return self.pitch
+
+    def coefficient(self, k: int | None) -> int:
+        return self.one if k is None else self.one + 1 + k
+
+    @lazy
+    def _places(self) -> tuple[int, ...]:
+        """The place of every row; a step takes that of its start row if nothing else uses that row later."""
+        program = self.program
+        last_use = {row: k for k, step in enumerate(program.steps) for _, row in step.terms}
+        places = list(range(len(program.given)))
+        for k, step in enumerate(program.steps):
+            in_place = (
+                step.start is not None
+                and step.start >= len(program.given)
+                and step.start not in program.results
+                and last_use.get(step.start, -1) < k
+            )
+            places.append(places[step.start] if in_place and step.start is not None else max(places) + 1)
+        return tuple(places)
+
+    def row(self, row: int) -> int:
+        first = -(-(self.coefficient(self.program.coefficients)) // 8) * 8
+        return first + self._places[row] * self.pitch
+
+    def operands(self) -> list[int]:
+        """The offsets of all operands."""
+        coefficients = [self.coefficient(k) for k in range(self.program.coefficients)]
+        return coefficients + [self.row(row) + column for row, column in self.program.positions()]
+
+    def entry(self, position: int) -> int:
+        """The offset of an entry of the results."""
+        result, column = divmod(position, self.program.columns)
+        return self.row(self.program.results[result]) + column
+
+    @property
+    def cleared(self) -> tuple[tuple[int, int], ...]:
+        """The ranges of numbers that are set to zero before operands are stored."""
+        return (0, self.pitch), (self.row(0), len(self.program.given) * self.pitch)
+
+    @property
+    def size(self) -> int:
+        return -(-(max(map(self.row, range(len(self._places)))) + self.pitch) // 8) * 8
+
+
+def emit_rows(name: str, region: Region, results: Sequence[int], width: Width, wide: Width, fuses: bool) -> str:
+    """void name(region), which makes these entries of the results, for numbers of a width; `wide` is that of columns
+    if a number is a scalar."""
+    vector = wide if width.lanes == 1 else width
+    columns = wide.lanes if width.lanes == 1 else 1  # columns in a vector
+    sums = _tile(region.program.columns, region.pitch, columns)
+    tiles, terms = _tables(region, results, sums * columns)
+    tiles = [[width.bytes * offset for offset in tile[:3]] + tile[3:] for tile in tiles]
+    terms = [[width.bytes * offset for offset in term] for term in terms]
+    real, each = vector.real, range(sums)
+    suffix = vector.suffix
+
+    def field(table: str, k: int, as_name: str, index: str, count: int) -> list[str]:
+        return [
+            f"  %{as_name}.at = getelementptr [{count} x i32], ptr @{name}.{table}, i64 0, i64 {k}",
+            f"  %{as_name}.here = getelementptr [{count} x i32], ptr %{as_name}.at, i64 {index}",
+            f"  %{as_name}.i32 = load i32, ptr %{as_name}.here, align 4",
+            f"  %{as_name} = sext i32 %{as_name}.i32 to i64",
+        ]
+
+    def number(as_name: str) -> list[str]:
+        """The number at an offset in the region, in every lane."""
+        lines = [f"  %{as_name}.of = getelementptr i8, ptr %region, i64 %{as_name}.offset"]
+        if width.lanes > 1:
+            return [*lines, f"  %{as_name} = load {real}, ptr %{as_name}.of, align 8"]
+        return [
+            *lines,
+            f"  %{as_name}.one = load double, ptr %{as_name}.of, align 8",
+            f"  %{as_name}.in = insertelement {real} poison, double %{as_name}.one, i64 0",
+            f"  %{as_name} = shufflevector {real} %{as_name}.in, {real} poison, <{vector.lanes} x i32> zeroinitializer",
+        ]
+
+    def row(as_name: str) -> list[str]:
+        lines = [f"  %{as_name}.of = getelementptr i8, ptr %region, i64 %{as_name}.offset"]
+        for k in each:
+            lines.append(f"  %{as_name}.of{k} = getelementptr i8, ptr %{as_name}.of, i64 {k * vector.bytes}")
+        return lines
+
+    lines = [
+        f"define internal fastcc void @{name}(ptr %region) nounwind noinline {{",
+        "entry:",
+        "  br label %tile",
+        "tile:",
+        "  %t = phi i64 [0, %entry], [%t.next, %done]",
+        *field("tiles", 0, "to.offset", "%t", 5),
+        *field("tiles", 1, "start.offset", "%t", 5),
+        *field("tiles", 2, "scale.offset", "%t", 5),
+        *field("tiles", 3, "first", "%t", 5),
+        *field("tiles", 4, "last", "%t", 5),
+        *number("scale"),
+        *row("start"),
+    ]
+    for k in each:
+        lines.append(f"  %start{k} = load {real}, ptr %start.of{k}, align 8")
+        lines.append(f"  %scaled{k} = fmul {real} %start{k}, %scale")
+    lines += [
+        "  %any = icmp slt i64 %first, %last",
+        "  br i1 %any, label %term, label %done",
+        "term:",
+        "  %m = phi i64 [%first, %tile], [%m.next, %term]",
+        *(f"  %sum{k} = phi {real} [%scaled{k}, %tile], [%added{k}, %term]" for k in each),
+        *field("terms", 0, "by.offset", "%m", 2),
+        *field("terms", 1, "other.offset", "%m", 2),
+        *number("by"),
+        *([f"  %signed = fneg {real} %by"] if region.program.subtracts else []),
+        *row("other"),
+    ]
+    by = "%signed" if region.program.subtracts else "%by"
+    for k in each:
+        lines.append(f"  %other{k} = load {real}, ptr %other.of{k}, align 8")
+        if fuses:
+            arguments = f"{real} {by}, {real} %other{k}, {real} %sum{k}"
+            lines.append(f"  %added{k} = call {real} @llvm.fma.{suffix}({arguments})")
+        else:
+            lines.append(f"  %product{k} = fmul {real} {by}, %other{k}")
+            lines.append(f"  %added{k} = fadd {real} %sum{k}, %product{k}")
+    lines += [
+        "  %m.next = add i64 %m, 1",
+        "  %more = icmp slt i64 %m.next, %last",
+        "  br i1 %more, label %term, label %done",
+        "done:",
+        *(f"  %total{k} = phi {real} [%scaled{k}, %tile], [%added{k}, %term]" for k in each),
+        *row("to"),
+        *(f"  store {real} %total{k}, ptr %to.of{k}, align 8" for k in each),
+        "  %t.next = add i64 %t, 1",
+        f"  %left = icmp slt i64 %t.next, {len(tiles)}",
+        "  br i1 %left, label %tile, label %end",
+        "end:",
+        "  ret void",
+        "}",
+    ]
+    return "\n".join([_table(f"{name}.tiles", tiles), _table(f"{name}.terms", terms), *lines])
+
+
+def _tile(columns: int, pitch: int, in_vector: int) -> int:
+    """The number of vectors of a tile: with the fewest columns in all tiles together, then the widest."""
+    vectors, room = -(-columns // in_vector), pitch // in_vector
+    fitting = [n for n in range(1, MAX_SUMS + 1) if -(-vectors // n) * n <= room and n >= min(4, vectors)]
+    return min(fitting, key=lambda n: (-(-vectors // n) * n, -n))
+
+
+def _tables(region: Region, results: Sequence[int], columns: int) -> tuple[list[list[int]], list[list[int]]]:
+    """The steps of all tiles as (row, start, scale, first term, last term), and the terms as (coefficient, row)."""
+    program = region.program
+    needed, first = program.needed(results), len(program.given)
+    tiles: list[list[int]] = []
+    terms: list[list[int]] = []
+    for column in range(0, program.columns, columns):
+        here = ((1 << columns) - 1) << column
+        for k, step in enumerate(program.steps):
+            wanted = needed[first + k] & here
+            if not wanted:
+                continue
+            start = 0
+            if step.start is not None and program.nonzero[step.start] & wanted:
+                start = region.row(step.start) + column
+            begin = len(terms)
+            for coefficient, row in step.terms:
+                if program.nonzero[row] & wanted:
+                    terms.append([region.coefficient(coefficient), region.row(row) + column])
+            target = region.row(first + k) + column
+            tiles.append([target, start, region.coefficient(step.scale), begin, len(terms)])
+    return tiles, terms
+
+
+def _table(name: str, rows: Sequence[Sequence[int]]) -> str:
+    numbers = ", ".join(f"i32 {number}" for row in rows for number in row)
+    count = sum(map(len, rows))
+    listed = f"[{numbers}]" if count else "zeroinitializer"
+    return f"@{name} = internal constant [{count} x i32] {listed}"

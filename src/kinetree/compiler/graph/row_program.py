@@ -1,0 +1,183 @@
+"""Array operations of a graph: rows of a matrix as sums of multiples of other rows.
+
+Matrix products and triangular solves of large matrices would be tens of thousands of scalar nodes. A row program is one
+node: its operands are coefficients and the entries of given rows, and each step makes one more row,
+
+    row = scale · start ± Σ coefficient · earlier row.
+
+Code for it is a loop over tables instead of one instruction per multiplication. Entries that are zero by structure are
+neither operands nor results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.base.lazy import lazy
+from kinetree.compiler.graph.expr import Node, array_operations, as_node, constant, interned
+from kinetree.ops import Array
+
+LARGE = 1000
+"""Multiplications from which on a product or a solve is a row program; smaller ones are faster as scalar nodes."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One row: a multiple of a start row, and the coefficients and rows of the terms."""
+
+    start: int | None
+    """The row that the sum starts from; None: zeros."""
+    scale: int | None
+    """The coefficient that multiplies the start; None: one."""
+    terms: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class RowProgram:
+    """Steps over rows with as many columns. Rows are numbered: the given ones, then those of the steps."""
+
+    name: str
+    columns: int
+    coefficients: int
+    given: tuple[int, ...]
+    """The entries of each given row that are not zero by structure, as bits."""
+    steps: tuple[Step, ...]
+    results: tuple[int, ...]
+    subtracts: bool
+
+    @lazy
+    def nonzero(self) -> tuple[int, ...]:
+        """The entries of every row that are not zero by structure, as bits."""
+        masks = list(self.given)
+        for step in self.steps:
+            mask = 0 if step.start is None else masks[step.start]
+            for _, row in step.terms:
+                mask |= masks[row]
+            masks.append(mask)
+        return tuple(masks)
+
+    def needed(self, results: Sequence[int]) -> list[int]:
+        """The entries of every row that some entries of the results depend on, as bits."""
+        masks = [0] * len(self.nonzero)
+        for row, mask in zip(self.results, results, strict=True):
+            masks[row] |= mask & self.nonzero[row]
+        for k in reversed(range(len(self.steps))):
+            step, mask = self.steps[k], masks[len(self.given) + k]
+            for row in (*(row for _, row in step.terms), *(() if step.start is None else (step.start,))):
+                masks[row] |= mask & self.nonzero[row]
+        return masks
+
+    def multiplications(self, results: Sequence[int]) -> tuple[int, int]:
+        """The numbers of scalings and of multiply-adds that these entries of the results take."""
+        masks, scalings, sums = self.needed(results), 0, 0
+        for step, mask in zip(self.steps, masks[len(self.given) :], strict=True):
+            if step.start is not None and step.scale is not None:
+                scalings += (mask & self.nonzero[step.start]).bit_count()
+            sums += sum((mask & self.nonzero[row]).bit_count() for _, row in step.terms)
+        return scalings, sums
+
+    def positions(self) -> Iterator[tuple[int, int]]:
+        """Row and column of every operand after the coefficients."""
+        for row, mask in enumerate(self.given):
+            yield from ((row, column) for column in range(self.columns) if mask >> column & 1)
+
+    def entry(self, result: int, column: int) -> bool:
+        """Whether an entry of a result is not zero by structure."""
+        return bool(self.nonzero[self.results[result]] >> column & 1)
+
+    def apply(self, operands: Sequence[Any]) -> Array:
+        """The results on numbers, (rows, columns)."""
+        coefficients = operands[: self.coefficients]
+        rows = list(np.zeros((len(self.given), self.columns)))
+        for (row, column), value in zip(self.positions(), operands[self.coefficients :], strict=True):
+            rows[row][column] = value
+        for step in self.steps:
+            total = np.zeros(self.columns) if step.start is None else rows[step.start]
+            if step.scale is not None:
+                total = total * coefficients[step.scale]
+            for coefficient, row in step.terms:
+                term = coefficients[coefficient] * rows[row]
+                total = total - term if self.subtracts else total + term
+            rows.append(total)
+        return np.array([rows[row] for row in self.results]).reshape(-1, self.columns)
+
+
+def needed_results(nodes: Iterable[Node]) -> dict[Node, list[int]]:
+    """For every row program among the nodes, the entries of its results that other nodes use, as bits."""
+    masks: dict[Node, list[int]] = {}
+    for node in nodes:
+        if node.op == "rows":
+            masks.setdefault(node, [0] * len(node.value.results))  # type: ignore[union-attr]
+        elif node.op == "entry":
+            (rows,) = node.args
+            result, column = divmod(int(node.value), rows.value.columns)  # type: ignore[union-attr]
+            masks.setdefault(rows, [0] * len(rows.value.results))[result] |= 1 << column  # type: ignore[union-attr]
+    return masks
+
+
+# -- made while tracing ------------------------------------------------------------------------------------------------
+
+
+def ltdl_solve(L: Array, d: Array, b: Array) -> Array | None:
+    """x with Lᵀ D L x = b as a row program; None if it is too small."""
+    L, b = np.asarray(L), np.asarray(b)
+    if not array_operations() or b.ndim != 2:
+        return None
+    n = len(L)
+    number = {(i, j): None for i in range(n) for j in range(i) if not _is_zero(L[i, j])}
+    if 2 * len(number) * b.shape[1] < LARGE:
+        return None
+    index = {place: k for k, place in enumerate(number)}
+    upward = [  # Lᵀ y = b, from the last row to the first: row n + k is y of n - 1 - k
+        Step(i, None, tuple((index[k, i], 2 * n - 1 - k) for k in reversed(range(i + 1, n)) if (k, i) in index))
+        for i in reversed(range(n))
+    ]
+    downward = [  # L x = D⁻¹ y: row 2 n + i is x of i
+        Step(2 * n - 1 - i, len(index) + i, tuple((index[i, j], 2 * n + j) for j in range(i) if (i, j) in index))
+        for i in range(n)
+    ]
+    coefficients = [L[place] for place in index] + [ops.divide(1.0, pivot) for pivot in d]
+    return _made("ltdl_solve", coefficients, b, (*upward, *downward), range(2 * n, 3 * n), subtracts=True)
+
+
+def product(A: Array, B: Array) -> Array | None:
+    """A B as a row program; None if it is too small."""
+    A, B = np.asarray(A), np.asarray(B)
+    if not array_operations() or A.ndim != 2 or B.ndim != 2 or A.shape[1] != len(B):
+        return None
+    places = [(i, k) for i, k in np.ndindex(*A.shape) if not _is_zero(A[i, k])]
+    per_row = [sum(not _is_zero(x) for x in row) for row in B]
+    if sum(per_row[k] for _, k in places) < LARGE:
+        return None
+    index = {place: k for k, place in enumerate(places)}
+    steps = [
+        Step(None, None, tuple((index[i, k], k) for k in range(len(B)) if (i, k) in index)) for i in range(len(A))
+    ]
+    results = range(len(B), len(B) + len(A))
+    return _made("product", [A[place] for place in places], B, tuple(steps), results, subtracts=False)
+
+
+def _made(
+    name: str, coefficients: list[Any], B: Array, steps: tuple[Step, ...], results: Iterable[int], subtracts: bool
+) -> Array:
+    """The results of a row program as an array of nodes."""
+    columns = B.shape[1]
+    given = tuple(sum(1 << column for column, x in enumerate(row) if not _is_zero(x)) for row in B)
+    program = RowProgram(name, columns, len(coefficients), given, steps, tuple(results), subtracts)
+    operands = (*coefficients, *(B[place] for place in program.positions()))
+    rows = interned("rows", tuple(map(as_node, operands)), program)
+    found = np.empty((len(program.results), columns), dtype=object)
+    zero = constant(0.0)
+    for i, j in np.ndindex(*found.shape):
+        found[i, j] = interned("entry", (rows,), i * columns + j) if program.entry(i, j) else zero
+    return found
+
+
+def _is_zero(x: Any) -> bool:
+    return x.op == "const" and x.value == 0.0 if isinstance(x, Node) else x == 0.0

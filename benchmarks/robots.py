@@ -17,6 +17,7 @@ ROBOTS = {
     "xArm7": ("xarm7.urdf", "fixed", "link7"),
     "ANYmal": ("anymal_b_simple_description/robots/anymal.urdf", "floating", "RH_FOOT"),
     "iCub": ("icub.urdf", "floating", "r_hand"),
+    "Talos": ("talos_reduced.urdf", "floating", "arm_right_7_link"),
     "G1": ("g1_29dof_rev_1_0.urdf", "floating", "right_rubber_hand"),
 }
 ARMS = ("UR5", "xArm7")

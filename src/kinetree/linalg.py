@@ -18,6 +18,7 @@ __all__ = [
     "inverse",
     "ltdl",
     "ltdl_solve",
+    "minus_product",
     "norm",
     "orthonormal_basis",
     "outer",
@@ -81,6 +82,12 @@ def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
     for i in range(len(d)):
         y[i] = y[i] * ops.divide(1.0, d[i])
     return unit_lower_solve(L, y)
+
+
+def minus_product(C: Array, A: Array, B: Array) -> Array:
+    """C - A B, the same numbers as this expression; large ones compile to loops."""
+    found = ops.specialized("minus_product", C, A, B)
+    return C - A @ B if found is None else np.asarray(found)
 
 
 def unit_upper_solve(L: Array, b: Array) -> Array:

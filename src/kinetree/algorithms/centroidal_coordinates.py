@@ -37,6 +37,7 @@ from kinetree.algorithms.centroidal_derivatives import centroidal_momentum_matri
 from kinetree.algorithms.coriolis import coriolis_matrix
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.locked import locked_inertia, locked_inertia_rate, per_inertia
+from kinetree.linalg import minus_product
 from kinetree.model.joints import Free
 from kinetree.model.tree import Model
 from kinetree.ops import Array, mirrored, skew
@@ -70,11 +71,11 @@ def diagonalized_coordinates(model: Model, q: Array, v: Array) -> Equation:
 
     M, C = base.M.copy(), base.C.copy()
     M[K, J], M[J, K] = 0.0, 0.0
-    M[J, J] = mirrored(M[J, J] - A_kj.T @ S_k)
+    M[J, J] = mirrored(minus_product(M[J, J], A_kj.T, S_k))
     turned = base.C[K, J] - base.C[K, K] @ S_k
     C[K, J] = turned - L @ S_k_rate
     C[J, K] = -C[K, J].T
-    C[J, J] = base.C[J, J] - base.C[J, K] @ S_k - S_k.T @ turned
+    C[J, J] = minus_product(minus_product(base.C[J, J], base.C[J, K], S_k), S_k.T, turned)
     return base.equation(S_k, S_k_rate, M, C)
 
 
@@ -111,8 +112,8 @@ class _MixedBase:
         M = mass_matrix(mixed, q)[3:, 3:]
         M[K, K] = locked_inertia(mixed, q)
         M[K, J], M[J, K] = A[3:, JOINTS], A[3:, JOINTS].T
-        M[J, J] = mirrored(M[J, J] - m * (J_c[:, JOINTS].T @ J_c[:, JOINTS]))
-        C = coriolis_matrix(mixed, q, v_m)[3:, 3:] - m * (J_c[:, 3:].T @ J_c_rate[:, 3:])
+        M[J, J] = mirrored(minus_product(M[J, J], m * J_c[:, JOINTS].T, J_c[:, JOINTS]))
+        C = minus_product(coriolis_matrix(mixed, q, v_m)[3:, 3:], m * J_c[:, 3:].T, J_c_rate[:, 3:])
         return _MixedBase(
             own=model,
             model=mixed,

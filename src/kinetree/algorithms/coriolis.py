@@ -11,6 +11,9 @@ angles and displacements C_ij = Σ Γ_ijk q̇_k with the Christoffel symbols Γ 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
@@ -18,7 +21,9 @@ from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
-from kinetree.spatial import CoriolisInertia, Motion
+from kinetree.spatial import CoriolisInertia, Inertia, Motion
+
+Motions: TypeAlias = Mapping[int, Sequence[Motion]]
 
 
 @of_one_state
@@ -38,29 +43,53 @@ def coriolis_matrix(model: Model, q: Array, v: Array) -> Array:
         if p:
             Ic[p] += Ic[j]
             Bc[p] += Bc[j]
-        F1 = [Ic[j] * ds + Bc[j] * s for s, ds in zip(S[j], dS[j], strict=True)]
-        F2 = [Ic[j] * s for s in S[j]]
-        F3 = [Bc[j].transposed_times(s) for s in S[j]]
-        at_j = model.joints[j].v_slice
-        for i in model.support(j):
-            at_i = model.joints[i].v_slice
-            C[at_i, at_j] += _block(len(S[i]), len(S[j]), [s.dot(f) for s in S[i] for f in F1])
-            if i != j:
-                columns = [
-                    ds.dot(f2) + s.dot(f3)
-                    for f2, f3 in zip(F2, F3, strict=True)
-                    for s, ds in zip(S[i], dS[i], strict=True)
-                ]
-                C[at_j, at_i] += _block(len(S[j]), len(S[i]), columns)
+        _add_body(C, model, j, S, dS, Ic[j], Bc[j])
     return C
+
+
+def _add_body(
+    C: Array, model: Model, j: int, S: Motions, dS: Motions, inertia: Inertia, coriolis: CoriolisInertia
+) -> None:
+    """Add C_ij and C_ji for all i on the way to j, given I_j^c and B_j^c."""
+    F1 = [inertia * ds + coriolis * s for s, ds in zip(S[j], dS[j], strict=True)]
+    F2 = [inertia * s for s in S[j]]
+    F3 = [coriolis.transposed_times(s) for s in S[j]]
+    at_j = model.joints[j].v_slice
+    for i in model.support(j):
+        at_i = model.joints[i].v_slice
+        C[at_i, at_j] += _block(len(S[i]), len(S[j]), [s.dot(f) for s in S[i] for f in F1])
+        if i != j:
+            columns = [
+                ds.dot(f2) + s.dot(f3)
+                for f2, f3 in zip(F2, F3, strict=True)
+                for s, ds in zip(S[i], dS[i], strict=True)
+            ]
+            C[at_j, at_i] += _block(len(S[j]), len(S[i]), columns)
 
 
 @of_one_state
 def christoffel_symbols(model: Model, q: Array) -> Array:
-    """Γ with C_ij = Σ_k Γ_ijk v_k, (nv, nv, nv): C is linear in v, so Γ_··k is C at a unit velocity."""
+    """Γ with C_ij = Σ_k Γ_ijk v_k, (nv, nv, nv): C is linear in v, so Γ_··k is C at a unit velocity.
+
+    Where coordinate k of joint m moves alone, all bodies behind m have the velocity V = S_k and the others none. So
+    B_j^c is B(I_j^c, V) for j behind m and B(I_m^c, V) for j on the way to m.
+    """
+    frame = CommonFrame.of(model, q)
+    S, Ic = frame.S, dict(frame.I)
+    for j, p in model.tips_to_root():
+        if p:
+            Ic[p] += Ic[j]
+    at_rest = {i: [Motion.zero()] * len(S[i]) for i in S}
     symbols = zeros((model.nv,) * 3, q)
-    for k, unit in enumerate(np.eye(model.nv)):
-        symbols[:, :, k] = coriolis_matrix(model, q, unit)
+    for m, _ in model.root_to_tips():
+        joint, behind = model.joints[m], model.subtree(m)
+        for k, V in zip(range(model.nv)[joint.v_slice], S[m], strict=True):
+            dS = {**at_rest, **{i: [V.cross(s) for s in S[i]] for i in behind}}
+            own = frame.motions(m, joint.motion_subspace_rate(q, np.eye(model.nv)[k]))
+            dS[m] = [ds + rate for ds, rate in zip(dS[m], own, strict=True)]
+            for j in (*model.support(m)[:-1], *behind):
+                inertia = Ic[max(j, m)]
+                _add_body(symbols[:, :, k], model, j, S, dS, inertia, CoriolisInertia.of(inertia, V))
     return symbols
 
 

@@ -142,17 +142,16 @@ def emit_rows(name: str, region: Region, results: Sequence[int], width: Width, w
         *field("terms", 0, "by.offset", "%m", 2),
         *field("terms", 1, "other.offset", "%m", 2),
         *number("by"),
-        *([f"  %signed = fneg {real} %by"] if region.program.subtracts else []),
+        f"  %minus = fneg {real} %by",
         *row("other"),
     ]
-    by = "%signed" if region.program.subtracts else "%by"
     for k in each:
         lines.append(f"  %other{k} = load {real}, ptr %other.of{k}, align 8")
         if fuses:
-            arguments = f"{real} {by}, {real} %other{k}, {real} %sum{k}"
+            arguments = f"{real} %minus, {real} %other{k}, {real} %sum{k}"
             lines.append(f"  %added{k} = call {real} @llvm.fma.{suffix}({arguments})")
         else:
-            lines.append(f"  %product{k} = fmul {real} {by}, %other{k}")
+            lines.append(f"  %product{k} = fmul {real} %minus, %other{k}")
             lines.append(f"  %added{k} = fadd {real} %sum{k}, %product{k}")
     lines += [
         "  %m.next = add i64 %m, 1",

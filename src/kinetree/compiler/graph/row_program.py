@@ -3,7 +3,7 @@
 Matrix products and triangular solves of large matrices would be tens of thousands of scalar nodes. A row program is one
 node: its operands are coefficients and the entries of given rows, and each step makes one more row,
 
-    row = scale · start ± Σ coefficient · earlier row.
+    row = scale · start - Σ coefficient · earlier row.
 
 Code for it is a loop over tables instead of one instruction per multiplication. Entries that are zero by structure are
 neither operands nor results.
@@ -49,7 +49,6 @@ class RowProgram:
     """The entries of each given row that are not zero by structure, as bits."""
     steps: tuple[Step, ...]
     results: tuple[int, ...]
-    subtracts: bool
 
     @lazy
     def nonzero(self) -> tuple[int, ...]:
@@ -102,8 +101,7 @@ class RowProgram:
             if step.scale is not None:
                 total = total * coefficients[step.scale]
             for coefficient, row in step.terms:
-                term = coefficients[coefficient] * rows[row]
-                total = total - term if self.subtracts else total + term
+                total = total - coefficients[coefficient] * rows[row]
             rows.append(total)
         return np.array([rows[row] for row in self.results]).reshape(-1, self.columns)
 
@@ -143,33 +141,35 @@ def ltdl_solve(L: Array, d: Array, b: Array) -> Array | None:
         for i in range(n)
     ]
     coefficients = [L[place] for place in index] + [ops.divide(1.0, pivot) for pivot in d]
-    return _made("ltdl_solve", coefficients, b, (*upward, *downward), range(2 * n, 3 * n), subtracts=True)
+    return _made("ltdl_solve", coefficients, b, (*upward, *downward), range(2 * n, 3 * n))
 
 
-def product(A: Array, B: Array) -> Array | None:
-    """A B as a row program; None if it is too small."""
+def minus_product(C: Array, A: Array, B: Array) -> Array | None:
+    """C - A B as a row program; None if it is too small."""
     A, B = np.asarray(A), np.asarray(B)
-    if not array_operations() or A.ndim != 2 or B.ndim != 2 or A.shape[1] != len(B):
+    if not array_operations():
         return None
     places = [(i, k) for i, k in np.ndindex(*A.shape) if not _is_zero(A[i, k])]
     per_row = [sum(not _is_zero(x) for x in row) for row in B]
     if sum(per_row[k] for _, k in places) < LARGE:
         return None
-    index = {place: k for k, place in enumerate(places)}
-    steps = [
-        Step(None, None, tuple((index[i, k], k) for k in range(len(B)) if (i, k) in index)) for i in range(len(A))
-    ]
-    results = range(len(B), len(B) + len(A))
-    return _made("product", [A[place] for place in places], B, tuple(steps), results, subtracts=False)
+    index = {place: number for number, place in enumerate(places)}
+    rows, inner = A.shape
+    steps = tuple(
+        Step(inner + i, None, tuple((index[i, k], k) for k in range(inner) if (i, k) in index)) for i in range(rows)
+    )
+    results = range(inner + rows, inner + 2 * rows)
+    coefficients = [A[place] for place in places]
+    return _made("minus_product", coefficients, np.concatenate([B, C]), steps, results)
 
 
 def _made(
-    name: str, coefficients: list[Any], B: Array, steps: tuple[Step, ...], results: Iterable[int], subtracts: bool
+    name: str, coefficients: list[Any], B: Array, steps: tuple[Step, ...], results: Iterable[int]
 ) -> Array:
     """The results of a row program as an array of nodes."""
     columns = B.shape[1]
     given = tuple(sum(1 << column for column, x in enumerate(row) if not _is_zero(x)) for row in B)
-    program = RowProgram(name, columns, len(coefficients), given, steps, tuple(results), subtracts)
+    program = RowProgram(name, columns, len(coefficients), given, steps, tuple(results))
     operands = (*coefficients, *(B[place] for place in program.positions()))
     rows = interned("rows", tuple(map(as_node, operands)), program)
     found = np.empty((len(program.results), columns), dtype=object)

@@ -22,7 +22,7 @@ def _operation(name: str) -> Callable[..., Node]:
 
 _RENAMED = {"divide": "div"}
 _OPERATIONS = {name: _operation(_RENAMED.get(name, name)) for name in ops.PRIMITIVES}
-_LARGE = {"ltdl_solve": row_program.ltdl_solve, "product": row_program.product}
+_LARGE = {"ltdl_solve": row_program.ltdl_solve, "minus_product": row_program.minus_product}
 ops.register(Node, SimpleNamespace(**_OPERATIONS, **_LARGE, require=requirements.require))
 
 

@@ -22,7 +22,7 @@ from kinetree.compiler.graph.passes.factor import factor
 from kinetree.compiler.graph.passes.fuse import fuse
 from kinetree.compiler.graph.passes.schedule import schedule
 from kinetree.compiler.graph.passes.spec import check
-from kinetree.compiler.graph.passes.split import Part, split
+from kinetree.compiler.graph.passes.split import VERY_LONG, Part, split
 from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, LoopCarry
 from kinetree.compiler.runtime.jit import Target, compile_object
@@ -145,11 +145,12 @@ def build(
 
 
 def simplified(graph: Graph, fuses: bool) -> Graph:
-    """The cheaper of the graph and its factored form, with multiply-adds fused if the CPU has them."""
+    """The cheaper of the graph and its factored form, with multiply-adds fused if the CPU has them; of very long graphs
+    the one that is cheaper before that."""
     candidates = [graph]
     factored = factor(graph)
     if factored.operations() < graph.operations():
-        candidates.append(factored)
+        candidates = [factored] if graph.operations() > VERY_LONG else [graph, factored]
     if fuses:
         candidates = [fuse(candidate) for candidate in candidates]
     return check(min(candidates, key=Graph.operations), fused=fuses)

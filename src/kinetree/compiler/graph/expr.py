@@ -464,7 +464,12 @@ def _logical(op: str, *operands: Any) -> Any:
 def _binary(op: str, x: Node, y: Any) -> Any:
     if type(y) is Node:
         return make(op, x, y)
+    if type(y) is float and y == 0.0 and op in _BY_ZERO and x.op not in _BOOLEANS:  # half of all operations
+        return constant(0.0) if op == "mul" else x
     return NotImplemented if isinstance(y, np.ndarray) else make(op, x, as_node(y))
+
+
+_BY_ZERO = frozenset(("add", "sub", "mul"))
 
 
 def _reflected(op: str, x: Node, y: Any) -> Any:

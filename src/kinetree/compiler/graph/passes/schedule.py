@@ -11,6 +11,8 @@ from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.graph.graph import Graph, reachable
 
 REGISTERS = 28
+MANY = 10_000
+"""Operations from which on reloads are estimated, because counting them takes long."""
 ANGULAR = frozenset(("sin", "cos"))
 
 
@@ -18,7 +20,7 @@ def schedule(graph: Graph) -> list[Node]:
     """The nodes to compute, in traced or in depth-first order from the outputs, whichever needs fewer reloads."""
     traced = [node for node in graph.nodes() if node.args]
     depth_first = _depth_first(graph.outputs)
-    return angles_first(min((traced, depth_first), key=reloads))
+    return angles_first(min((traced, depth_first), key=reloads if len(traced) < MANY else distant_uses))
 
 
 def _depth_first(roots: tuple[Node, ...]) -> list[Node]:
@@ -64,6 +66,20 @@ def reloads(order: list[Node], registers: int = REGISTERS) -> int:
             next_use, _, value = heapq.heappop(by_next_use)
             if in_registers.get(value) == -next_use:
                 del in_registers[value]
+    return count
+
+
+def distant_uses(order: list[Node], registers: int = REGISTERS) -> int:
+    """The number of operands that were made, or used last, more than twice as many operations ago as there are
+    registers: an estimate of `reloads`."""
+    seen: dict[Node, int] = {}
+    count = 0
+    for time, node in enumerate(order):
+        for arg in node.args:
+            if arg.args and time - seen.get(arg, time) > 2 * registers:
+                count += 1
+            seen[arg] = time
+        seen[node] = time
     return count
 
 

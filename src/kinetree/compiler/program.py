@@ -40,8 +40,8 @@ class Program:
     target: Target
     parts: tuple[Part, ...]
     outputs: tuple[Node, ...]
-    slots: int
-    rows: RowPlaces
+    values: int
+    """Slots of the workspace for values that pass between parts."""
     input_shapes: tuple[tuple[int, ...], ...]
     output_shapes: tuple[tuple[int, ...], ...]
     counts: Counter[str]
@@ -53,6 +53,16 @@ class Program:
     @property
     def layout(self) -> Layout:
         return Layout(tuple(map(prod, self.input_shapes)), tuple(map(prod, self.output_shapes)))
+
+    @lazy
+    def rows(self) -> RowPlaces:
+        """The places of row programs in the workspace."""
+        return RowPlaces.behind(self.values, self.parts, self.outputs, self.target.lanes, self.target.fuses)
+
+    @property
+    def slots(self) -> int:
+        """All slots of the workspace."""
+        return self.rows.end
 
     @property
     def space(self) -> BlockSpace:
@@ -129,19 +139,8 @@ def build(
         graph, output_shapes = trace(function, shapes)
         graph = simplified(graph, target.fuses)
         parts, slots = split(schedule(graph), outputs=graph.outputs)
-    rows, slots = RowPlaces.behind(slots, parts, graph.outputs, target.lanes, target.fuses)
-    return Program(
-        target,
-        tuple(parts),
-        graph.outputs,
-        slots,
-        rows,
-        tuple(shapes),
-        tuple(output_shapes),
-        graph.counts(),
-        name,
-        graph,
-    )
+    shapes, counts = tuple(shapes), graph.counts()
+    return Program(target, tuple(parts), graph.outputs, slots, shapes, tuple(output_shapes), counts, name, graph)
 
 
 def simplified(graph: Graph, fuses: bool) -> Graph:

@@ -192,13 +192,13 @@ class RowPlaces:
     """The first slot of each region."""
     regions: dict[Node, Region]
     results: dict[Node, list[int]]
+    end: int
+    """The number of all slots."""
     fuses: bool
 
     @classmethod
-    def behind(
-        cls, slots: int, parts: Sequence[Part], outputs: Sequence[Node], lanes: int, fuses: bool
-    ) -> tuple[Self, int]:
-        """The places behind the slots of other values, and the number of all slots."""
+    def behind(cls, slots: int, parts: Sequence[Part], outputs: Sequence[Node], lanes: int, fuses: bool) -> Self:
+        """The places behind the slots of other values."""
         nodes = [node for part in parts for node in part.nodes]
         entries = {arg for node in nodes for arg in node.args if arg.op == "entry"}
         entries.update(node for node in outputs if node.op == "entry")
@@ -207,7 +207,7 @@ class RowPlaces:
         for node, region in regions.items():
             first[node] = slots = -(-slots // 8) * 8
             slots += region.size
-        return cls(first, regions, results, fuses), slots
+        return cls(first, regions, results, slots, fuses)
 
 
 def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:

@@ -15,21 +15,23 @@ from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.ir import Width
 from kinetree.compiler.graph.row_program import RowProgram
 
-MAX_SUMS = 8
-"""The maximum number of vectors that a tile keeps in registers."""
+MIN_SUMS, MAX_SUMS = 4, 8
+"""The number of vectors that a tile keeps in registers: enough to hide the latency of an addition."""
 
 
 @dataclass(frozen=True)
 class Region:
     """Offsets of the numbers of a row program in its part of the workspace: a row of zeros, the number one, the
-    coefficients, and the rows, padded to whole vectors of `lanes` columns."""
+    coefficients, and the rows, padded to whole tiles."""
 
     program: RowProgram
     lanes: int
 
-    @property
+    @lazy
     def pitch(self) -> int:
-        return -(-self.program.columns // self.lanes) * self.lanes
+        """The columns of all tiles, of one state or of many, whichever are more."""
+        tiles = [columns * _tile(self.program.columns, columns) for columns in (1, self.lanes)]
+        return max(-(-self.program.columns // tile) * tile for tile in tiles)
 
     @property
     def one(self) -> int:
@@ -83,7 +85,7 @@ def emit_rows(name: str, region: Region, results: Sequence[int], width: Width, w
     if a number is a scalar."""
     vector = wide if width.lanes == 1 else width
     columns = wide.lanes if width.lanes == 1 else 1  # columns in a vector
-    sums = _tile(region.program.columns, region.pitch, columns)
+    sums = _tile(region.program.columns, columns)
     tiles, terms = _tables(region, results, sums * columns)
     tiles = [[width.bytes * offset for offset in tile[:3]] + tile[3:] for tile in tiles]
     terms = [[width.bytes * offset for offset in term] for term in terms]
@@ -171,11 +173,10 @@ def emit_rows(name: str, region: Region, results: Sequence[int], width: Width, w
     return "\n".join([_table(f"{name}.tiles", tiles), _table(f"{name}.terms", terms), *lines])
 
 
-def _tile(columns: int, pitch: int, in_vector: int) -> int:
+def _tile(columns: int, in_vector: int) -> int:
     """The number of vectors of a tile: with the fewest columns in all tiles together, then the widest."""
-    vectors, room = -(-columns // in_vector), pitch // in_vector
-    fitting = [n for n in range(1, MAX_SUMS + 1) if -(-vectors // n) * n <= room and n >= min(4, vectors)]
-    return min(fitting, key=lambda n: (-(-vectors // n) * n, -n))
+    vectors = -(-columns // in_vector)
+    return min(range(min(MIN_SUMS, vectors), MAX_SUMS + 1), key=lambda n: (-(-vectors // n) * n, -n))
 
 
 def _tables(region: Region, results: Sequence[int], columns: int) -> tuple[list[list[int]], list[list[int]]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from kinetree.compiler.graph.expr import COMMUTATIVE, Node
-from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.graph import Graph, title
 from kinetree.errors import ArgumentError
 
 MAX_OPERATIONS = 400
@@ -123,9 +123,9 @@ def _boxes(graph: Graph) -> list[Box]:
             boxes[node] = Box(called[node], kind="input", title=called[node])
         elif node.args:
             called[node] = f"t{next(count)}"
-            title = f"{called[node]} = {node.op}({', '.join(called[arg] for arg in node.args)})"
+            text = f"{called[node]} = {title(node)}({', '.join(called[arg] for arg in node.args)})"
             kind = "function" if node.op in FUNCTIONS else "choice" if node.op in CHOICES else "sum"
-            boxes[node] = Box(node.op, _constants(node), kind, title)
+            boxes[node] = Box(title(node), _constants(node), kind, text)
             boxes[node].above = [boxes[arg] for arg in node.args if arg in boxes]
         else:
             called[node] = _number(node)
@@ -144,7 +144,7 @@ def _boxes(graph: Graph) -> list[Box]:
 
 def _constants(node: Node) -> str:
     """The constants among the operands, with dots for other operands if their order matters."""
-    constants = [_number(arg) for arg in node.args if _is_constant(arg)]
+    constants = [_number(arg) for arg in node.args if _is_constant(arg)] if node.op != "rows" else []
     if not constants or node.op in COMMUTATIVE:
         return ", ".join(constants)
     return ", ".join(_number(arg) if _is_constant(arg) else "·" for arg in node.args)

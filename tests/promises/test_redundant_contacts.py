@@ -118,7 +118,7 @@ def test_contacts_of_one_foot_are_held_in_the_sense_of_least_squares_at_any_spee
         contradicted += np.abs(left).max() > 1e-6
         torques = robot.inverse_dynamics(q, v, step.a, wrenches=controller.wrenches(q, step.forces))
         assert np.abs(torques - step.tau).max() < 1e-8 * (1.0 + np.abs(torques).max())
-    assert contradicted
+    assert (contradicted > 0) == (case != "every surface twice")  # equal contacts never contradict each other
 
 
 def test_points_of_a_sole_ask_for_what_its_surface_asks_for():

@@ -22,6 +22,7 @@ __all__ = [
     "norm",
     "orthonormal_basis",
     "outer",
+    "plus_product",
     "pseudo_inverse",
     "skew",
     "solve",
@@ -84,8 +85,14 @@ def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
     return unit_lower_solve(L, y)
 
 
+def plus_product(C: Array, A: Array, B: Array) -> Array:
+    """C + A B; large ones compile to loops."""
+    found = ops.specialized("plus_product", C, A, B)
+    return C + A @ B if found is None else np.asarray(found)
+
+
 def minus_product(C: Array, A: Array, B: Array) -> Array:
-    """C - A B, the same numbers as this expression; large ones compile to loops."""
+    """C - A B; large ones compile to loops."""
     found = ops.specialized("minus_product", C, A, B)
     return C - A @ B if found is None else np.asarray(found)
 

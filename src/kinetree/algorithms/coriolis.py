@@ -60,9 +60,7 @@ def _add_body(
         C[at_i, at_j] += _block(len(S[i]), len(S[j]), [s.dot(f) for s in S[i] for f in F1])
         if i != j:
             columns = [
-                ds.dot(f2) + s.dot(f3)
-                for f2, f3 in zip(F2, F3, strict=True)
-                for s, ds in zip(S[i], dS[i], strict=True)
+                ds.dot(f2) + s.dot(f3) for f2, f3 in zip(F2, F3, strict=True) for s, ds in zip(S[i], dS[i], strict=True)
             ]
             C[at_j, at_i] += _block(len(S[j]), len(S[i]), columns)
 

@@ -135,7 +135,11 @@ def build(
     function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], target: Target, name: str = "a function"
 ) -> Program:
     """The program of a function of arrays with these shapes: traced, simplified, scheduled and split."""
-    with new_table(), array_operations_if(True), no_collection():  # a graph has no cycles; looking for them takes a third of the time
+    with (
+        new_table(),
+        array_operations_if(True),
+        no_collection(),
+    ):  # a graph has no cycles; looking for them takes a third of the time
         graph, output_shapes = trace(function, shapes)
         graph = simplified(graph, target.fuses)
         parts, slots = split(schedule(graph), outputs=graph.outputs)

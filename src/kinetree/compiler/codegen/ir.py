@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -34,6 +35,10 @@ class Width:
         """A literal with the exact bits of the value, in all lanes."""
         bits = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
         return bits if self.lanes == 1 else f"splat (double {bits})"
+
+    def numbers(self, values: Sequence[float]) -> str:
+        """A literal with one value for each lane."""
+        return f"<{', '.join(f'double {ONE.number(value)}' for value in values)}>"
 
     def integer(self, value: int) -> str:
         return str(value) if self.lanes == 1 else f"splat (i64 {value})"

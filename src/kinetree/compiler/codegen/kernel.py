@@ -97,9 +97,7 @@ def emit_single(
     return "\n\n".join([*emitter.row_functions(), *texts, f"{head} {{\n{body}\n}}"])
 
 
-def emit_block(
-    name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace, places: RowPlaces
-) -> str:
+def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace, places: RowPlaces) -> str:
     """void name.partK(workspace) for every part, to be called in order for a block of states, and name.constants, to
     be called once before them."""
     emitter = _Emitter(space.layout, space.width, space.width, outputs, places)
@@ -229,10 +227,6 @@ def is_zero(node: Node) -> bool:
     return node.op == "const" and node.value == 0.0
 
 
-FEW = 4
-"""Numbers from which on a function copies them."""
-
-
 def _runs(copies: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int], tuple[int, int]]:
     """Copies of single numbers (array, position, source) as runs: (array, first position) to (source, count)."""
     runs: dict[tuple[str, int], tuple[int, int]] = {}
@@ -251,14 +245,12 @@ def _runs(copies: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int], tuple
 class _Emitter:
     """Writes the parts of a kernel, given the positions of its outputs."""
 
-    def __init__(
-        self, layout: Layout, width: Width, wide: Width, outputs: Sequence[Node], places: RowPlaces
-    ) -> None:
+    def __init__(self, layout: Layout, width: Width, wide: Width, outputs: Sequence[Node], places: RowPlaces) -> None:
         self.layout = layout
         self.width = width
         self.wide = wide
         self.rows = places
-        self.row_function: dict[tuple[Region, tuple[int, ...]], str] = {}
+        self.row_function: dict[tuple[Region, tuple[int, ...], tuple[tuple[int, float], ...]], str] = {}
         self.output_positions: dict[Node, list[tuple[str, int]]] = {}
         """Where a node is stored besides its slot: in outputs, and in regions of row programs that it is an operand
         of."""
@@ -324,7 +316,12 @@ class _Emitter:
         """Run a row program on its region, and copy the entries of its results that are outputs."""
         region, first = self.rows.regions[node], self.rows.first[node]
         results = tuple(self.rows.results[node])
-        name = self.row_function.setdefault((region, results), f"kinetree.rows{len(self.row_function)}")
+        known = tuple(
+            (offset, float(arg.value))
+            for arg, offset in zip(node.args, region.operands(), strict=True)
+            if arg.op == "const" and self.width.lanes == 1
+        )
+        name = self.row_function.setdefault((region, results, known), f"kinetree.rows{len(self.row_function)}")
         self.lines.add(f"call fastcc void @{name}(ptr {self._pointer('%slots', first * self.width.bytes)})")
         copies = sorted(
             (base, k, first + region.entry(entry.value))
@@ -333,19 +330,28 @@ class _Emitter:
             for base, k in positions
         )
         for (base, to), (start, count) in _runs(copies).items():
-            target, source = (self._pointer(b, k * self.width.bytes) for b, k in ((base, to), ("%slots", start)))
-            if count >= FEW:
-                numbers = count * self.width.lanes
-                self.lines.add(f"call fastcc void @kinetree.copy(ptr {target}, ptr {source}, i64 {numbers})")
-                continue
+            self._copy(base, to, start, count)
+
+    def _copy(self, base: str, to: int, start: int, count: int) -> None:
+        """Copy numbers from slots to an array: one state in vectors, of which the last may overlap that before."""
+        size, lanes = self.width.bytes, self.wide.lanes
+        if self.width.lanes > 1 and count > 1:
+            target, source = self._pointer(base, to * size), self._pointer("%slots", start * size)
+            self.lines.add(f"call fastcc void @kinetree.copy(ptr {target}, ptr {source}, i64 {count * lanes})")
+        elif count < lanes:
             for k in range(count):
-                self._store(self._load("%slots", (start + k) * self.width.bytes), base, (to + k) * self.width.bytes)
+                self._store(self._load("%slots", (start + k) * size), base, (to + k) * size)
+        else:
+            for k in (*range(0, count - lanes, lanes), count - lanes):
+                source, target = self._pointer("%slots", (start + k) * size), self._pointer(base, (to + k) * size)
+                value = self.lines.let(f"load {self.wide.real}, ptr {source}, align 8")
+                self.lines.add(f"store {self.wide.real} {value}, ptr {target}, align 8")
 
     def row_functions(self) -> list[str]:
         """The functions of all row programs that were emitted."""
         return [
-            emit_rows(name, region, results, self.width, self.wide, self.rows.fuses)
-            for (region, results), name in self.row_function.items()
+            emit_rows(name, region, {**region.zeros(), **dict(known)}, results, self.width, self.wide, self.rows.fuses)
+            for (region, results, known), name in self.row_function.items()
         ]
 
     # -- operands ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Row programs as loops over tables of addresses.
+"""Row programs as loops over tables of addresses, or straight-line vector code where that is short.
 
 Columns are independent, so a row program runs tile by tile: some columns through all steps, whose sums stay in
 registers. For a block of states every number is a vector, with one state per lane; for one state a vector holds several
@@ -8,15 +8,20 @@ or not needed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kinetree.base.lazy import lazy
-from kinetree.compiler.codegen.ir import Width
+from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.graph.row_program import RowProgram
 
 MIN_SUMS, MAX_SUMS = 4, 8
 """The number of vectors that a tile keeps in registers: enough to hide the latency of an addition."""
+
+SHORT = 4000
+"""The maximum number of multiply-adds of vectors in straight-line code."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,11 @@ class Region:
         coefficients = [self.coefficient(k) for k in range(self.program.coefficients)]
         return coefficients + [self.row(row) + column for row, column in self.program.positions()]
 
+    def zeros(self) -> dict[int, float]:
+        """The offsets of given numbers that are zero by structure."""
+        places = np.ndindex(len(self.program.given), self.pitch)
+        return {self.row(r) + c: 0.0 for r, c in places if not self.program.given[r] >> c & 1}
+
     def entry(self, position: int) -> int:
         """The offset of an entry of the results."""
         result, column = divmod(position, self.program.columns)
@@ -80,9 +90,89 @@ class Region:
         return -(-(max(map(self.row, range(len(self._places)))) + self.pitch) // 8) * 8
 
 
-def emit_rows(name: str, region: Region, results: Sequence[int], width: Width, wide: Width, fuses: bool) -> str:
-    """void name(region), which makes these entries of the results, for numbers of a width; `wide` is that of columns
-    if a number is a scalar."""
+def emit_rows(
+    name: str,
+    region: Region,
+    constants: Mapping[int, float],
+    results: Sequence[int],
+    width: Width,
+    wide: Width,
+    fuses: bool,
+) -> str:
+    """void name(region), which makes these entries of the results, for numbers of a width; `wide` is that of columns if
+    a number is a scalar. `constants` are the values of operands that are known, by their offsets."""
+    if width.lanes == 1:
+        tiles, terms = _tables(region, results, wide.lanes)
+        if len(terms) <= SHORT:
+            return _unrolled(name, region, constants, tiles, terms, wide, fuses)
+    return _loops(name, region, results, width, wide, fuses)
+
+
+def _unrolled(
+    name: str,
+    region: Region,
+    constants: Mapping[int, float],
+    tiles: Sequence[Sequence[int]],
+    terms: Sequence[Sequence[int]],
+    wide: Width,
+    fuses: bool,
+) -> str:
+    """One function for every tile of as many columns as a vector has lanes; all rows of a tile are values."""
+    functions: dict[int, list[Sequence[int]]] = {}
+    for tile in tiles:
+        functions.setdefault(tile[0] % region.pitch, []).append(tile)
+    first, last = region.row(0), region.row(len(region.program.given))
+    result_rows = {region.row(row) for row in region.program.results}
+    texts, calls = [], []
+    for k, steps in enumerate(functions.values()):
+        lines, rows = Lines(wide), {}
+
+        def number(offset: int, lines: Lines = lines) -> str:
+            """The number at an offset, in every lane."""
+            pointer = lines.let(f"getelementptr double, ptr %region, i64 {offset}")
+            inside = lines.let(
+                f"insertelement {wide.real} poison, double {lines.let(f'load double, ptr {pointer}, align 8')}, i64 0"
+            )
+            return lines.let(
+                f"shufflevector {wide.real} {inside}, {wide.real} poison, <{wide.lanes} x i32> zeroinitializer"
+            )
+
+        def row(offset: int, lines: Lines = lines, rows: dict[int, str] = rows) -> str:
+            """Some columns of a row: made by a step, known, or given."""
+            if offset not in rows:
+                known = [0.0 if offset == 0 else constants.get(offset + lane) for lane in range(wide.lanes)]
+                if None not in known and (offset == 0 or first <= offset < last):
+                    rows[offset] = wide.numbers(known)
+                else:
+                    pointer = lines.let(f"getelementptr double, ptr %region, i64 {offset}")
+                    rows[offset] = lines.let(f"load {wide.real}, ptr {pointer}, align 8")
+            return rows[offset]
+
+        for target, start, scale, begin, end in steps:
+            total = row(start)
+            if scale != region.one:
+                total = lines.real("fmul", total, number(scale))
+            for coefficient, other in terms[begin:end]:
+                by = number(coefficient)
+                if region.program.subtracts:
+                    by = lines.real("fneg", by)
+                if fuses:
+                    total = lines.intrinsic("fma", by, row(other), total)
+                else:
+                    total = lines.real("fadd", total, lines.real("fmul", by, row(other)))
+            rows[target] = total
+            if target - (target - region.row(0)) % region.pitch in result_rows:
+                pointer = lines.let(f"getelementptr double, ptr %region, i64 {target}")
+                lines.add(f"store {wide.real} {total}, ptr {pointer}, align 8")
+        lines.add("ret void")
+        body = "\n".join(lines.text)
+        texts.append(f"define internal fastcc void @{name}.tile{k}(ptr %region) nounwind noinline {{\n{body}\n}}")
+        calls.append(f"  call fastcc void @{name}.tile{k}(ptr %region)")
+    body = "\n".join([*calls, "  ret void"])
+    return "\n".join([*texts, f"define internal fastcc void @{name}(ptr %region) nounwind noinline {{\n{body}\n}}"])
+
+
+def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide: Width, fuses: bool) -> str:
     vector = wide if width.lanes == 1 else width
     columns = wide.lanes if width.lanes == 1 else 1  # columns in a vector
     sums = _tile(region.program.columns, columns)
@@ -144,16 +234,17 @@ def emit_rows(name: str, region: Region, results: Sequence[int], width: Width, w
         *field("terms", 0, "by.offset", "%m", 2),
         *field("terms", 1, "other.offset", "%m", 2),
         *number("by"),
-        f"  %minus = fneg {real} %by",
+        *([f"  %minus = fneg {real} %by"] if region.program.subtracts else []),
         *row("other"),
     ]
+    by = "%minus" if region.program.subtracts else "%by"
     for k in each:
         lines.append(f"  %other{k} = load {real}, ptr %other.of{k}, align 8")
         if fuses:
-            arguments = f"{real} %minus, {real} %other{k}, {real} %sum{k}"
+            arguments = f"{real} {by}, {real} %other{k}, {real} %sum{k}"
             lines.append(f"  %added{k} = call {real} @llvm.fma.{suffix}({arguments})")
         else:
-            lines.append(f"  %product{k} = fmul {real} %minus, %other{k}")
+            lines.append(f"  %product{k} = fmul {real} {by}, %other{k}")
             lines.append(f"  %added{k} = fadd {real} %sum{k}, %product{k}")
     lines += [
         "  %m.next = add i64 %m, 1",

@@ -46,7 +46,7 @@ class Graph:
         counted = Counter(node.op for node in self.nodes() if node.op not in FREE)
         for node, results in needed_results(self.nodes()).items():
             scalings, sums = node.value.multiplications(results)
-            counted.update({"mul": scalings, "fnma": sums})
+            counted.update({"mul": scalings, "fnma" if node.value.subtracts else "fma": sums})
         return counted
 
     def operations(self) -> int:

@@ -3,7 +3,7 @@
 Matrix products and triangular solves of large matrices would be tens of thousands of scalar nodes. A row program is one
 node: its operands are coefficients and the entries of given rows, and each step makes one more row,
 
-    row = scale · start - Σ coefficient · earlier row.
+    row = scale · start ± Σ coefficient · earlier row.
 
 Code for it is a loop over tables instead of one instruction per multiplication. Entries that are zero by structure are
 neither operands nor results.
@@ -12,7 +12,6 @@ neither operands nor results.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +48,7 @@ class RowProgram:
     """The entries of each given row that are not zero by structure, as bits."""
     steps: tuple[Step, ...]
     results: tuple[int, ...]
+    subtracts: bool
 
     @lazy
     def nonzero(self) -> tuple[int, ...]:
@@ -101,7 +101,8 @@ class RowProgram:
             if step.scale is not None:
                 total = total * coefficients[step.scale]
             for coefficient, row in step.terms:
-                total = total - coefficients[coefficient] * rows[row]
+                term = coefficients[coefficient] * rows[row]
+                total = total - term if self.subtracts else total + term
             rows.append(total)
         return np.array([rows[row] for row in self.results]).reshape(-1, self.columns)
 
@@ -141,11 +142,20 @@ def ltdl_solve(L: Array, d: Array, b: Array) -> Array | None:
         for i in range(n)
     ]
     coefficients = [L[place] for place in index] + [ops.divide(1.0, pivot) for pivot in d]
-    return _made("ltdl_solve", coefficients, b, (*upward, *downward), range(2 * n, 3 * n))
+    return _made("ltdl_solve", coefficients, b, (*upward, *downward), range(2 * n, 3 * n), subtracts=True)
+
+
+def plus_product(C: Array, A: Array, B: Array) -> Array | None:
+    """C + A B as a row program; None if it is too small."""
+    return _with_product("plus_product", C, A, B, subtracts=False)
 
 
 def minus_product(C: Array, A: Array, B: Array) -> Array | None:
     """C - A B as a row program; None if it is too small."""
+    return _with_product("minus_product", C, A, B, subtracts=True)
+
+
+def _with_product(name: str, C: Array, A: Array, B: Array, subtracts: bool) -> Array | None:
     A, B = np.asarray(A), np.asarray(B)
     if not array_operations():
         return None
@@ -160,16 +170,16 @@ def minus_product(C: Array, A: Array, B: Array) -> Array | None:
     )
     results = range(inner + rows, inner + 2 * rows)
     coefficients = [A[place] for place in places]
-    return _made("minus_product", coefficients, np.concatenate([B, C]), steps, results)
+    return _made(name, coefficients, np.concatenate([B, C]), steps, results, subtracts)
 
 
 def _made(
-    name: str, coefficients: list[Any], B: Array, steps: tuple[Step, ...], results: Iterable[int]
+    name: str, coefficients: list[Any], B: Array, steps: tuple[Step, ...], results: Iterable[int], subtracts: bool
 ) -> Array:
     """The results of a row program as an array of nodes."""
     columns = B.shape[1]
     given = tuple(sum(1 << column for column, x in enumerate(row) if not _is_zero(x)) for row in B)
-    program = RowProgram(name, columns, len(coefficients), given, steps, tuple(results))
+    program = RowProgram(name, columns, len(coefficients), given, steps, tuple(results), subtracts)
     operands = (*coefficients, *(B[place] for place in program.positions()))
     rows = interned("rows", tuple(map(as_node, operands)), program)
     found = np.empty((len(program.results), columns), dtype=object)
@@ -181,3 +191,7 @@ def _made(
 
 def _is_zero(x: Any) -> bool:
     return x.op == "const" and x.value == 0.0 if isinstance(x, Node) else x == 0.0
+
+
+OPERATIONS = {"ltdl_solve": ltdl_solve, "plus_product": plus_product, "minus_product": minus_product}
+"""The operations of `linalg` that are row programs if they are large."""

@@ -22,8 +22,7 @@ def _operation(name: str) -> Callable[..., Node]:
 
 _RENAMED = {"divide": "div"}
 _OPERATIONS = {name: _operation(_RENAMED.get(name, name)) for name in ops.PRIMITIVES}
-_LARGE = {"ltdl_solve": row_program.ltdl_solve, "minus_product": row_program.minus_product}
-ops.register(Node, SimpleNamespace(**_OPERATIONS, **_LARGE, require=requirements.require))
+ops.register(Node, SimpleNamespace(**_OPERATIONS, **row_program.OPERATIONS, require=requirements.require))
 
 
 def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Graph, list[tuple[int, ...]]]:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.algorithms import crba
-from kinetree.algorithms.arguments.one_state import Push, of_one_state
+from kinetree.algorithms.arguments.one_state import ExternalForces, Push, of_one_state
 from kinetree.algorithms.arguments.wrenches import external_forces
 from kinetree.algorithms.joint_forces import passive_force_derivatives, passive_forces
 from kinetree.algorithms.passes.body_velocities import BodyVelocities
@@ -142,6 +142,13 @@ def mass_matrix_of(model: Model, q: Array) -> Array:
     return _mass_matrix(SubtreeSums(model, q, gravity=True), q) + np.diag(model.armature)
 
 
+def bias_forces_of(model: Model, q: Array, v: Array, f_ext: ExternalForces) -> Array:
+    """C v + G from the velocities in the common frame, which the derivatives need as well, (nv,)."""
+    if BodyVelocities.of(model, q).turns:
+        return bias_forces(model, q, v, f_ext)
+    return _torques(SubtreeSums(model, q, v, gravity=True, f_ext=f_ext), q, v)
+
+
 @of_one_state
 def forward_dynamics_derivatives(
     model: Model, q: Array, v: Array, tau: Array, pushes: Sequence[Push] = ()
@@ -149,7 +156,7 @@ def forward_dynamics_derivatives(
     """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (nv, nv) each."""
     L, d = ltdl(mass_matrix_of(model, q))
     require_regular(model, q, d)
-    bias = bias_forces(model, q, v, external_forces(model, q, pushes)) + passive_forces(model, q, v)
+    bias = bias_forces_of(model, q, v, external_forces(model, q, pushes)) + passive_forces(model, q, v)
     a = ltdl_solve(L, d, tau - bias)
     dq, dv = inverse_dynamics_derivatives(model, q, v, a, pushes)
     inverse = mirrored(ltdl_solve(L, d, np.eye(model.nv)))

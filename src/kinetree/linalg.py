@@ -78,27 +78,26 @@ def ltdl_solve(L: Array, d: Array, b: Array) -> Array:
     found = ops.specialized("ltdl_solve", L, d, b)
     if found is not None:
         return np.asarray(found)
-    y = ops.zeros(b.shape, L, d, b)
-    y[...] = unit_upper_solve(L, b)
-    for i in range(len(d)):
-        y[i] = y[i] * ops.divide(1.0, d[i])
-    return unit_lower_solve(L, y)
+    return unit_lower_solve(L, unit_upper_solve(L, b), ops.divide(1.0, d))
 
 
 def plus_product(C: Array, A: Array, B: Array) -> Array:
-    """C + A B; large ones compile to loops."""
+    """C + A B, of vectors or matrices C and B; large ones compile to loops."""
     found = ops.specialized("plus_product", C, A, B)
     return C + A @ B if found is None else np.asarray(found)
 
 
 def minus_product(C: Array, A: Array, B: Array) -> Array:
-    """C - A B; large ones compile to loops."""
+    """C - A B, of vectors or matrices C and B; large ones compile to loops."""
     found = ops.specialized("minus_product", C, A, B)
     return C - A @ B if found is None else np.asarray(found)
 
 
 def unit_upper_solve(L: Array, b: Array) -> Array:
     """y with Lᵀ y = b, for a unit lower-triangular L."""
+    found = ops.specialized("unit_upper_solve", L, b)
+    if found is not None:
+        return np.asarray(found)
     y = ops.zeros(b.shape, L, b)
     y[...] = b
     for i in reversed(range(len(L))):
@@ -107,10 +106,13 @@ def unit_upper_solve(L: Array, b: Array) -> Array:
     return y
 
 
-def unit_lower_solve(L: Array, b: Array) -> Array:
-    """x with L x = b, for a unit lower-triangular L."""
-    x = ops.zeros(b.shape, L, b)
-    x[...] = b
+def unit_lower_solve(L: Array, b: Array, scale: Array | None = None) -> Array:
+    """x with L x = b, for a unit lower-triangular L; with a scale s, L x = diag(s) b."""
+    found = ops.specialized("unit_lower_solve", L, b, scale)
+    if found is not None:
+        return np.asarray(found)
+    x = ops.zeros(b.shape, L, b, *(() if scale is None else (scale,)))
+    x[...] = b if scale is None else (b.T * scale).T
     for i in range(len(L)):
         for j in range(i):
             x[i] = x[i] - L[i, j] * x[j]

@@ -47,7 +47,7 @@ from kinetree.algorithms.passes.regularity import is_singular_everywhere, requir
 from kinetree.algorithms.passes.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.base.lazy import lazy
-from kinetree.linalg import ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
+from kinetree.linalg import ltdl, ltdl_solve, minus_product, plus_product, unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, divide, mirrored, zeros
@@ -227,10 +227,8 @@ class DelassusOperator:
     def answer(self, u: Array, gamma: Array) -> tuple[Array, Array]:
         """a and f with M a = u + Jᵀ f and J a + γ = 0; vectors, or the columns of matrices."""
         free = unit_upper_solve(self.L, u)
-        f = -self.solve(gamma + self.W.T @ free)  # J M⁻¹ u + γ
-        y = free + self.Y @ f
-        inverse_d = self.inverse_d if y.ndim == 1 else self.inverse_d[:, None]
-        return unit_lower_solve(self.L, y * inverse_d), f
+        minus_f = self.solve(plus_product(gamma, self.W.T, free))  # J M⁻¹ u + γ
+        return unit_lower_solve(self.L, minus_product(free, self.Y, minus_f), self.inverse_d), -minus_f
 
 
 class Response(DelassusOperator):
@@ -278,7 +276,7 @@ class Proximal:
         """x; c is a vector or the columns of a matrix."""
         first = ltdl_solve(self.L, self.d, c)
         if c.ndim == 2 and c.shape[1] > len(c):
-            return self._without_damping @ first
+            return plus_product(zeros(first.shape, first), self._without_damping, first)
         damping = self.damping if c.ndim == 1 else self.damping[:, None]
         for _ in range(self.factors):
             first = first - ltdl_solve(self.L, self.d, damping * first)

@@ -125,24 +125,47 @@ def needed_results(nodes: Iterable[Node]) -> dict[Node, list[int]]:
 
 def ltdl_solve(L: Array, d: Array, b: Array) -> Array | None:
     """x with Lᵀ D L x = b as a row program; None if it is too small."""
-    L, b = np.asarray(L), np.asarray(b)
+    return _solve("ltdl_solve", L, b, scale=ops.divide(1.0, d))
+
+
+def unit_upper_solve(L: Array, b: Array) -> Array | None:
+    """y with Lᵀ y = b as a row program; None if it is too small."""
+    return _solve("unit_upper_solve", L, b, downward=False)
+
+
+def unit_lower_solve(L: Array, b: Array, scale: Array | None) -> Array | None:
+    """x with L x = diag(scale) b as a row program; None if it is too small."""
+    return _solve("unit_lower_solve", L, b, upward=False, scale=scale)
+
+
+def _solve(
+    name: str, L: Array, b: Array, upward: bool = True, downward: bool = True, scale: Array | None = None
+) -> Array | None:
+    """The upward solve Lᵀ y = b, from the last row to the first, and then the downward solve L x = diag(scale) y."""
+    L, b, n = np.asarray(L), np.asarray(b), len(L)
     if not array_operations() or b.ndim != 2:
         return None
-    n = len(L)
-    number = {(i, j): None for i in range(n) for j in range(i) if not _is_zero(L[i, j])}
-    if 2 * len(number) * b.shape[1] < LARGE:
+    below = [(i, j) for i in range(n) for j in range(i) if not _is_zero(L[i, j])]
+    index = {place: k for k, place in enumerate(below)}
+    if (upward + downward) * len(index) * b.shape[1] < LARGE:
         return None
-    index = {place: k for k, place in enumerate(number)}
-    upward = [  # Lᵀ y = b, from the last row to the first: row n + k is y of n - 1 - k
-        Step(i, None, tuple((index[k, i], 2 * n - 1 - k) for k in reversed(range(i + 1, n)) if (k, i) in index))
-        for i in reversed(range(n))
-    ]
-    downward = [  # L x = D⁻¹ y: row 2 n + i is x of i
-        Step(2 * n - 1 - i, len(index) + i, tuple((index[i, j], 2 * n + j) for j in range(i) if (i, j) in index))
-        for i in range(n)
-    ]
-    coefficients = [L[place] for place in index] + [ops.divide(1.0, pivot) for pivot in d]
-    return _made("ltdl_solve", coefficients, b, (*upward, *downward), range(2 * n, 3 * n), subtracts=True)
+    coefficients = [L[place] for place in index] + list(scale if scale is not None else ())
+    steps: list[Step] = []
+    rows = list(range(n))  # of b, then of y
+    if upward:
+        y = {i: 2 * n - 1 - i for i in rows}
+        for i in reversed(range(n)):
+            steps.append(
+                Step(i, None, tuple((index[k, i], y[k]) for k in reversed(range(i + 1, n)) if (k, i) in index))
+            )
+        rows = [y[i] for i in range(n)]
+    if downward:
+        x = [n + len(steps) + i for i in range(n)]
+        for i in range(n):
+            factor = None if scale is None else len(index) + i
+            steps.append(Step(rows[i], factor, tuple((index[i, j], x[j]) for j in range(i) if (i, j) in index)))
+        rows = x
+    return _made(name, coefficients, b, tuple(steps), rows, subtracts=True)
 
 
 def plus_product(C: Array, A: Array, B: Array) -> Array | None:
@@ -157,7 +180,7 @@ def minus_product(C: Array, A: Array, B: Array) -> Array | None:
 
 def _with_product(name: str, C: Array, A: Array, B: Array, subtracts: bool) -> Array | None:
     A, B = np.asarray(A), np.asarray(B)
-    if not array_operations():
+    if not array_operations() or np.ndim(B) != 2:
         return None
     places = [(i, k) for i, k in np.ndindex(*A.shape) if not _is_zero(A[i, k])]
     per_row = [sum(not _is_zero(x) for x in row) for row in B]
@@ -193,5 +216,8 @@ def _is_zero(x: Any) -> bool:
     return x.op == "const" and x.value == 0.0 if isinstance(x, Node) else x == 0.0
 
 
-OPERATIONS = {"ltdl_solve": ltdl_solve, "plus_product": plus_product, "minus_product": minus_product}
+OPERATIONS = {
+    operation.__name__: operation
+    for operation in (ltdl_solve, unit_upper_solve, unit_lower_solve, plus_product, minus_product)
+}
 """The operations of `linalg` that are row programs if they are large."""

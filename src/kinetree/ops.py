@@ -206,7 +206,7 @@ def _operations_of(*arrays: Any) -> Any:
     return next((_registered[kind] for kind in map(type, elements) if kind in _registered), None)
 
 
-def specialized(name: str, *arrays: Array) -> Any:
+def specialized(name: str, *arrays: Array | None) -> Any:
     """What the elements' own version of a matrix operation returns; None if they have none, or it declines."""
     operation = getattr(_operations_of(*arrays), name, None)
     return None if operation is None else operation(*arrays)

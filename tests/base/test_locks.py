@@ -14,7 +14,7 @@ OWN_LOCKS = {
     "base/deferred_signals.py": "of one call, for which nobody but its caller waits",
     "compiler/runtime/cache.py": "taken once, never waited for",
     "compiler/runtime/jit.py": "llvmlite's, if it had none",
-    "simulation/progress.py": "of one bar, inside of which nothing else is taken",
+    "base/progress.py": "of one bar, inside of which nothing else is taken",
 }
 """Files that may make locks, and why no order is needed there."""
 LOCKS = {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Barrier"}

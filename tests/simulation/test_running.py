@@ -1,6 +1,6 @@
 """How rollouts run: in pieces, over threads, with states that diverge, interrupted, within memory.
 
-Covers: compiler/runtime/step_loop.py, simulation/progress.py.
+Covers: compiler/runtime/step_loop.py, base/progress.py.
 """
 
 import signal
@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.base.progress import Progress
 from kinetree.compiler.runtime import pace, step_loop
-from kinetree.simulation.progress import Progress
 from processes import interruptible
 
 

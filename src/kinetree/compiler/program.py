@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 from kinetree.base.deferred_signals import no_collection
 from kinetree.base.lazy import lazy
+from kinetree.base.progress import announced
 from kinetree.compiler.codegen.batch import BLOCK, emit_batch, group_size
 from kinetree.compiler.codegen.ir import ONE
 from kinetree.compiler.codegen.kernel import BlockSpace, RowPlaces, elementary_functions, emit_block, emit_single
@@ -27,10 +27,8 @@ from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, LoopCarry
 from kinetree.compiler.runtime.jit import Target, compile_object
 
-LARGE = 150_000
-"""Operations above which a message announces how long the compilation takes at least."""
-SECONDS_PER_OPERATION = 6e-5
-"""The compile time per operation of the smallest large program; it grows with the program."""
+SECONDS_PER_OPERATION = 5e-5
+"""The time that LLVM takes for one operation of straight-line code, about."""
 
 
 @dataclass(frozen=True)
@@ -108,19 +106,14 @@ class Program:
 
     def code(self, kind: Kind) -> Code:
         """Compile the module for one state, for a batch, or for many steps of a batch."""
-        if self.operations > LARGE:
-            seconds = self.operations * SECONDS_PER_OPERATION
-            print(
-                f"kinetree: compiling {self.name}, {self.operations:,} operations: {seconds:.0f} s at least, perhaps "
-                "several times that",
-                file=sys.stderr,
-            )
         if kind == "single":
             text, workspace = self.single_assembly(), self.single_workspace()
         else:
             text = self.batch_assembly() if kind == "batch" else self.loop_assembly()
             workspace = self.batch_workspace()
-        return Code(compile_object(text, self.target), self.operations, workspace)
+        seconds = SECONDS_PER_OPERATION * sum(len(part.nodes) for part in self.parts)
+        with announced(f"compiling {self.name}, {self.operations:,} operations", seconds):
+            return Code(compile_object(text, self.target), self.operations, workspace)
 
     def single_workspace(self) -> int:
         """Bytes that kinetree_single needs."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.progress import Progress
 from kinetree.errors import ArgumentError, DivergenceError, DivergenceWarning
 from kinetree.ops import Array
 from kinetree.simulation.adaptive import Attempt, Attempts
@@ -16,7 +17,6 @@ from kinetree.simulation.dynamics import Dynamics
 from kinetree.simulation.efforts import Efforts
 from kinetree.simulation.events import Event
 from kinetree.simulation.labels import names_and_units
-from kinetree.simulation.progress import Progress
 from kinetree.simulation.trajectory import Occurrence, Trajectory
 
 SAFETY, MIN_FACTOR, MAX_FACTOR = 0.9, 0.2, 8.0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_count, as_floats, as_number, batch_shape, check_quaternions
+from kinetree.base.progress import Progress
 from kinetree.compiler import StepLoop, StridedView, empty
 from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, one_of, short
 from kinetree.functions.law import Law
@@ -20,7 +21,6 @@ from kinetree.simulation.dynamics import ContactEnvironment, Dynamics, own_dynam
 from kinetree.simulation.efforts import as_efforts, finite
 from kinetree.simulation.events import as_events
 from kinetree.simulation.labels import names_and_units
-from kinetree.simulation.progress import Progress
 from kinetree.simulation.step import INTEGRATORS, Step
 from kinetree.simulation.trajectory import Trajectory
 

@@ -5,9 +5,9 @@ Covers: compiler/codegen/row_loops.py.
 
 import numpy as np
 import pytest
-from compiler.codegen.test_elementary import TARGETS, run
 
 import kinetree as kt
+from compiler.codegen.test_elementary import TARGETS, run
 from kinetree import linalg, ops
 from kinetree.compiler.graph.expr import array_operations_if, new_table
 from kinetree.compiler.graph.graph import Graph
@@ -124,7 +124,9 @@ def test_one_row_program_feeds_another_and_functions_of_entries():
     def twice(x):
         inverse = function(x)
         product = linalg.minus_product(inverse, inverse, inverse)
-        return np.array([ops.sin(product[0, 0]), product[3, 4] * inverse[2, 2], ops.where(product[1, 1] < 0.0, x[0], 7.0)])
+        return np.array(
+            [ops.sin(product[0, 0]), product[3, 4] * inverse[2, 2], ops.where(product[1, 1] < 0.0, x[0], 7.0)]
+        )
 
     x = np.random.default_rng(0).normal(size=(11, n)) * 0.1 + 1.0
     program = build(twice, [(n,)], host())

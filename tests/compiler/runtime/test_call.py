@@ -19,7 +19,7 @@ from kinetree.compiler import program
 from kinetree.compiler.program import build
 from kinetree.compiler.runtime import call
 from kinetree.compiler.runtime.call import Kernel, flat_rows
-from kinetree.compiler.runtime.jit import assembly_of, host
+from kinetree.compiler.runtime.jit import assembly_of, compile_object, host
 from kinetree.compiler.runtime.threads import run_ranges
 
 LANES = host().lanes
@@ -188,10 +188,16 @@ def test_ranges_cover_everything_once_and_errors_come_through():
 
 
 def test_a_long_compilation_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(program, "LARGE", 10)
+    """One line, or a bar on a terminal; nothing if it is short."""
+    monkeypatch.setattr(program, "SECONDS_PER_OPERATION", 1.0)
     Kernel(build(function, [(3,), (7,)], host(), "something large")).load("single")
-    assert "kinetree: compiling something large, " in capsys.readouterr().err
-    monkeypatch.setattr(program, "LARGE", 10**6)
+    assert re.fullmatch(r"kinetree: compiling something large, \d+ operations: about \d+ s\n", capsys.readouterr().err)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(program, "compile_object", lambda *given: time.sleep(0.35) or compile_object(*given))
+    Kernel(build(function, [(3,), (7,)], host(), "something large")).load("single")
+    shown = capsys.readouterr().err
+    assert shown.count("something large") > 1 and "─" in shown and shown.endswith("\r\x1b[K")
+    monkeypatch.undo()
     Kernel(build(function, [(3,), (7,)], host())).load("single")
     assert capsys.readouterr().err == ""
 

@@ -11,9 +11,9 @@ import numpy as np
 
 import kinetree as kt
 from kinetree import control
+from kinetree.base.progress import Progress
 from kinetree.ops import Array
 from kinetree.simulation import Fixture, MujocoWorld, Push
-from kinetree.simulation.progress import Progress
 from kinetree.simulation.recording import Recording, Sensed
 from kinetree.trajectories import Landing, SlowWalk, footsteps
 

@@ -343,9 +343,9 @@ class _Emitter:
                 self._store(self._load("%slots", (start + k) * size), base, (to + k) * size)
         else:
             for k in (*range(0, count - lanes, lanes), count - lanes):
-                source, target = self._pointer("%slots", (start + k) * size), self._pointer(base, (to + k) * size)
-                value = self.lines.let(f"load {self.wide.real}, ptr {source}, align 8")
-                self.lines.add(f"store {self.wide.real} {value}, ptr {target}, align 8")
+                there, here = self._pointer("%slots", (start + k) * size), self._pointer(base, (to + k) * size)
+                value = self.lines.let(f"load {self.wide.real}, ptr {there}, align 8")
+                self.lines.add(f"store {self.wide.real} {value}, ptr {here}, align 8")
 
     def row_functions(self) -> list[str]:
         """The functions of all row programs that were emitted."""
@@ -380,8 +380,8 @@ class _Emitter:
             return self.width.number(float(node.value))
         if node.op == "entry":
             (rows,) = node.args
-            offset = self.rows.first[rows] + self.rows.regions[rows].entry(node.value)
-            return self._load("%slots", offset * self.width.bytes)
+            place = self.rows.first[rows] + self.rows.regions[rows].entry(node.value)
+            return self._load("%slots", place * self.width.bytes)
         if node.op in ("true", "false"):
             return node.op if self.width.lanes == 1 else f"splat (i1 {node.op})"
         assert node.op == "input", f"{node.op} is used before it is computed"

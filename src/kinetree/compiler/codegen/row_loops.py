@@ -90,6 +90,18 @@ class Region:
         return -(-(max(map(self.row, range(len(self._places)))) + self.pitch) // 8) * 8
 
 
+@dataclass(frozen=True)
+class TileStep:
+    """A step of some columns: offsets of its row, of its start and of the coefficient that scales that, and of the
+    coefficients and rows of its terms."""
+
+    target: int
+    start: int
+    scale: int
+    terms: list[tuple[int, int]]
+    is_result: bool
+
+
 def emit_rows(
     name: str,
     region: Region,
@@ -102,85 +114,114 @@ def emit_rows(
     """void name(region), which makes these entries of the results, for numbers of a width; `wide` is that of columns if
     a number is a scalar. `constants` are the values of operands that are known, by their offsets."""
     if width.lanes == 1:
-        tiles, terms = _tables(region, results, wide.lanes)
-        if len(terms) <= SHORT:
-            return _unrolled(name, region, constants, tiles, terms, wide, fuses)
+        tiles = _tiles(region, results, wide.lanes)
+        if sum(len(step.terms) for tile in tiles for step in tile) <= SHORT:
+            subtracts = region.program.subtracts
+            functions = [_StraightTile(wide, region.one, constants, subtracts, fuses).text(tile) for tile in tiles]
+            return _sequence(name, functions)
     return _loops(name, region, results, width, wide, fuses)
 
 
-def _unrolled(
-    name: str,
-    region: Region,
-    constants: Mapping[int, float],
-    tiles: Sequence[Sequence[int]],
-    terms: Sequence[Sequence[int]],
-    wide: Width,
-    fuses: bool,
-) -> str:
-    """One function for every tile of as many columns as a vector has lanes; all rows of a tile are values."""
-    functions: dict[int, list[Sequence[int]]] = {}
-    for tile in tiles:
-        functions.setdefault(tile[0] % region.pitch, []).append(tile)
-    first, last = region.row(0), region.row(len(region.program.given))
-    result_rows = {region.row(row) for row in region.program.results}
-    texts, calls = [], []
-    for k, steps in enumerate(functions.values()):
-        lines, rows = Lines(wide), {}
+def _tiles(region: Region, results: Sequence[int], columns: int) -> list[list[TileStep]]:
+    """The steps of every tile of so many columns, without those that it does not need."""
+    program = region.program
+    needed, first = program.needed(results), len(program.given)
+    tiles = []
+    for column in range(0, program.columns, columns):
+        here, steps = ((1 << columns) - 1) << column, []
+        for k, step in enumerate(program.steps, first):
+            wanted = needed[k] & here
+            if not wanted:
+                continue
+            start = 0
+            if step.start is not None and program.nonzero[step.start] & wanted:
+                start = region.row(step.start) + column
+            terms = [
+                (region.coefficient(coefficient), region.row(row) + column)
+                for coefficient, row in step.terms
+                if program.nonzero[row] & wanted
+            ]
+            target, scale = region.row(k) + column, region.coefficient(step.scale)
+            steps.append(TileStep(target, start, scale, terms, k in program.results))
+        tiles.append(steps)
+    return tiles
 
-        def number(offset: int, lines: Lines = lines) -> str:
-            """The number at an offset, in every lane."""
-            pointer = lines.let(f"getelementptr double, ptr %region, i64 {offset}")
-            inside = lines.let(
-                f"insertelement {wide.real} poison, double {lines.let(f'load double, ptr {pointer}, align 8')}, i64 0"
-            )
-            return lines.let(
-                f"shufflevector {wide.real} {inside}, {wide.real} poison, <{wide.lanes} x i32> zeroinitializer"
-            )
 
-        def row(offset: int, lines: Lines = lines, rows: dict[int, str] = rows) -> str:
-            """Some columns of a row: made by a step, known, or given."""
-            if offset not in rows:
-                known = [0.0 if offset == 0 else constants.get(offset + lane) for lane in range(wide.lanes)]
-                if None not in known and (offset == 0 or first <= offset < last):
-                    rows[offset] = wide.numbers(known)
-                else:
-                    pointer = lines.let(f"getelementptr double, ptr %region, i64 {offset}")
-                    rows[offset] = lines.let(f"load {wide.real}, ptr {pointer}, align 8")
-            return rows[offset]
+# -- straight-line code ------------------------------------------------------------------------------------------------
 
-        for target, start, scale, begin, end in steps:
-            total = row(start)
-            if scale != region.one:
-                total = lines.real("fmul", total, number(scale))
-            for coefficient, other in terms[begin:end]:
-                by = number(coefficient)
-                if region.program.subtracts:
+
+class _StraightTile:
+    """The code of one tile with as many columns as a vector has lanes; its rows are values, and only results are
+    stored."""
+
+    def __init__(self, wide: Width, one: int, constants: Mapping[int, float], subtracts: bool, fuses: bool) -> None:
+        self.wide, self.one, self.constants, self.subtracts, self.fuses = wide, one, constants, subtracts, fuses
+        self.lines, self.rows = Lines(wide), {0: "zeroinitializer"}
+
+    def text(self, steps: Sequence[TileStep]) -> str:
+        lines = self.lines
+        for step in steps:
+            total = self.row(step.start)
+            if step.scale != self.one:
+                total = lines.real("fmul", total, self.number(step.scale))
+            for coefficient, row in step.terms:
+                by = self.number(coefficient)
+                if self.subtracts:
                     by = lines.real("fneg", by)
-                if fuses:
-                    total = lines.intrinsic("fma", by, row(other), total)
+                if self.fuses:
+                    total = lines.intrinsic("fma", by, self.row(row), total)
                 else:
-                    total = lines.real("fadd", total, lines.real("fmul", by, row(other)))
-            rows[target] = total
-            if target - (target - region.row(0)) % region.pitch in result_rows:
-                pointer = lines.let(f"getelementptr double, ptr %region, i64 {target}")
-                lines.add(f"store {wide.real} {total}, ptr {pointer}, align 8")
+                    total = lines.real("fadd", total, lines.real("fmul", by, self.row(row)))
+            self.rows[step.target] = total
+            if step.is_result:
+                lines.add(f"store {self.wide.real} {total}, ptr {self.pointer(step.target)}, align 8")
         lines.add("ret void")
-        body = "\n".join(lines.text)
-        texts.append(f"define internal fastcc void @{name}.tile{k}(ptr %region) nounwind noinline {{\n{body}\n}}")
-        calls.append(f"  call fastcc void @{name}.tile{k}(ptr %region)")
-    body = "\n".join([*calls, "  ret void"])
-    return "\n".join([*texts, f"define internal fastcc void @{name}(ptr %region) nounwind noinline {{\n{body}\n}}"])
+        return "\n".join(lines.text)
+
+    def pointer(self, offset: int) -> str:
+        return self.lines.let(f"getelementptr double, ptr %region, i64 {offset}")
+
+    def number(self, offset: int) -> str:
+        """The number at an offset, in every lane."""
+        real, lines = self.wide.real, self.lines
+        value = lines.let(f"load double, ptr {self.pointer(offset)}, align 8")
+        inside = lines.let(f"insertelement {real} poison, double {value}, i64 0")
+        return lines.let(f"shufflevector {real} {inside}, {real} poison, <{self.wide.lanes} x i32> zeroinitializer")
+
+    def row(self, offset: int) -> str:
+        """A row that a step has made, a known one, or a given one."""
+        if offset not in self.rows:
+            known = [self.constants[offset + k] for k in range(self.wide.lanes) if offset + k in self.constants]
+            if len(known) == self.wide.lanes:
+                self.rows[offset] = self.wide.numbers(known)
+            else:
+                self.rows[offset] = self.lines.let(f"load {self.wide.real}, ptr {self.pointer(offset)}, align 8")
+        return self.rows[offset]
+
+
+def _sequence(name: str, bodies: Sequence[str]) -> str:
+    """A function that calls one with each of the bodies."""
+    head = "define internal fastcc void @{}(ptr %region) nounwind noinline {{\n{}\n}}"
+    texts = [head.format(f"{name}.tile{k}", body) for k, body in enumerate(bodies)]
+    calls = [f"  call fastcc void @{name}.tile{k}(ptr %region)" for k in range(len(bodies))]
+    return "\n".join([*texts, head.format(name, "\n".join([*calls, "  ret void"]))])
+
+
+# -- loops -------------------------------------------------------------------------------------------------------------
 
 
 def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide: Width, fuses: bool) -> str:
+    """A loop over the steps of all tiles, whose addresses are in a table, and in it a loop over the terms."""
     vector = wide if width.lanes == 1 else width
     columns = wide.lanes if width.lanes == 1 else 1  # columns in a vector
     sums = _tile(region.program.columns, columns)
-    tiles, terms = _tables(region, results, sums * columns)
-    tiles = [[width.bytes * offset for offset in tile[:3]] + tile[3:] for tile in tiles]
-    terms = [[width.bytes * offset for offset in term] for term in terms]
-    real, each = vector.real, range(sums)
-    suffix = vector.suffix
+    tiles: list[list[int]] = []
+    terms: list[list[int]] = []
+    for step in (step for tile in _tiles(region, results, sums * columns) for step in tile):
+        begin = len(terms)
+        terms += [[width.bytes * offset for offset in term] for term in step.terms]
+        tiles.append([width.bytes * offset for offset in (step.target, step.start, step.scale)] + [begin, len(terms)])
+    real, each, suffix = vector.real, range(sums), vector.suffix
 
     def field(table: str, k: int, as_name: str, index: str, count: int) -> list[str]:
         return [
@@ -268,30 +309,6 @@ def _tile(columns: int, in_vector: int) -> int:
     """The number of vectors of a tile: with the fewest columns in all tiles together, then the widest."""
     vectors = -(-columns // in_vector)
     return min(range(min(MIN_SUMS, vectors), MAX_SUMS + 1), key=lambda n: (-(-vectors // n) * n, -n))
-
-
-def _tables(region: Region, results: Sequence[int], columns: int) -> tuple[list[list[int]], list[list[int]]]:
-    """The steps of all tiles as (row, start, scale, first term, last term), and the terms as (coefficient, row)."""
-    program = region.program
-    needed, first = program.needed(results), len(program.given)
-    tiles: list[list[int]] = []
-    terms: list[list[int]] = []
-    for column in range(0, program.columns, columns):
-        here = ((1 << columns) - 1) << column
-        for k, step in enumerate(program.steps):
-            wanted = needed[first + k] & here
-            if not wanted:
-                continue
-            start = 0
-            if step.start is not None and program.nonzero[step.start] & wanted:
-                start = region.row(step.start) + column
-            begin = len(terms)
-            for coefficient, row in step.terms:
-                if program.nonzero[row] & wanted:
-                    terms.append([region.coefficient(coefficient), region.row(row) + column])
-            target = region.row(first + k) + column
-            tiles.append([target, start, region.coefficient(step.scale), begin, len(terms)])
-    return tiles, terms
 
 
 def _table(name: str, rows: Sequence[Sequence[int]]) -> str:

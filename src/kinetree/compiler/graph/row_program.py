@@ -112,11 +112,11 @@ def needed_results(nodes: Iterable[Node]) -> dict[Node, list[int]]:
     masks: dict[Node, list[int]] = {}
     for node in nodes:
         if node.op == "rows":
-            masks.setdefault(node, [0] * len(node.value.results))  # type: ignore[union-attr]
+            masks.setdefault(node, [0] * len(node.value.results))
         elif node.op == "entry":
             (rows,) = node.args
-            result, column = divmod(int(node.value), rows.value.columns)  # type: ignore[union-attr]
-            masks.setdefault(rows, [0] * len(rows.value.results))[result] |= 1 << column  # type: ignore[union-attr]
+            result, column = divmod(int(node.value), rows.value.columns)
+            masks.setdefault(rows, [0] * len(rows.value.results))[result] |= 1 << column
     return masks
 
 

@@ -1,10 +1,12 @@
-"""How far a long simulation is: a bar on the terminal, if there is one and it takes more than two seconds."""
+"""How far a long simulation or compilation is: a bar on the terminal, if it takes more than two seconds."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 
 from kinetree.errors import printable
@@ -33,9 +35,15 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+        with self._lock:
+            self._is_wanted = False
+            if self._shown:
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
+
+    def show_now(self) -> None:
+        """Show the bar from now on, not only after two seconds."""
+        self._due = self._begun
 
     def tell(self, amount: float) -> None:
         """Adds an amount of work that is done."""
@@ -53,3 +61,30 @@ class Progress:
         filled = int(share * WIDTH)
         left = seconds * (1.0 - share) / share if share else 0.0
         return f"{printable(self.title)} {'━' * filled}{'─' * (WIDTH - filled)} {100 * share:3.0f} %, {left:.0f} s left"
+
+
+@contextmanager
+def announced(title: str, seconds: float) -> Iterator[None]:
+    """A context for work that takes about so many seconds and cannot tell how far it is: a bar that follows the clock
+    on a terminal, one line on stderr elsewhere. Short work is not announced."""
+    if seconds < PATIENCE or sys.stderr is None:
+        yield
+        return
+    if not sys.stderr.isatty():
+        print(f"kinetree: {printable(title)}: about {seconds:.0f} s", file=sys.stderr)
+        yield
+        return
+    over = threading.Event()
+    with Progress(seconds, title) as progress:
+        progress.show_now()
+
+        def follow() -> None:
+            while not over.wait(OFTEN):
+                progress.tell(OFTEN * min(1.0, 2.0 * (1.0 - progress.done / seconds)))  # slower towards the end
+
+        with suppress(RuntimeError):  # no thread can start while Python shuts down
+            threading.Thread(target=follow, daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()

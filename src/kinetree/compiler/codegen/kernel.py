@@ -319,7 +319,7 @@ class _Emitter:
         known = tuple(
             (offset, float(arg.value))
             for arg, offset in zip(node.args, region.operands(), strict=True)
-            if arg.op == "const" and self.width.lanes == 1
+            if arg.op == "const"
         )
         name = self.row_function.setdefault((region, results, known), f"kinetree.rows{len(self.row_function)}")
         self.lines.add(f"call fastcc void @{name}(ptr {self._pointer('%slots', first * self.width.bytes)})")

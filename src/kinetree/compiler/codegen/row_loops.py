@@ -113,13 +113,10 @@ def emit_rows(
 ) -> str:
     """void name(region), which makes these entries of the results, for numbers of a width; `wide` is that of columns if
     a number is a scalar. `constants` are the values of operands that are known, by their offsets."""
-    if width.lanes == 1:
-        tiles = _tiles(region, results, wide.lanes)
-        if sum(len(step.terms) for tile in tiles for step in tile) <= SHORT:
-            subtracts = region.program.subtracts
-            functions = [_StraightTile(wide, region.one, constants, subtracts, fuses).text(tile) for tile in tiles]
-            return _sequence(name, functions)
-    return _loops(name, region, results, width, wide, fuses)
+    tiles = _tiles(region, results, wide.lanes if width.lanes == 1 else 1)
+    if sum(len(step.terms) for tile in tiles for step in tile) > SHORT:
+        return _loops(name, region, results, width, wide, fuses)
+    return _sequence(name, [_StraightTile(region, constants, width, wide, fuses).text(tile) for tile in tiles])
 
 
 def _tiles(region: Region, results: Sequence[int], columns: int) -> list[list[TileStep]]:
@@ -151,22 +148,23 @@ def _tiles(region: Region, results: Sequence[int], columns: int) -> list[list[Ti
 
 
 class _StraightTile:
-    """The code of one tile with as many columns as a vector has lanes; its rows are values, and only results are
-    stored."""
+    """The code of one tile of one vector: some columns of one state, or one column of many. Its rows are values, and
+    only results are stored."""
 
-    def __init__(self, wide: Width, one: int, constants: Mapping[int, float], subtracts: bool, fuses: bool) -> None:
-        self.wide, self.one, self.constants, self.subtracts, self.fuses = wide, one, constants, subtracts, fuses
-        self.lines, self.rows = Lines(wide), {0: "zeroinitializer"}
+    def __init__(self, region: Region, constants: Mapping[int, float], width: Width, wide: Width, fuses: bool) -> None:
+        self.region, self.constants, self.fuses = region, constants, fuses
+        self.width, self.vector = width, wide if width.lanes == 1 else width
+        self.lines, self.rows = Lines(self.vector), {0: "zeroinitializer"}
 
     def text(self, steps: Sequence[TileStep]) -> str:
         lines = self.lines
         for step in steps:
             total = self.row(step.start)
-            if step.scale != self.one:
+            if step.scale != self.region.one:
                 total = lines.real("fmul", total, self.number(step.scale))
             for coefficient, row in step.terms:
                 by = self.number(coefficient)
-                if self.subtracts:
+                if self.region.program.subtracts:
                     by = lines.real("fneg", by)
                 if self.fuses:
                     total = lines.intrinsic("fma", by, self.row(row), total)
@@ -174,28 +172,31 @@ class _StraightTile:
                     total = lines.real("fadd", total, lines.real("fmul", by, self.row(row)))
             self.rows[step.target] = total
             if step.is_result:
-                lines.add(f"store {self.wide.real} {total}, ptr {self.pointer(step.target)}, align 8")
+                lines.add(f"store {self.vector.real} {total}, ptr {self.pointer(step.target)}, align 8")
         lines.add("ret void")
         return "\n".join(lines.text)
 
     def pointer(self, offset: int) -> str:
-        return self.lines.let(f"getelementptr double, ptr %region, i64 {offset}")
+        return self.lines.let(f"getelementptr i8, ptr %region, i64 {offset * self.width.bytes}")
 
     def number(self, offset: int) -> str:
-        """The number at an offset, in every lane."""
-        real, lines = self.wide.real, self.lines
-        value = lines.let(f"load double, ptr {self.pointer(offset)}, align 8")
+        """The number at an offset, in every lane if it is a scalar."""
+        real, lines = self.vector.real, self.lines
+        value = lines.let(f"load {self.width.real}, ptr {self.pointer(offset)}, align 8")
+        if self.width.lanes > 1:
+            return value
         inside = lines.let(f"insertelement {real} poison, double {value}, i64 0")
-        return lines.let(f"shufflevector {real} {inside}, {real} poison, <{self.wide.lanes} x i32> zeroinitializer")
+        return lines.let(f"shufflevector {real} {inside}, {real} poison, <{self.vector.lanes} x i32> zeroinitializer")
 
     def row(self, offset: int) -> str:
         """A row that a step has made, a known one, or a given one."""
         if offset not in self.rows:
-            known = [self.constants[offset + k] for k in range(self.wide.lanes) if offset + k in self.constants]
-            if len(known) == self.wide.lanes:
-                self.rows[offset] = self.wide.numbers(known)
+            lanes = self.vector.lanes if self.width.lanes == 1 else 1
+            known = [self.constants[offset + k] for k in range(lanes) if offset + k in self.constants]
+            if len(known) < lanes:
+                self.rows[offset] = self.lines.let(f"load {self.vector.real}, ptr {self.pointer(offset)}, align 8")
             else:
-                self.rows[offset] = self.lines.let(f"load {self.wide.real}, ptr {self.pointer(offset)}, align 8")
+                self.rows[offset] = self.vector.number(known[0]) if lanes == 1 else self.vector.numbers(known)
         return self.rows[offset]
 
 

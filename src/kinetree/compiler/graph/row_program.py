@@ -24,6 +24,8 @@ from kinetree.ops import Array
 
 LARGE = 1000
 """Multiplications from which on a product or a solve is a row program; smaller ones are faster as scalar nodes."""
+MIN_COLUMNS = 8
+"""Columns from which on it is one: those of a vector."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def _solve(
 ) -> Array | None:
     """The upward solve Lᵀ y = b, from the last row to the first, and then the downward solve L x = diag(scale) y."""
     L, b, n = np.asarray(L), np.asarray(b), len(L)
-    if not array_operations() or b.ndim != 2:
+    if not array_operations() or b.ndim != 2 or b.shape[1] < MIN_COLUMNS:
         return None
     below = [(i, j) for i in range(n) for j in range(i) if not _is_zero(L[i, j])]
     index = {place: k for k, place in enumerate(below)}
@@ -180,7 +182,7 @@ def minus_product(C: Array, A: Array, B: Array) -> Array | None:
 
 def _with_product(name: str, C: Array, A: Array, B: Array, subtracts: bool) -> Array | None:
     A, B = np.asarray(A), np.asarray(B)
-    if not array_operations() or np.ndim(B) != 2:
+    if not array_operations() or B.ndim != 2 or B.shape[1] < MIN_COLUMNS:
         return None
     places = [(i, k) for i, k in np.ndindex(*A.shape) if not _is_zero(A[i, k])]
     per_row = [sum(not _is_zero(x) for x in row) for row in B]

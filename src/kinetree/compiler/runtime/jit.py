@@ -26,6 +26,9 @@ _llvmlite_lock = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None) or
 """The lock of llvmlite itself."""
 locks.IN_ORDER.append(_llvmlite_lock)
 
+LONG = 500_000
+"""The size of a module, in characters, from which on it is optimized less: some 4,000 operations."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -114,11 +117,8 @@ def versions() -> str:
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
-def _machine(target: Target, level: int = 1) -> Any:
-    """The target machine: position-independent code in the small code model, except for CPUs that call fma in libm.
-
-    Straight-line code is the same at level 2, which takes half as long again.
-    """
+def _machine(target: Target, level: int = 2) -> Any:
+    """The target machine: position-independent code in the small code model, except for CPUs that call fma in libm."""
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=target.cpu,
         features=target.features,
@@ -150,15 +150,16 @@ def _library_addresses() -> Any:
 
 @_exclusive
 def compile_object(assembly: str, target: Target) -> bytes:
-    """The object file of a module."""
+    """The object file of a module; a long one is optimized less, which takes two thirds of the time and costs a few
+    percent of its speed."""
     module = llvm.parse_assembly(assembly)
-    return bytes(_machine(target).emit_object(module))
+    return bytes(_machine(target, level=1 if len(assembly) > LONG else 2).emit_object(module))
 
 
 @_exclusive
 def optimized_object(assembly: str, target: Target) -> bytes:
     """The object file of a module with loops, after LLVM's passes: they inline, unroll and vectorize."""
-    machine = _machine(target, level=2)
+    machine = _machine(target)
     module = llvm.parse_assembly(assembly)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)

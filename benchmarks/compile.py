@@ -12,8 +12,20 @@ from measure import save
 from robots import ARMS, ROBOTS
 from table import show
 
-QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "poses", "bias_forces", "center_of_mass_jacobian")
-BUDGET = {"arm": 0.5, "legged": 2.0}
+QUANTITIES = (
+    "inverse_dynamics",
+    "forward_dynamics",
+    "mass_matrix",
+    "poses",
+    "inverse_mass_matrix",
+    "coriolis_matrix",
+    "regressor",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "diagonalized_coordinates",
+    "christoffel_symbols",
+)
+BUDGET = {"arm": 0.4, "legged": 2.5}
 
 
 def measure_one(name: str, quantity: str, batch: bool) -> dict[str, float]:

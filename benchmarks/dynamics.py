@@ -41,6 +41,7 @@ def _center_of_mass_velocity(model: pin.Model, data: pin.Data, q: np.ndarray, v:
 QUANTITIES: dict[str, tuple[str, Callable[..., object], str]] = {
     "Coriolis matrix": ("coriolis_matrix", pin.computeCoriolisMatrix, "qv"),
     "inverse mass matrix": ("inverse_mass_matrix", pin.computeMinverse, "q"),
+    "centroidal momentum matrix": ("centroidal_momentum_matrix", pin.computeCentroidalMap, "q"),
     "regressor": ("regressor", pin.computeJointTorqueRegressor, "qva"),
     "derivative of gravity forces": ("gravity_forces_derivative", pin.computeGeneralizedGravityDerivatives, "q"),
     "derivatives of inverse dynamics": ("inverse_dynamics_derivatives", pin.computeRNEADerivatives, "qva"),

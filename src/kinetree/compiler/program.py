@@ -13,7 +13,6 @@ from typing import Any
 from kinetree.base.deferred_signals import no_collection
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.batch import BLOCK, emit_batch, group_size
-from kinetree.compiler.codegen.ir import ONE
 from kinetree.compiler.codegen.kernel import BlockSpace, elementary_functions, emit_block, emit_single
 from kinetree.compiler.codegen.step_loop import emit_step_loop
 from kinetree.compiler.graph.expr import Node, new_table
@@ -81,7 +80,7 @@ class Program:
         """The module for one state."""
         wide = self.target.width
         kernel = emit_single(SINGLE, self.parts, self.outputs, self.layout, wide)
-        return f"{elementary_functions(self.parts, (ONE, wide))}\n\n{kernel}\n"
+        return f"{elementary_functions(self.parts, (wide.one, wide))}\n\n{kernel}\n"
 
     def batch_assembly(self) -> str:
         """The module for a batch."""
@@ -114,7 +113,7 @@ class Program:
 
     def single_workspace(self) -> int:
         """Bytes that kinetree_single needs."""
-        return ONE.bytes * self.slots
+        return self.target.width.one.bytes * self.slots
 
     def batch_workspace(self) -> int:
         """Bytes that kinetree_batch and kinetree_loop need."""

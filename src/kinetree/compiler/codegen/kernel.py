@@ -19,7 +19,7 @@ from kinetree.compiler.codegen.elementary import (
     sincos,
     sincos_name,
 )
-from kinetree.compiler.codegen.ir import ONE, Lines, Width
+from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.codegen.write_buffer import buffer_size
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
@@ -63,7 +63,7 @@ class BlockSpace:
 
     @property
     def size(self) -> int:
-        return _aligned(self.write_buffer + buffer_size(self.width.lanes))
+        return _aligned(self.write_buffer + buffer_size(self.width))
 
 
 def _aligned(offset: int) -> int:
@@ -73,7 +73,7 @@ def _aligned(offset: int) -> int:
 def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layout: Layout, wide: Width) -> str:
     """void name(inputs, outputs, workspace) for one state, where inputs and outputs are tables of addresses; sines and
     cosines are computed in vectors of width `wide`."""
-    emitter = _Emitter(layout, ONE, wide, outputs)
+    emitter = _Emitter(layout, wide.one, wide, outputs)
     names = [f"ptr %in{j}" for j in range(len(layout.inputs))] + [f"ptr %out{j}" for j in range(len(layout.outputs))]
     parameters = ", ".join([*names, "ptr %slots"])
     texts = []
@@ -115,7 +115,9 @@ def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space:
     return "\n\n".join(texts)
 
 
-ZERO = """define internal fastcc void @kinetree.zero(ptr %place, i64 %count) nounwind noinline {
+def _zero(width: Width) -> str:
+    """A function that writes zeros. It replaces memset, so that the code has no external symbols."""
+    return f"""define internal fastcc void @kinetree.zero(ptr %place, i64 %count) nounwind noinline {{
 entry:
   %rest = and i64 %count, 7
   %whole = sub i64 %count, %rest
@@ -125,8 +127,8 @@ head:
   %more = icmp slt i64 %k, %whole
   br i1 %more, label %body, label %tail
 body:
-  %at = getelementptr double, ptr %place, i64 %k
-  store <8 x double> zeroinitializer, ptr %at, align 8
+  %at = getelementptr {width.element}, ptr %place, i64 %k
+  store <8 x {width.element}> zeroinitializer, ptr %at, align {width.size}
   %next = add i64 %k, 8
   br label %head
 tail:
@@ -134,14 +136,13 @@ tail:
   %left = icmp slt i64 %t, %count
   br i1 %left, label %one, label %end
 one:
-  %t.at = getelementptr double, ptr %place, i64 %t
-  store double 0.0, ptr %t.at, align 8
+  %t.at = getelementptr {width.element}, ptr %place, i64 %t
+  store {width.element} 0.0, ptr %t.at, align {width.size}
   %after = add i64 %t, 1
   br label %tail
 end:
   ret void
-}"""
-"""A function that writes zeros. It replaces memset, so that the code has no external symbols."""
+}}"""
 
 
 def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
@@ -154,7 +155,7 @@ def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
         if "atan2" in used:
             texts.append(atan2(width))
         texts += [by_library(name, width) for name in ("exp", "log", "tanh") if name in used]
-    texts += [library(), ZERO]
+    texts += [library(), _zero(widths[0])]
     return "\n\n".join(texts)
 
 
@@ -246,18 +247,18 @@ class _Emitter:
         j = next(j for j, start in enumerate(self.starts[1:]) if position < start)
         k = position - self.starts[j]
         if self.width.lanes == 1:
-            return self._load(f"%in{j}", 8 * k)
+            return self._load(f"%in{j}", self.width.size * k)
         offset = self.lines.let(f"mul i64 %stride{j}, {k}")
-        pointer = self.lines.let(f"getelementptr double, ptr %in{j}, i64 {offset}")
-        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align 8")
+        pointer = self.lines.let(f"getelementptr {self.width.element}, ptr %in{j}, i64 {offset}")
+        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align {self.width.size}")
 
     def _load(self, base: str, offset: int) -> str:
         pointer = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align 8")
+        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align {self.width.size}")
 
     def _store(self, value: str, base: str, offset: int) -> None:
         pointer = self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
-        self.lines.add(f"store {self.width.real} {value}, ptr {pointer}, align 8")
+        self.lines.add(f"store {self.width.real} {value}, ptr {pointer}, align {self.width.size}")
 
     # -- operations --------------------------------------------------------------------------------------------
 
@@ -320,14 +321,14 @@ class _Emitter:
             vector = f"{wide.real} zeroinitializer"
             for lane, angle in enumerate(group):
                 vector = f"{wide.real} " + self.lines.let(
-                    f"insertelement {vector}, double {self._value(angle)}, i64 {lane}"
+                    f"insertelement {vector}, {wide.element} {self._value(angle)}, i64 {lane}"
                 )
             results = self._sincos(wide, vector.split(" ")[-1])
             pointers = [self.lines.let(f"alloca {wide.real}, align {wide.bytes}") for _ in results]
             for result, pointer in zip(results, pointers, strict=True):
                 self.lines.add(f"store {wide.real} {result}, ptr {pointer}, align {wide.bytes}")
             for lane, angle in enumerate(group):
-                sine, cosine = (self._load(pointer, 8 * lane) for pointer in pointers)
+                sine, cosine = (self._load(pointer, wide.size * lane) for pointer in pointers)
                 self.pairs[angle] = (sine, cosine)
 
     def _sincos(self, width: Width, value: str) -> tuple[str, str]:

@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from kinetree.base.precision import FLOAT64
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
 
@@ -36,15 +38,15 @@ class Blocks:
         self.limit = limit
         self._blocks: list[Array] = []
 
-    def empty(self, shape: tuple[int, ...]) -> Array:
-        """An uninitialized array of float64."""
-        size = 8 * prod(shape)
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT64) -> Array:
+        """An uninitialized array."""
+        size = dtype.itemsize * prod(shape)
         if not LARGE <= size <= self.limit:
-            return np.empty(shape)
+            return np.empty(shape, dtype)
         block = self._free(size)
         if block is None:
             block = np.empty(size, dtype=np.uint8)
-        result = block[:size].view(np.float64).reshape(shape)
+        result = block[:size].view(dtype).reshape(shape)
         self._blocks.append(block)  # only now that the result refers to it
         self._shrink()
         return result

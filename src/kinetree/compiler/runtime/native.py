@@ -11,13 +11,14 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.base.lazy_imports import importing
+from kinetree.base.precision import FLOAT64
 from kinetree.compiler.codegen.entry import records
 from kinetree.compiler.runtime.assumptions import (
     arrays_are_as_expected,
@@ -81,6 +82,8 @@ class Interface(NamedTuple):
     """With this many positional arguments, the last may be a tuple of its array and the following ones; 0: never."""
     spread_to: int = 0
     """The maximum number of arguments, counting the items of that tuple."""
+    dtype: np.dtype[Any] = FLOAT64
+    """The type of the numbers of all kernels; in float32 Python serves calls of one state."""
 
 
 class Variant(NamedTuple):
@@ -155,7 +158,7 @@ class NativeEntry:
                 records.Entry.UNTAGGED: self._name(mapping.untagged),
                 records.Entry.MAPPED: self._shapes([mapping.shape]),
             }
-        slot = _Slot()
+        slot = _Slot(interface.dtype)
         self._slot = keep_alive(slot)
         self._record = slot.record
         for field in records.Entry:
@@ -196,9 +199,10 @@ class NativeEntry:
         if list(map(len, results)) != list(map(len, self.interface.results)):
             raise ValueError(f"{self.interface.name} has variants with different numbers of axes")
         counts = [prod(shape) for shape in results]
-        max_states = (LARGE - 1) // (8 * max(1, sum(counts)))
+        lanes = host().computing_in(self.interface.dtype).lanes
+        max_states = (LARGE - 1) // (self.interface.dtype.itemsize * max(1, sum(counts)))
         if variant.batch is not None:
-            max_states = min(max_states, variant.batch.states_at_once(host().lanes))  # longer calls are interruptible
+            max_states = min(max_states, variant.batch.states_at_once(lanes))  # longer calls are interruptible
         scratch = self._aligned_zeros(8 * (sum(counts) + 1))
         options: list[int] = []
         for word, default in zip(variant.options, self.interface.defaults, strict=True):
@@ -210,7 +214,7 @@ class NativeEntry:
             records.Variant.WORKSPACE: self._aligned_zeros(0 if variant.code is None else variant.code.workspace),
             records.Variant.BATCH: 0 if variant.batch is None else variant.batch.address,
             records.Variant.BATCH_WORKSPACE: 0 if variant.batch is None else variant.batch.workspace,
-            records.Variant.SMALL: 0 if variant.batch is None else variant.batch.states_for_one_thread(host().lanes),
+            records.Variant.SMALL: 0 if variant.batch is None else variant.batch.states_for_one_thread(lanes),
             records.Variant.MOST: max_states,
             records.Variant.OPTIONS: self._table(options),
             records.Variant.PLACES: -1 if mapping is None else len(variant.places),
@@ -263,9 +267,10 @@ class NativeEntry:
 class _Page:
     """A loaded module of native entries, each with a record and a method definition."""
 
-    def __init__(self, object_file: bytes) -> None:
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype, object_file = dtype, _entry_object("double" if dtype == FLOAT64 else "float")
         self.code = LoadedCode(object_file, host(), library=False)
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.address(records.CONNECT))(python_addresses())
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.address(records.CONNECT))(python_addresses(dtype))
         place = ctypes.CFUNCTYPE(ctypes.c_void_p)(self.code.address(records.RECORDS))()
         self.records = (ctypes.c_int64 * records.FIELDS * records.ENTRIES).from_address(place)
         self.methods = (_MethodDef * records.ENTRIES)()
@@ -292,11 +297,11 @@ _RELEASED = tuple(
 class _Slot:
     """An entry's place in a page, which is free again when the slot is deallocated."""
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: np.dtype[Any]) -> None:
         with lock:
-            if not any(page.free for page in _pages):
-                _pages.append(_Page(_entry_object()))
-            self.page = next(page for page in _pages if page.free)
+            if not any(page.free and page.dtype == dtype for page in _pages):
+                _pages.append(_Page(dtype))
+            self.page = next(page for page in _pages if page.free and page.dtype == dtype)
             self.index = self.page.free.pop()
         self.record: Any = self.page.records[self.index]
         self.method = self.page.methods[self.index]
@@ -315,15 +320,15 @@ class _Slot:
 
 
 @cache
-def _entry_object() -> bytes:
-    return stored_object("entry", _entry_assembly, host())
+def _entry_object(real: str) -> bytes:
+    return stored_object(f"entry of {real}", partial(_entry_assembly, real), host())
 
 
-def _entry_assembly() -> str:
+def _entry_assembly(real: str) -> str:
     importing("kinetree.compiler.codegen.entry.assembly")
     from kinetree.compiler.codegen.entry.assembly import entry_assembly  # noqa: PLC0415 - not needed with a warm cache
 
-    return entry_assembly()
+    return entry_assembly(real)
 
 
 _new_function: Callable[..., Callable[..., Any]] = ctypes.PYFUNCTYPE(

@@ -63,10 +63,10 @@ vector:
   %row_bytes = load i64, ptr %bytes
   %column_bytes = load i64, ptr %bytes1_at
   %either = or i64 %row_bytes, %column_bytes
-  %odd = and i64 %either, 7
+  %odd = and i64 %either, $REAL_ODD
   %whole = icmp eq i64 %odd, 0
-  %row = ashr i64 %row_bytes, 3
-  %column = ashr i64 %column_bytes, 3
+  %row = ashr i64 %row_bytes, $REAL_SHIFT
+  %column = ashr i64 %column_bytes, $REAL_SHIFT
   store i64 %row, ptr %strides
   store i64 %column, ptr %second
   br i1 %whole, label %yes, label %no
@@ -86,9 +86,9 @@ head:
   %more = icmp slt i64 %k, %count
   br i1 %more, label %one, label %no
 one:
-  %at = getelementptr double, ptr %numbers, i64 %k
-  %number = load double, ptr %at
-  %fine = fcmp oeq double %number, 0.0
+  %at = getelementptr $REAL, ptr %numbers, i64 %k
+  %number = load $REAL, ptr %at
+  %fine = fcmp oeq $REAL %number, 0.0
   %next = add i64 %k, 1
   br i1 %fine, label %head, label %yes
 yes:
@@ -217,7 +217,7 @@ memory:
   %status = field ptr %variant, Variant_STATUS
   %checks = icmp ne ptr %status, null
   %flag_numbers = select i1 %checks, i64 %states, i64 0
-  %flag_bytes = mul i64 %flag_numbers, 8
+  %flag_bytes = shl i64 %flag_numbers, $REAL_SHIFT
   %workspace = field i64 %variant, Variant_BATCH_WORKSPACE
   %bytes1 = add i64 %workspace, 64
   %bytes = add i64 %bytes1, %flag_bytes

@@ -42,9 +42,10 @@ def computing_in(dtype: np.dtype[Any]) -> Iterator[None]:
 def as_dtype(value: Any) -> np.dtype[Any]:
     """`value`, such as "float32" or np.float32, as a dtype, if robots can be computed in it."""
     try:
-        dtype = FLOAT64 if value is None else np.dtype(value)
+        dtype = None if value is None else np.dtype(value)  # NumPy takes None for float64
     except TypeError:
         dtype = None
-    if value is None or dtype not in (FLOAT64, FLOAT32):
-        raise ArgumentError(f'dtype is {short(value)}; expected "float64" or "float32"')
-    return dtype
+    for known in (FLOAT64, FLOAT32):
+        if dtype is not None and dtype == known:
+            return known
+    raise ArgumentError(f'dtype is {short(value)}; expected "float64" or "float32"')

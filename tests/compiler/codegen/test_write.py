@@ -14,13 +14,11 @@ from kinetree.compiler.codegen.write import STREAMED
 from kinetree.compiler.program import build
 from kinetree.compiler.runtime import memory
 from kinetree.compiler.runtime.call import Kernel
-from kinetree.compiler.runtime.jit import host
+from kinetree.compiler.runtime.jit import FLOAT32, FLOAT64, host
 from kinetree.compiler.runtime.memory import LARGE, Blocks
 
-LANES = host().lanes
 
-
-def kernel(n, without=frozenset()):
+def kernel(n, without=frozenset(), dtype=FLOAT64):
     """n results: products, with runs of zeros, ones, and plain inputs between them."""
 
     def function(x):
@@ -32,23 +30,25 @@ def kernel(n, without=frozenset()):
         for k in range(n):
             kind = 0 if k % 40 < 20 else k % 4 if k % 80 < 40 else 1
             columns.append([x[:, k % 3] * float(k), 0.0 * x[:, 0], 0.0 * x[:, 0] + 1.0, x[:, 1]][kind])
-        return np.stack(columns, axis=1)
+        return np.stack(columns, axis=1, dtype=dtype)
 
-    return Kernel(build(function, [(3,)], host(without))), rows
+    return Kernel(build(function, [(3,)], host(without).computing_in(dtype))), rows
 
 
 @pytest.mark.parametrize("without", [(), ("avx512",), ("avx", "fma")])
 @pytest.mark.parametrize("n", [64, 65, 100, 128, 131, 333])
 @pytest.mark.parametrize("least", [0, 2**60], ids=["past the cache", "whole lines"])
-def test_long_rows(n, without, least, monkeypatch):
+@pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32], ids=str)
+def test_long_rows(n, without, least, dtype, monkeypatch):
     monkeypatch.setattr(emit_batch, "STREAMED", least)
-    streaming, rows = kernel(n, frozenset(without))
+    streaming, rows = kernel(n, frozenset(without), dtype)
     rng = np.random.default_rng(n)
-    for states in (1, LANES, 5 * LANES, 5 * LANES + 3):
-        x = rng.normal(size=(states, 3))
-        for shift in range(8):  # from the start of a cache line to its last number
-            held = np.full(states * n + 24, np.nan)
-            first = (-(held.ctypes.data // 8)) % 8 + shift
+    lanes, line, size = streaming.source.target.lanes, 64 // dtype.itemsize, dtype.itemsize
+    for states in (1, lanes, 5 * lanes, 5 * lanes + 3):
+        x = rng.normal(size=(states, 3)).astype(dtype)
+        for shift in range(line):  # from the start of a cache line to its last number
+            held = np.full(states * n + 3 * line, np.nan, dtype=dtype)
+            first = (-(held.ctypes.data // size)) % line + shift
             out = held[first : first + states * n].reshape(states, n)
             streaming.batch([x], [out])
             assert np.array_equal(out, rows(x))

@@ -354,7 +354,9 @@ def _misaligned(array):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32], ids=str)
-def test_batches_of_several_axes_in_any_layout(layout, core, threads, dtype):
+@pytest.mark.parametrize("few", [0, call.FEW], ids=["many", "few"])
+def test_batches_of_several_axes_in_any_layout(layout, core, threads, dtype, few, monkeypatch):
+    monkeypatch.setattr(call, "FEW", few)
     rng = np.random.default_rng(3)
     kernel = Kernel(build(lambda X, y: X * ops.sin(y[0]) + y[1], [core, (2,)], host().computing_in(dtype)))
     X = LAYOUTS[layout](lambda *shape: rng.normal(size=shape).astype(dtype), core)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.base.precision import FLOAT64
 from kinetree.compiler.codegen.entry import interpreter
 from kinetree.compiler.runtime.threads import THREADS
 
@@ -113,18 +112,14 @@ def _array_is_as_expected(array: Any) -> bool:
     )
 
 
-class _NoNumber:
-    """The type of no number: an entry of float32 reads arrays only."""
-
-
-def python_addresses(dtype: np.dtype[Any] = FLOAT64) -> Any:
-    """The addresses of `interpreter.PYTHON`, in its order, for entries of this dtype."""
+def python_addresses() -> Any:
+    """The addresses of `interpreter.PYTHON`, in its order."""
     table = _numpy_table()
     known = {
         "ndarray": id(np.ndarray),
-        "float64": id(dtype),
-        "float": id(float if dtype is FLOAT64 else _NoNumber),
-        "float64_scalar": id(np.float64 if dtype is FLOAT64 else _NoNumber),
+        "float64": id(np.dtype(np.float64)),
+        "float": id(float),
+        "float64_scalar": id(np.float64),
         "none": id(None),
         "threads": ctypes.addressof(THREADS),
         "dict": id(dict),

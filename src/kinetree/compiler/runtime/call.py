@@ -25,6 +25,8 @@ from kinetree.ops import Array
 
 BLOCK = 512
 """Rows that are copied at a time, where they are scattered: a multiple of all numbers of lanes."""
+FEW = 4096
+"""States up to which scattered rows are copied at once, which takes less than many calls of the kernel."""
 SPAN = 32
 """Rows from which on a call for them alone takes no longer than to copy them."""
 WORTH_A_THREAD = 200_000.0
@@ -90,6 +92,10 @@ class ScatteredRows:
             outer, index = divmod(outer, self.batch[axis])
             place += index * strides[axis]
         return place
+
+    def copied(self) -> Array:
+        """All rows, copied one behind the other."""
+        return np.ascontiguousarray(self.array, dtype=self.dtype.newbyteorder("=")).reshape(self.shape)
 
     def block(self, start: int, stop: int) -> Array:
         """Rows copied one behind the other."""
@@ -233,7 +239,10 @@ class Kernel:
         if batch == ():
             self.single([array.reshape(-1) for array, _ in arguments], flat)
         else:
-            self.batch([flat_rows(array, batch, core) for array, core in arguments], flat)
+            rows = [flat_rows(array, batch, core) for array, core in arguments]
+            if count <= FEW:
+                rows = [array.copied() if isinstance(array, ScatteredRows) else array for array in rows]
+            self.batch(rows, flat)
 
     def _check(self, batch: tuple[int, ...], inputs: Sequence[Array | ScatteredRows], outputs: Sequence[Array]) -> None:
         """Raise unless all that the kernel reads and writes lies inside these arrays."""

@@ -11,7 +11,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -145,6 +145,8 @@ class NativeEntry:
             records.Entry.BARE: int(interface.bare),
             records.Entry.SPREADS: interface.spreads,
             records.Entry.SPREAD_TO: interface.spread_to,
+            records.Entry.DTYPE: self._object(interface.dtype),
+            records.Entry.SHIFT: interface.dtype.itemsize.bit_length() - 1,
             records.Entry.RECYCLES: int(interface.bare and interface.results[0] != () and counts_are_as_expected()),
         }
         if interface.presets:
@@ -158,7 +160,7 @@ class NativeEntry:
                 records.Entry.UNTAGGED: self._name(mapping.untagged),
                 records.Entry.MAPPED: self._shapes([mapping.shape]),
             }
-        slot = _Slot(interface.dtype)
+        slot = _Slot()
         self._slot = keep_alive(slot)
         self._record = slot.record
         for field in records.Entry:
@@ -224,6 +226,7 @@ class NativeEntry:
             records.Variant.SCRATCH: scratch,
             records.Variant.OUTPUTS: self._shapes(results),
             records.Variant.ROOM: self._aligned_zeros(8 * self._numbers(variant)),
+            records.Variant.ROOM_SIZE: 8 * self._numbers(variant),
             records.Variant.ZEROS: 0 if mapping is None else self._aligned_zeros(8 * prod(mapping.shape)),
         }
         return fields
@@ -267,10 +270,9 @@ class NativeEntry:
 class _Page:
     """A loaded module of native entries, each with a record and a method definition."""
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype, object_file = dtype, _entry_object("double" if dtype == FLOAT64 else "float")
+    def __init__(self, object_file: bytes) -> None:
         self.code = LoadedCode(object_file, host(), library=False)
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.address(records.CONNECT))(python_addresses(dtype))
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.address(records.CONNECT))(python_addresses())
         place = ctypes.CFUNCTYPE(ctypes.c_void_p)(self.code.address(records.RECORDS))()
         self.records = (ctypes.c_int64 * records.FIELDS * records.ENTRIES).from_address(place)
         self.methods = (_MethodDef * records.ENTRIES)()
@@ -297,11 +299,11 @@ _RELEASED = tuple(
 class _Slot:
     """An entry's place in a page, which is free again when the slot is deallocated."""
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
+    def __init__(self) -> None:
         with lock:
-            if not any(page.free and page.dtype == dtype for page in _pages):
-                _pages.append(_Page(dtype))
-            self.page = next(page for page in _pages if page.free and page.dtype == dtype)
+            if not any(page.free for page in _pages):
+                _pages.append(_Page(_entry_object()))
+            self.page = next(page for page in _pages if page.free)
             self.index = self.page.free.pop()
         self.record: Any = self.page.records[self.index]
         self.method = self.page.methods[self.index]
@@ -320,15 +322,15 @@ class _Slot:
 
 
 @cache
-def _entry_object(real: str) -> bytes:
-    return stored_object(f"entry of {real}", partial(_entry_assembly, real), host())
+def _entry_object() -> bytes:
+    return stored_object("entry", _entry_assembly, host())
 
 
-def _entry_assembly(real: str) -> str:
+def _entry_assembly() -> str:
     importing("kinetree.compiler.codegen.entry.assembly")
     from kinetree.compiler.codegen.entry.assembly import entry_assembly  # noqa: PLC0415 - not needed with a warm cache
 
-    return entry_assembly(real)
+    return entry_assembly()
 
 
 _new_function: Callable[..., Callable[..., Any]] = ctypes.PYFUNCTYPE(

@@ -41,7 +41,7 @@ check_dtype:
 other:
   %number = field i32 %has_dtype, DTYPE_NUMBER
   %order = field i8 %has_dtype, DTYPE_ORDER
-  %right_number = icmp eq i32 %number, $REAL_NUMBER
+  %right_number = icmp eq i32 %number, $DOUBLE
   %right_order = icmp eq i8 %order, $NATIVE
   %native = and i1 %right_number, %right_order
   br i1 %native, label %check_shape, label %no

@@ -15,9 +15,8 @@ from kinetree.compiler.codegen.entry.results import RESULTS
 from kinetree.compiler.codegen.entry.single import RUN_SINGLE
 
 
-def entry_assembly(real: str = "double") -> str:
-    """The module: CONNECT, RECORDS, and the ENTRIES. Those for kernels of float serve batches only, and are connected
-    with what stands for float64 and its numbers in float32."""
+def entry_assembly() -> str:
+    """The module: CONNECT, RECORDS, and the ENTRIES."""
     parts = (_TABLES, ARRAYS, CONVERSION, MATCHING, REFERENCES, RESULTS, RUN_SINGLE, ENTER, RUN_BATCH)
     entries = [
         f"define ptr @{records.entry_name(k)}(ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {{\n"
@@ -26,14 +25,7 @@ def entry_assembly(real: str = "double") -> str:
         f"  ret ptr %r\n}}"
         for k in range(records.ENTRIES)
     ]
-    return "\n\n".join([Template(_macros("".join(parts))).substitute(_constants() | _REAL[real]), *entries])
-
-
-_REAL = {
-    "double": {"REAL": "double", "REAL_SHIFT": "3", "REAL_ODD": "7", "REAL_NUMBER": str(interpreter.DOUBLE)},
-    "float": {"REAL": "float", "REAL_SHIFT": "2", "REAL_ODD": "3", "REAL_NUMBER": str(interpreter.FLOAT)},
-}
-"""The type of the numbers of kernels, their size as a power of two, its last bits, and the number of their dtype."""
+    return "\n\n".join([Template(_macros("".join(parts))).substitute(_constants()), *entries])
 
 
 def _constants() -> dict[str, str]:

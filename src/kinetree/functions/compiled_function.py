@@ -24,7 +24,7 @@ import numpy as np
 from kinetree.base.arguments import as_floats, as_output, batch_shape, check_quaternions
 from kinetree.base.lazy import lazy
 from kinetree.base.precision import FLOAT64
-from kinetree.compiler import Kind, Shape, empty, is_traced, lock, native, tracing
+from kinetree.compiler import Kind, Shape, empty_results, is_traced, lock, native, tracing
 from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
 from kinetree.functions.result_tree import Rebuild, flatten
 from kinetree.functions.specialization import Specialization, index_text, is_result
@@ -181,7 +181,7 @@ class CompiledFunction(ABC):
         if out is not None:
             as_output(out, self._only_shape(shapes), self.dtype)
             direct = not made.refuses and _may_be_written(out, arguments)
-        results = [out] if direct and out is not None else [empty(shape, self.dtype) for shape in shapes]
+        results = [out] if direct and out is not None else empty_results(shapes, self.dtype)
         if prod(batch) and (made.refuses or any(result.size for result in results)):
             flags = [np.empty(batch, self.dtype)] if made.refuses else []
             made.kernel.run(list(arguments.values()), batch, [*results, *flags])

@@ -15,7 +15,7 @@ from kinetree.compiler.program import build
 from kinetree.compiler.runtime import memory
 from kinetree.compiler.runtime.call import Kernel
 from kinetree.compiler.runtime.jit import FLOAT32, FLOAT64, host
-from kinetree.compiler.runtime.memory import LARGE, Blocks
+from kinetree.compiler.runtime.memory import LARGE, TOGETHER, Blocks
 
 
 def kernel(n, without=frozenset(), dtype=FLOAT64):
@@ -126,6 +126,24 @@ def test_a_loop_takes_turns(monkeypatch):
     gc.collect()
     kt.set_result_memory(0)
     assert not memory._blocks._blocks
+
+
+def test_several_results_take_turns_where_they_are_large_together(monkeypatch):
+    robot = kt.load("arm6")
+    count = TOGETHER // (8 * 72) + 1
+    q, v, a = robot.random(np.random.default_rng(0), size=count), np.zeros(6), np.ones(6)
+    monkeypatch.setattr(memory._blocks, "limit", 8 * LARGE)
+    expected = robot.inverse_dynamics_derivatives(q, v, a)
+    assert expected[0].nbytes < LARGE
+    addresses = set()
+    for _ in range(4):
+        both = robot.inverse_dynamics_derivatives(q, v, a)
+        assert all(np.array_equal(x, y) for x, y in zip(both, expected, strict=True))
+        addresses |= {x.ctypes.data for x in both}
+    assert len(addresses) == 4 and not addresses & {x.ctypes.data for x in expected}
+    few = robot.inverse_dynamics_derivatives(q[: count // 2], v, a)
+    assert all(x.flags.owndata for x in few)
+    kt.set_result_memory(0)
 
 
 @pytest.mark.parametrize("size", [-1, 1.5, "1 GB", True, None])

@@ -31,7 +31,7 @@ from kinetree.compiler.runtime.call import Loaded
 from kinetree.compiler.runtime.code import Code
 from kinetree.compiler.runtime.jit import LoadedCode, host, lock
 from kinetree.compiler.runtime.keep_alive import keep_alive
-from kinetree.compiler.runtime.memory import LARGE
+from kinetree.compiler.runtime.memory import LARGE, TOGETHER
 from kinetree.compiler.runtime.stored import stored_object
 
 NATIVE = "KINETREE_NATIVE"
@@ -202,7 +202,8 @@ class NativeEntry:
             raise ValueError(f"{self.interface.name} has variants with different numbers of axes")
         counts = [prod(shape) for shape in results]
         lanes = host().computing_in(self.interface.dtype).lanes
-        max_states = (LARGE - 1) // (self.interface.dtype.itemsize * max(1, sum(counts)))
+        size = LARGE if len(counts) == 1 else TOGETHER
+        max_states = (size - 1) // (self.interface.dtype.itemsize * max(1, sum(counts)))
         if variant.batch is not None:
             max_states = min(max_states, variant.batch.states_at_once(lanes))  # longer calls are interruptible
         scratch = self._aligned_zeros(8 * (sum(counts) + 1))

@@ -138,7 +138,7 @@ def rows_of(times: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
         judged = "contiguous" not in name and "Python" not in name
         rows.append(
             {
-                "call": table,
+                "function": table,
                 "argument": name,
                 "ns": 1e9 * seconds,
                 "more than contiguous [ns]": 1e9 * (seconds - base),
@@ -159,7 +159,7 @@ def main() -> None:
     many = batches()
     times = best_loops({(table, name): call.seconds for table, calls in many.items() for name, call in calls.items()})
     batch = [
-        {"call": table, "argument": name, "µs": 1e6 * seconds, "ns/state": 1e9 * seconds / STATES}
+        {"function": table, "argument": name, "µs": 1e6 * seconds, "ns/state": 1e9 * seconds / STATES}
         for (table, name), seconds in times.items()
     ]
     show(f"{STATES} states, one core", batch)

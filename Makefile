@@ -41,6 +41,9 @@ check: $(VENV)/.dev
 bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python batch.py
 	cd benchmarks && ../$(BIN)/python calls.py
+	cd benchmarks && ../$(BIN)/python arguments.py
+	cd benchmarks && ../$(BIN)/python float32.py
+	cd benchmarks && ../$(BIN)/python limits.py
 	cd benchmarks && ../$(BIN)/python dynamics.py
 	cd benchmarks && ../$(BIN)/python centroidal.py
 	cd benchmarks && ../$(BIN)/python constrained.py

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
+from kinetree.base.precision import tolerance
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, Scalar, cross, skew
 
@@ -44,6 +45,8 @@ Some rows of a frame's Jacobian may be rounding alone, 1e-17 where the frame can
 some of those of a frame, the size is at least that of all its six rows, linear [m] and angular: with M, that of each
 column j over √M_jj. For constraints these are all rows of the constrained frames.
 """
+RANK_TOLERANCE_FLOAT32 = 1e-5
+"""The same in compiled functions of float32 robots, whose rounding errors begin at 1e-7."""
 MODERATE = 1e-4
 """Damping relative to a matrix from which on its square is formed, which then costs up to eight of sixteen digits."""
 SQUARED = 1e-120
@@ -230,7 +233,8 @@ def orthonormal_basis(A: Array, size: Scalar | None = None) -> Array:
     steps = min(n, k)
     columns = [A[:, j] for j in range(k)]
     squares = [column @ column for column in columns]
-    least = (RANK_TOLERANCE * RANK_TOLERANCE) * (sum(squares, start=0.0) if size is None else size)
+    rank = tolerance(RANK_TOLERANCE, RANK_TOLERANCE_FLOAT32)
+    least = (rank * rank) * (sum(squares, start=0.0) if size is None else size)
     Q = ops.zeros((n, steps), A)
     for s in range(steps):
         for j in range(s + 1, k):

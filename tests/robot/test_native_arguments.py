@@ -1,6 +1,7 @@
 """Odd arguments, states and options of native calls: the same results as in Python, and the same errors."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -338,3 +339,39 @@ def test_lists_of_another_form_are_refused_with_the_same_words(arm):
             except kt.KinetreeError as error:
                 outcomes.append(str(error))
         assert outcomes[0] == outcomes[1]
+
+
+@native_only
+def test_arguments_for_all_states_of_a_batch_come_in_any_kind(arm):
+    rng = np.random.default_rng(5)
+    q, v, a = rng.normal(size=(20, 6)), rng.normal(size=(20, 6)), np.array([1.0, -2.0, 3.0, 0.0, 5.0, -6.0])
+    right = arm.inverse_dynamics(q, v, np.broadcast_to(a, (20, 6)))
+    spread = np.zeros(12)
+    spread[::2] = a
+    kinds = (a, spread[::2], a.astype(np.float32), a.astype(int), a.astype(np.int32), a.tolist(), tuple(a), list(a))
+    for kind in kinds:
+        assert np.array_equal(natively(arm.inverse_dynamics, q, v, kind), right)
+    assert np.array_equal(
+        natively(arm.inverse_dynamics, q.tolist()[0], v, a.tolist()), arm.inverse_dynamics(np.array([q[0]] * 20), v, a)
+    )
+    for wrong in ([1.0] * 5, [*a[:5], "6"], a.astype(complex), a[:5], None):
+        with pytest.raises(kt.KinetreeError):
+            arm.inverse_dynamics(q, v, wrong)
+
+
+@native_only
+def test_batches_of_several_threads_do_not_share_copies(arm):
+    rng = np.random.default_rng(6)
+    q, v = rng.normal(size=(200, 6)), rng.normal(size=(200, 6))
+    right = [arm.inverse_dynamics(q, v, np.full((200, 6), float(k))) for k in range(4)]
+    wrong = []
+
+    def ask(k):
+        wrong.extend(n for n in range(300) if not np.array_equal(arm.inverse_dynamics(q, v, [k] * 6), right[k]))
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

@@ -178,9 +178,9 @@ def traced(monkeypatch):
     counts = Counter()
     make, code = Specialization.__init__, program.Program.code
 
-    def counted_make(self, name, arrays, run, identity, *others):
+    def counted_make(self, name, arrays, run, identity, *others, **named):
         counts[identity] += 1
-        make(self, name, arrays, run, identity, *others)
+        make(self, name, arrays, run, identity, *others, **named)
 
     def counted_code(self, kind):
         counts[self.outputs, kind] += 1

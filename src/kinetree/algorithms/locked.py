@@ -18,6 +18,7 @@ from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.centroidal import centroidal_momentum, centroidal_momentum_rate
 from kinetree.algorithms.kinematics import velocities
 from kinetree.algorithms.passes.composite import Composite
+from kinetree.base.precision import tolerance
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, less_equal, where
@@ -63,7 +64,7 @@ def average_acceleration(model: Model, q: Array, v: Array, a: Array) -> Motion:
 def per_inertia(L: Array, k: Array) -> Array:
     """L⁻¹ k of a vector or of columns; NaN where all mass lies on one line."""
     factor, pivots = ltdl(L)
-    least = ON_A_LINE * (L[0, 0] + L[1, 1] + L[2, 2])
+    least = tolerance(ON_A_LINE, 1e-5) * (L[0, 0] + L[1, 1] + L[2, 2])
     pivots = np.array([where(less_equal(pivot, least), np.nan, pivot) for pivot in pivots])
     return ltdl_solve(factor, pivots, k)
 

@@ -30,7 +30,8 @@ from kinetree.algorithms.kinematics import frame_bias_acceleration
 from kinetree.algorithms.passes.regularity import require_regular, some_configurations
 from kinetree.algorithms.passes.task_inverse import AnyRank, FullRank, generic_rank
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
-from kinetree.linalg import RANK_TOLERANCE, ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
+from kinetree.base.precision import tolerance
+from kinetree.linalg import RANK_TOLERANCE, RANK_TOLERANCE_FLOAT32, ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, divide, less, minimum, mirrored, where
 
@@ -175,7 +176,8 @@ class TaskInertia:
 
     def _means(self, whole: Array, linear: int) -> list[Scalar]:
         """The mean of A over all linear and over all angular directions, as far as there are such rows."""
-        threshold = (RANK_TOLERANCE * RANK_TOLERANCE) * ((whole * whole).sum(axis=0) @ self.inverse_pivots)
+        rank = tolerance(RANK_TOLERANCE, RANK_TOLERANCE_FLOAT32)
+        threshold = (rank * rank) * ((whole * whole).sum(axis=0) @ self.inverse_pivots)
         means: list[Scalar] = []
         for part, count in ((whole[:3], linear), (whole[3:], len(self.J) - linear)):
             Y = unit_upper_solve(self.L, part.T) if count else part[:0].T

@@ -1,4 +1,4 @@
-"""Checks of arguments: array-likes become float64 arrays of the expected shape; anything else raises one sentence."""
+"""Checks of arguments: array-likes become arrays of floats of the expected shape; anything else raises one sentence."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.precision import FLOAT64
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, is_registered
 
-_FLOAT64 = np.dtype(np.float64)
 UNIT_TOLERANCE = 1e-6
 """The largest difference from 1 of the squared norm of a quaternion, or of a cosine and sine."""
 
 
-def as_floats(name: str, value: object, core: tuple[int, ...]) -> Array:
-    """`value` as float64 of shape (…, *core)."""
-    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape[-1:] == core:
+def as_floats(name: str, value: object, core: tuple[int, ...], dtype: np.dtype[Any] = FLOAT64) -> Array:
+    """`value` as numbers of this dtype, of shape (…, *core)."""
+    if type(value) is np.ndarray and value.dtype is dtype and value.shape[-1:] == core:
         return value  # the common case
-    array = as_real(name, value, f"an array of shape {_shape_words(core)}")
+    array = as_real(name, value, f"an array of shape {_shape_words(core)}", dtype)
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
         raise ArgumentError(f"{name} has shape {array.shape}; expected {_shape_words(core)}{_hint(array, core)}")
     return array
@@ -73,8 +73,8 @@ def as_listed(name: str, value: Any, kind: type, example: str) -> tuple[Any, ...
     return listed
 
 
-def as_real(name: str, value: object, expected: str) -> Array:
-    """`value` as float64 of any shape; `expected` completes the sentence of the error."""
+def as_real(name: str, value: object, expected: str, dtype: np.dtype[Any] = FLOAT64) -> Array:
+    """`value` as numbers of this dtype, of any shape; `expected` completes the sentence of the error."""
     if value is None or isinstance(value, (str, bytes)) or _is_masked(value):
         raise ArgumentTypeError(f"{name} is {short(value)}; expected {expected}")
     try:
@@ -92,7 +92,11 @@ def as_real(name: str, value: object, expected: str) -> Array:
         )
     if array.dtype.kind not in "fiu":
         raise ArgumentTypeError(f"{name} has elements of type {array.dtype}; expected real numbers")
-    return array.astype(np.float64, copy=False)
+    try:
+        with np.errstate(over="ignore" if dtype is FLOAT64 else "raise", under="ignore"):
+            return array.astype(dtype, copy=False)
+    except FloatingPointError:
+        raise ArgumentError(f"{name} has a number that {dtype} cannot hold; expected numbers below 3.4e38") from None
 
 
 def _is_masked(value: object) -> bool:
@@ -101,12 +105,12 @@ def _is_masked(value: object) -> bool:
     return ma is not None and isinstance(value, ma.MaskedArray)
 
 
-def as_output(out: Any, shape: tuple[int, ...]) -> Array:
+def as_output(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT64) -> Array:
     """`out`, if results of this shape can be written to it."""
     is_array = issubclass(type(out), np.ndarray)  # isinstance would trust a fake __class__
-    if not is_array or out.dtype != np.float64:
+    if not is_array or out.dtype != dtype:
         kind = f"an array of {out.dtype}" if is_array else short(out)
-        raise ArgumentTypeError(f"out is {kind}; expected an array of float64")
+        raise ArgumentTypeError(f"out is {kind}; expected an array of {dtype}")
     if out.shape != shape:
         raise ArgumentError(f"out has shape {out.shape}; expected {shape}")
     if not out.flags.writeable:

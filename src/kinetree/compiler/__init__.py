@@ -29,7 +29,7 @@ from kinetree.compiler.runtime import cache, native
 from kinetree.compiler.runtime.call import Kernel, Loaded, Shape, address_of
 from kinetree.compiler.runtime.code import SINGLE, Kind, Layout, LoopCarry
 from kinetree.compiler.runtime.jit import LoadedCode, assembly_of, host, lazy_code, lock, once
-from kinetree.compiler.runtime.memory import empty, set_result_memory
+from kinetree.compiler.runtime.memory import empty, empty_results, set_result_memory
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
 from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges, set_num_threads
@@ -95,6 +95,7 @@ __all__ = [
     "constant",
     "differentiate",
     "empty",
+    "empty_results",
     "explained",
     "get_num_threads",
     "host",

@@ -13,7 +13,6 @@ from kinetree.base.deferred_signals import no_collection
 from kinetree.base.lazy import lazy
 from kinetree.base.progress import announced
 from kinetree.compiler.codegen.batch import BLOCK, emit_batch, group_size
-from kinetree.compiler.codegen.ir import ONE
 from kinetree.compiler.codegen.kernel import BlockSpace, RowPlaces, elementary_functions, emit_block, emit_single
 from kinetree.compiler.codegen.step_loop import emit_step_loop
 from kinetree.compiler.graph.expr import Node, array_operations_if, new_table
@@ -55,7 +54,7 @@ class Program:
     @lazy
     def rows(self) -> RowPlaces:
         """The places of row programs in the workspace."""
-        return RowPlaces.behind(self.values, self.parts, self.outputs, self.target.lanes, self.target.fuses)
+        return RowPlaces.behind(self.values, self.parts, self.outputs, self.target.width.lanes, self.target.fuses)
 
     @property
     def slots(self) -> int:
@@ -89,7 +88,7 @@ class Program:
         """The module for one state."""
         wide = self.target.width
         kernel = emit_single(SINGLE, self.parts, self.outputs, self.layout, wide, self.rows)
-        return f"{elementary_functions(self.parts, (ONE, wide))}\n\n{kernel}\n"
+        return f"{elementary_functions(self.parts, (wide.one, wide))}\n\n{kernel}\n"
 
     def batch_assembly(self) -> str:
         """The module for a batch."""
@@ -117,7 +116,7 @@ class Program:
 
     def single_workspace(self) -> int:
         """Bytes that kinetree_single needs."""
-        return ONE.bytes * self.slots
+        return self.target.width.one.bytes * self.slots
 
     def batch_workspace(self) -> int:
         """Bytes that kinetree_batch and kinetree_loop need."""

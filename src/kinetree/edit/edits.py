@@ -302,7 +302,7 @@ def description_of(robot: Robot) -> Description:
 
 
 def _built(robot: Robot, builder: ModelBuilder, **options: Any) -> Robot:
-    return Robot(builder.build(**{**vars(_options(robot)), **options}), textbook=robot.textbook)
+    return Robot(builder.build(**{**vars(_options(robot)), **options}), textbook=robot.textbook, dtype=robot.dtype)
 
 
 def _positions(joints: Mapping[str, ArrayLike] | Iterable[str]) -> dict[str, ArrayLike | None]:

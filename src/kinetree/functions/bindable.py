@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kinetree.base.lazy import lazy
+from kinetree.base.precision import FLOAT64
+from kinetree.errors import ArgumentError
 
 if TYPE_CHECKING:
     from kinetree.model.tree import Model
@@ -14,6 +18,8 @@ class Bindable:
     """A robot that functions are compiled for."""
 
     model: Model
+    dtype: np.dtype[Any]
+    """The type of the numbers that its functions compute with, float64 or float32."""
 
     @property
     def name(self) -> str:
@@ -38,6 +44,14 @@ class Bindable:
     def eager(self) -> Any:
         """The same robot with eager functions."""
         raise NotImplementedError
+
+    def require_float64(self, what: str) -> None:
+        """Raise for a robot of another dtype, which `what` cannot compute with."""
+        if self.dtype != FLOAT64:
+            raise ArgumentError(
+                f"{what} needs the digits of float64, and {self.name!r} is a robot of dtype {self.dtype}; "
+                'expected robot.astype("float64")'
+            )
 
     @lazy
     def _functions(self) -> dict[Any, Any]:

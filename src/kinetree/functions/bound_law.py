@@ -10,6 +10,8 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.base.lazy import lazy
+from kinetree.base.precision import FLOAT64
+from kinetree.errors import ArgumentError
 from kinetree.functions.bindable import Bindable
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.compiled_function import CompiledFunction, Key
@@ -34,6 +36,7 @@ class BoundLaw(CompiledFunction):
         names = [name for name in definition.names if name not in robots and name not in options]
         self.arrays = {name: definition.shape_of(name, robots) for name in names}
         self.eager = any(robot.is_eager for robot in robots.values())
+        self.dtype = _common_dtype(definition.name, robots)
         first = next(iter(robots.values()), None)
         if first is not None and first.model.quaternions:
             positions = filter(definition.is_configuration, names)
@@ -122,6 +125,14 @@ class BoundLaw(CompiledFunction):
         text = f"{self._name}({parameters})\n--\n\n{inspect.getdoc(self.definition.function) or ''}"
         module = getattr(self.definition.function, "__module__", None) or __name__
         return self.native_call(self, self._name, text, method, module)
+
+
+def _common_dtype(name: str, robots: Mapping[str, Bindable]) -> np.dtype[Any]:
+    """The type of the numbers of all robots; float64 without any."""
+    found = {robot.dtype for robot in robots.values()}
+    if len(found) > 1:
+        raise ArgumentError(f"{name} got robots of dtype float64 and float32; expected robots of one dtype")
+    return found.pop() if found else FLOAT64
 
 
 def _applied(definition: Definition, chosen: Mapping[str, Any], names: tuple[str, ...]) -> Callable[..., Any]:

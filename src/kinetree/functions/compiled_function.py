@@ -14,13 +14,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.base.arguments import as_floats, as_output, batch_shape, check_quaternions
-from kinetree.compiler import Kind, Shape, empty, is_traced, lock, native, tracing
+from kinetree.base.lazy import lazy
+from kinetree.base.precision import FLOAT64
+from kinetree.compiler import Kind, Shape, empty_results, is_traced, lock, native, tracing
 from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
 from kinetree.functions.result_tree import Rebuild, flatten
 from kinetree.functions.specialization import Specialization, index_text, is_result
@@ -67,6 +71,9 @@ class CompiledFunction(ABC):
     """Whether the code has an output for refused states even if there can be none, as solvers and searches expect."""
     quaternions: Mapping[str, tuple[slice, ...]] = {}
     """The quaternions of each array that is a configuration."""
+    dtype: np.dtype[Any] = FLOAT64
+    """The type of the numbers that are computed with and returned. In float32 the native entry serves batches only, and
+    states that break a requirement, perhaps by rounding alone, are computed in float64."""
 
     def __init__(self) -> None:
         self._specializations: dict[Key, Specialization] = {}
@@ -111,7 +118,8 @@ class CompiledFunction(ABC):
         if tracing() and _any_traced(values, wrenches):
             return self._inline(values, options, wrenches, out)
         cores = self.arrays.items()
-        arguments = {name: (as_floats(name, v, core), core) for (name, core), v in zip(cores, values, strict=True)}
+        pairs = zip(cores, values, strict=True)
+        arguments = {name: (as_floats(name, v, core, self.dtype), core) for (name, core), v in pairs}
         key = Key(options)
         if self.takes_wrenches and (wrenches is not None or self._prepared):
             key = self._add_wrenches(options, {} if wrenches is None else wrenches, arguments)
@@ -121,10 +129,10 @@ class CompiledFunction(ABC):
     def _add_wrenches(self, options: Options, wrenches: Any, arguments: Arguments) -> Key:
         """Add the wrenches to the arguments and return their key. If prepared code has more places than needed, the
         others get zero wrenches."""
-        given = self.read_wrenches(wrenches, as_floats)
+        given = self.read_wrenches(wrenches, partial(as_floats, dtype=self.dtype))
         key = self._covering(Key(options, tuple(sorted(given))))
         for place in key.places:
-            arguments[_place_name(place)] = (given.get(place, np.zeros(6)), (6,))
+            arguments[_place_name(place)] = (given.get(place, np.zeros(6, self.dtype)), (6,))
         return key
 
     def _covering(self, key: Key) -> Key:
@@ -156,7 +164,12 @@ class CompiledFunction(ABC):
                 if made is None:
                     arrays = {**self.arrays, **{_place_name(place): (6,) for place in key.places}}
                     made = Specialization(
-                        self.title or self.name, arrays, self.formula(key), self.identity(key), self.always_reports
+                        self.title or self.name,
+                        arrays,
+                        self.formula(key),
+                        self.identity(key),
+                        self.always_reports,
+                        dtype=self.dtype,
                     )
                     made = self._specializations.setdefault(key, made)  # a signal handler may have made it meanwhile
         return made
@@ -166,11 +179,11 @@ class CompiledFunction(ABC):
         shapes = [batch + shape for shape in made.shapes]
         direct = False
         if out is not None:
-            as_output(out, self._only_shape(shapes))
+            as_output(out, self._only_shape(shapes), self.dtype)
             direct = not made.refuses and _may_be_written(out, arguments)
-        results = [out] if direct and out is not None else [empty(shape) for shape in shapes]
+        results = [out] if direct and out is not None else empty_results(shapes, self.dtype)
         if prod(batch) and (made.refuses or any(result.size for result in results)):
-            flags = [np.empty(batch)] if made.refuses else []
+            flags = [np.empty(batch, self.dtype)] if made.refuses else []
             made.kernel.run(list(arguments.values()), batch, [*results, *flags])
             self._enable_native(key, "batch" if batch else "single")
             if flags and flags[0].any():
@@ -188,6 +201,8 @@ class CompiledFunction(ABC):
         self._check_quaternions(arguments)
         broken = status != 0.0
         careful = self.careful(key.options)
+        if careful is None and self.dtype != FLOAT64:
+            careful = self._in_float64
         if careful is not None:
             self._recompute(careful, key, arguments, batch, broken, results)
             return
@@ -208,16 +223,26 @@ class CompiledFunction(ABC):
         results: list[Array],
     ) -> None:
         """Replace the results of the states that are `broken` by those of the careful function."""
-        columns = [np.broadcast_to(array, batch + core)[broken] for array, core in arguments.values()]
-        rows = [column.reshape(-1, *core) for column, (_, core) in zip(columns, arguments.values(), strict=True)]
+        rows = {
+            name: (np.broadcast_to(array, batch + core)[broken].reshape(-1, *core).astype(careful.dtype), core)
+            for name, (array, core) in arguments.items()
+        }
         try:
-            again = careful.evaluate(rows, key.options)
+            again = careful._run_kernel(key, rows, (int(np.count_nonzero(broken)),), None)
         except KinetreeError:
             for index in np.argwhere(broken):  # raises with the index in the whole batch
                 self._run_state(key, arguments, batch, tuple(map(int, index)))
             raise
-        for result, new in zip(results, again if isinstance(again, tuple) else (again,), strict=True):
+        for result, new in zip(results, flatten(again, is_result)[0], strict=True):
             result[broken] = new if batch else new[0]
+
+    @lazy
+    def _in_float64(self) -> CompiledFunction:
+        """The same function in float64."""
+        twin = copy(self)
+        CompiledFunction.__init__(twin)
+        twin.dtype = FLOAT64
+        return twin
 
     def _check_quaternions(self, arguments: Arguments) -> None:
         for name, parts in self.quaternions.items():
@@ -227,12 +252,12 @@ class CompiledFunction(ABC):
 
     def _run_eagerly(self, key: Key, arguments: Arguments, batch: Shape, out: Array | None) -> Any:
         careful = self.careful(key.options)
-        if careful is not None:
+        if careful is not None and careful.dtype == self.dtype:
             return careful._run_eagerly(key, arguments, batch, out)
         rows = [self._run_state(key, arguments, batch, index) for index in np.ndindex(*batch)]
         if rows:
             columns = zip(*(leaves for leaves, _ in rows), strict=True)
-            results = [np.array(column).reshape(batch + column[0].shape) for column in columns]
+            results = [np.array(column, self.dtype).reshape(batch + column[0].shape) for column in columns]
             rebuild = rows[0][1]
         else:
             shapes = self.result_shapes(key.options)
@@ -240,16 +265,17 @@ class CompiledFunction(ABC):
                 raise ArgumentError(
                     f"{self.name} got an empty batch on the textbook path, where its shapes are not known"
                 )
-            results = [np.empty(batch + shape) for shape in shapes]
+            results = [np.empty(batch + shape, self.dtype) for shape in shapes]
             rebuild = tuple if len(results) > 1 else lambda leaves: leaves[0]
         if out is None:
             return rebuild([result if result.shape else result[()] for result in results])
-        as_output(out, self._only_shape([result.shape for result in results]))[...] = results[0]
+        as_output(out, self._only_shape([result.shape for result in results]), self.dtype)[...] = results[0]
         return rebuild([out])
 
     def _run_state(self, key: Key, arguments: Arguments, batch: Shape, index: Shape) -> tuple[list[Array], Rebuild]:
         """The results of one state of a batch on numbers; the error of a refused state names its index."""
         states = [np.broadcast_to(array, batch + core)[index] for array, core in arguments.values()]
+        states = [state.astype(FLOAT64, copy=False) for state in states]
         try:
             with np.errstate(all="ignore"):  # NaN and infinity are valid results
                 leaves, rebuild = flatten(self.on_numbers(key)(*states), is_result)
@@ -314,6 +340,7 @@ class CompiledFunction(ABC):
                         presets=tuple(self.presets.get(array) for array in self.arrays) if self.presets else (),
                         spreads=self.spread[0] + 1 if self.spread[1] else 0,
                         spread_to=self.spread[1],
+                        dtype=self.dtype,
                     )
                 )
                 self._update_entry()
@@ -339,7 +366,7 @@ class CompiledFunction(ABC):
     def _variant(self, key: Key) -> native.Variant:
         made = self._specializations[key]
         return native.Variant(
-            code=made.kernel.loaded("single"),
+            code=made.kernel.loaded("single") if self.dtype == FLOAT64 else None,
             options=key.options,
             results=made.shapes,
             places=key.places,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
+from kinetree.base.precision import FLOAT64, computing_in
 from kinetree.compiler import (
     CachedCode,
     Kernel,
@@ -45,24 +46,26 @@ class Specialization:
         identity: str | None,
         always_reports: bool = False,
         carry: LoopCarry | None = None,
+        dtype: np.dtype[Any] = FLOAT64,
     ) -> None:
         """With `always_reports`, the code has the output for refused states even if there can be none. With `carry`, it
         runs in a step loop: its first results are the first arrays of the next step."""
         self.name, self._arrays, self._formula = name, arrays, run
         self._always_reports, self._carry = always_reports, carry
+        self._target = host().computing_in(dtype)
         self._program: Any = None
         self.rebuild: Rebuild
         self.is_flat, self.is_tuple, self.refuses = False, False, False
         """Whether the result is one array or a plain tuple of arrays; whether it is a tuple; whether states may be
         refused: the last output of the code is then their status, not zero for a refused one."""
-        record = None if identity is None else load_record(identity, host())
+        record = None if identity is None else load_record(identity, self._target)
         if record is None:
             self._digest = self.program.digest
             shapes = list(self.program.output_shapes)
             self.shapes: tuple[Shape, ...] = tuple(shapes[:-1] if self.refuses else shapes)
             if identity is not None and self.is_flat:
                 facts = {"digest": self._digest, "shapes": self.shapes}
-                save_record(identity, host(), {**facts, "is_tuple": self.is_tuple, "refuses": self.refuses})
+                save_record(identity, self._target, {**facts, "is_tuple": self.is_tuple, "refuses": self.refuses})
         else:
             self._digest, self.is_flat = record["digest"], True
             self.is_tuple, self.refuses = record["is_tuple"], record["refuses"]
@@ -70,7 +73,7 @@ class Specialization:
             self.rebuild = tuple if self.is_tuple else lambda leaves: leaves[0]
         outputs = (*map(prod, self.shapes), *(1,) * self.refuses)
         layout = Layout(tuple(map(prod, arrays.values())), outputs)
-        self.kernel = Kernel(CachedCode(self._digest, layout, host(), self._checked))
+        self.kernel = Kernel(CachedCode(self._digest, layout, self._target, self._checked))
 
     def _checked(self) -> Any:
         """The program, after a check that it agrees with the record."""
@@ -86,13 +89,13 @@ class Specialization:
 
             with lock:
                 if self._program is None:
-                    program = build(self._run, list(self._arrays.values()), host(), self.name)
+                    program = build(self._run, list(self._arrays.values()), self._target, self.name)
                     self._program = program if self._carry is None else replace(program, carry=self._carry)
                     self._formula = _traced_already  # the formula may refer to robots and laws
         return self._program
 
     def _run(self, *arrays: Array) -> tuple[Any, ...]:
-        with collected_requirements() as conditions:
+        with collected_requirements() as conditions, computing_in(self._target.dtype):
             result = self._formula(*arrays)
         leaves, self.rebuild = flatten(result, is_result)
         self.paths = paths(result, is_result)
@@ -119,7 +122,7 @@ class Specialization:
     @property
     def assembly(self) -> str:
         """Machine instructions of the kernel for one state."""
-        return assembly_of(self.llvm, host())
+        return assembly_of(self.llvm, self._target)
 
 
 def _traced_already(*arrays: Array) -> Any:

@@ -80,6 +80,7 @@ class DifferentialIK:
         listed = as_listed("tasks", tasks, Task, "kt.ik.Pose('tool0')")
         held = as_listed("contacts", contacts, Contact, "kt.Contact('left_foot')")
         robot = as_robot(robot)
+        robot.require_float64("differential inverse kinematics")
         for task in listed:
             _refuse(task)
             task.check(robot)

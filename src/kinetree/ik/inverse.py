@@ -55,6 +55,7 @@ class InverseKinematics:
     """The search for given frames of a robot, compiled; with `turns`, their axes count as well as their origins."""
 
     def __init__(self, robot: Robot, frames: tuple[str, ...], turns: bool) -> None:
+        robot.require_float64("inverse kinematics")
         for name in frames:
             robot.frame(name)
         self.robot, self.frames, self.turns = robot, frames, turns

@@ -93,6 +93,9 @@ class Constrained(HasQuantities):
     robot: Robot
     equations: ConstraintSet
 
+    def __post_init__(self) -> None:
+        self.robot.require_float64("a robot under constraints")
+
     @property
     def constraints(self) -> tuple[Constraint, ...]:
         return self.equations.constraints

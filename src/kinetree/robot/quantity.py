@@ -23,6 +23,7 @@ from kinetree.algorithms.arguments.wrenches import external_forces
 from kinetree.algorithms.passes.task_inverse import FullRank
 from kinetree.base.arguments import UNIT_TOLERANCE
 from kinetree.base.originals import is_own
+from kinetree.base.precision import FLOAT64
 from kinetree.compiler import native
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.functions.binding import text_of
@@ -222,6 +223,7 @@ class QuantityFunction(CompiledFunction):
         self.name, self.title = declared.name, f"{declared.name} of {model.name!r}"
         self.declared, self.model, self.subject = declared, model, subject
         self.eager = robot.is_eager
+        self.dtype = FLOAT64 if at_any_rank else robot.dtype  # ranks are decided in float64
         self.arrays = {name: (_size(name, model),) for name in declared.inputs}
         self.options, self.takes_wrenches = declared.options, declared.takes_wrenches
         if model.quaternions:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from kinetree.algorithms import (
     configuration,
@@ -33,6 +33,7 @@ from kinetree.base.arguments import as_generator, as_shape
 from kinetree.base.files import write_text
 from kinetree.base.lazy import lazy
 from kinetree.base.lazy_imports import importing
+from kinetree.base.precision import FLOAT64, as_dtype
 from kinetree.equations.named import as_kinds
 from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, short
 from kinetree.functions.bindable import Bindable
@@ -77,19 +78,25 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
     model: Model
     textbook: bool = False
+    dtype: np.dtype[Any] = FLOAT64
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "dtype", as_dtype(self.dtype))
         if not isinstance(self.model, Model):
             hint = "; call .build() on a ModelBuilder" if hasattr(self.model, "build") else ""
             raise ArgumentTypeError(f"model is {short(self.model)}; expected a kinetree.Model{hint}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Robot, (self.model, self.textbook)
+        return Robot, (self.model, self.textbook, self.dtype)
 
     @property
     def eager(self) -> Robot:
-        """The same robot on the textbook path, for debugging and comparison."""
+        """The same robot on the textbook path, in float64, for debugging and comparison."""
         return Robot(self.model, textbook=True)
+
+    def astype(self, dtype: DTypeLike) -> Robot:
+        """The same robot, whose quantities are computed and returned in this dtype, "float64" or "float32"."""
+        return self if as_dtype(dtype) == self.dtype else Robot(self.model, self.textbook, as_dtype(dtype))
 
     @lazy
     def _frames(self) -> dict[str, Frame]:
@@ -192,13 +199,13 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
     def neutral(self) -> Array:
         """The configuration with all joints at zero and a floating base at the origin without rotation, (nq,)."""
-        return configuration.neutral(self.model)
+        return configuration.neutral(self.model).astype(self.dtype, copy=False)
 
     def random(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> Array:
         """Configurations drawn uniformly between the limits, (*size, nq); angles without limits over a full turn."""
         batch = as_shape("size", size)
         draws = configuration.random(self.model, as_generator("rng", rng), math.prod(batch))
-        return draws.reshape((*batch, self.nq))
+        return draws.reshape((*batch, self.nq)).astype(self.dtype, copy=False)
 
     @quantity(configuration.integrate, shapes.positions)
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:

@@ -130,6 +130,7 @@ def as_efforts(
     parameters: Mapping[str, Any] | None = None,
 ) -> Efforts:
     """All that acts on the robot, read and checked before anything is computed."""
+    robot.require_float64("a rollout")
     given: dict[str, Given] = {}
     law = law_or_controls if isinstance(law_or_controls, Law) else None
     function = _plain(law_or_controls) if law is None and callable(law_or_controls) else None

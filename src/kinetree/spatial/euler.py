@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.precision import tolerance
 from kinetree.ops import Array, absolute, array, atan2, cos, cross, less, sin, sqrt, where, zeros
 from kinetree.spatial.rotation import quaternion_product
 
@@ -52,8 +53,8 @@ def euler_from_quaternion(xyzw: Array, sequence: str) -> Array:
     scale = 1.0 if is_proper else math.sqrt(2.0)
     half_sum, half_difference = atan2(b, a), atan2(d, c)
     given_last = -1.0 if is_extrinsic else 1.0  # so that the turn about the last axis given vanishes
-    no_difference = less(across, GIMBAL_TOLERANCE * scale)
-    no_sum = less(along, GIMBAL_TOLERANCE * scale)
+    no_difference = less(across, tolerance(GIMBAL_TOLERANCE, 1e-6) * scale)
+    no_sum = less(along, tolerance(GIMBAL_TOLERANCE, 1e-6) * scale)
     half_difference = where(no_difference, half_sum * given_last, half_difference)
     half_sum = where(no_sum, half_difference * given_last, half_sum)
     first, last = _wrapped(half_sum + half_difference), _wrapped(half_sum - half_difference)

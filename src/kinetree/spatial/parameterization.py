@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.precision import tolerance
 from kinetree.ops import Array, array, cross, less, skew
 from kinetree.spatial import angle_axis, coordinates, euler, rotation_vector
 from kinetree.spatial.rotation import matrix_from_quaternion, quaternion_from_matrix
@@ -49,7 +50,7 @@ class Parameterization:
 
     def is_singular(self, chi: Array) -> Any:
         """Whether E has no inverse here."""
-        return False if self.margin is None else less(self.margin(chi), SINGULAR)
+        return False if self.margin is None else less(self.margin(chi), tolerance(SINGULAR, 1e-4))
 
 
 def quaternion_rates(xyzw: Array) -> Array:

@@ -14,13 +14,11 @@ from kinetree.compiler.codegen.write import STREAMED
 from kinetree.compiler.program import build
 from kinetree.compiler.runtime import memory
 from kinetree.compiler.runtime.call import Kernel
-from kinetree.compiler.runtime.jit import host
-from kinetree.compiler.runtime.memory import LARGE, Blocks
-
-LANES = host().lanes
+from kinetree.compiler.runtime.jit import FLOAT32, FLOAT64, host
+from kinetree.compiler.runtime.memory import LARGE, TOGETHER, Blocks
 
 
-def kernel(n, without=frozenset()):
+def kernel(n, without=frozenset(), dtype=FLOAT64):
     """n results: products, with runs of zeros, ones, and plain inputs between them."""
 
     def function(x):
@@ -32,23 +30,25 @@ def kernel(n, without=frozenset()):
         for k in range(n):
             kind = 0 if k % 40 < 20 else k % 4 if k % 80 < 40 else 1
             columns.append([x[:, k % 3] * float(k), 0.0 * x[:, 0], 0.0 * x[:, 0] + 1.0, x[:, 1]][kind])
-        return np.stack(columns, axis=1)
+        return np.stack(columns, axis=1, dtype=dtype)
 
-    return Kernel(build(function, [(3,)], host(without))), rows
+    return Kernel(build(function, [(3,)], host(without).computing_in(dtype))), rows
 
 
 @pytest.mark.parametrize("without", [(), ("avx512",), ("avx", "fma")])
 @pytest.mark.parametrize("n", [64, 65, 100, 128, 131, 333])
 @pytest.mark.parametrize("least", [0, 2**60], ids=["past the cache", "whole lines"])
-def test_long_rows(n, without, least, monkeypatch):
+@pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32], ids=str)
+def test_long_rows(n, without, least, dtype, monkeypatch):
     monkeypatch.setattr(emit_batch, "STREAMED", least)
-    streaming, rows = kernel(n, frozenset(without))
+    streaming, rows = kernel(n, frozenset(without), dtype)
     rng = np.random.default_rng(n)
-    for states in (1, LANES, 5 * LANES, 5 * LANES + 3):
-        x = rng.normal(size=(states, 3))
-        for shift in range(8):  # from the start of a cache line to its last number
-            held = np.full(states * n + 24, np.nan)
-            first = (-(held.ctypes.data // 8)) % 8 + shift
+    lanes, line, size = streaming.source.target.lanes, 64 // dtype.itemsize, dtype.itemsize
+    for states in (1, lanes, 5 * lanes, 5 * lanes + 3):
+        x = rng.normal(size=(states, 3)).astype(dtype)
+        for shift in range(line):  # from the start of a cache line to its last number
+            held = np.full(states * n + 3 * line, np.nan, dtype=dtype)
+            first = (-(held.ctypes.data // size)) % line + shift
             out = held[first : first + states * n].reshape(states, n)
             streaming.batch([x], [out])
             assert np.array_equal(out, rows(x))
@@ -126,6 +126,24 @@ def test_a_loop_takes_turns(monkeypatch):
     gc.collect()
     kt.set_result_memory(0)
     assert not memory._blocks._blocks
+
+
+def test_several_results_take_turns_where_they_are_large_together(monkeypatch):
+    robot = kt.load("arm6")
+    count = TOGETHER // (8 * 72) + 1
+    q, v, a = robot.random(np.random.default_rng(0), size=count), np.zeros(6), np.ones(6)
+    monkeypatch.setattr(memory._blocks, "limit", 8 * LARGE)
+    expected = robot.inverse_dynamics_derivatives(q, v, a)
+    assert expected[0].nbytes < LARGE
+    addresses = set()
+    for _ in range(4):
+        both = robot.inverse_dynamics_derivatives(q, v, a)
+        assert all(np.array_equal(x, y) for x, y in zip(both, expected, strict=True))
+        addresses |= {x.ctypes.data for x in both}
+    assert len(addresses) == 4 and not addresses & {x.ctypes.data for x in expected}
+    few = robot.inverse_dynamics_derivatives(q[: count // 2], v, a)
+    assert all(x.flags.owndata for x in few)
+    kt.set_result_memory(0)
 
 
 @pytest.mark.parametrize("size", [-1, 1.5, "1 GB", True, None])

@@ -19,7 +19,7 @@ from kinetree.compiler import program
 from kinetree.compiler.program import build
 from kinetree.compiler.runtime import call
 from kinetree.compiler.runtime.call import Kernel, flat_rows
-from kinetree.compiler.runtime.jit import assembly_of, compile_object, host
+from kinetree.compiler.runtime.jit import FLOAT32, FLOAT64, assembly_of, compile_object, host
 from kinetree.compiler.runtime.threads import run_ranges
 
 LANES = host().lanes
@@ -64,6 +64,29 @@ def test_sizes_and_tails(compiled, n):
         one = outputs(1)
         compiled.single([x[k], y[k]], one)
         assert all(np.array_equal(a[0], b[k]) for a, b in zip(one, out, strict=True))
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 1000])
+def test_float32_in_every_layout(n):
+    compiled = Kernel(build(function, [(3,), (7,)], host().computing_in(FLOAT32)))
+    x, y = (array.astype(np.float32) for array in states(n))
+    right = [array.astype(np.float32) for array in outputs(n)]
+    compiled.batch([x, y], right)
+    for got, exact in zip(right, expected(x.astype(float), y.astype(float)), strict=True):
+        np.testing.assert_allclose(got, exact, rtol=2e-6, atol=2e-6)
+    wide = np.zeros((n, 20), np.float32)
+    wide[:, 18:4:-2] = y
+    layouts = {"F": np.asfortranarray(y), "strided": wide[:, 18:4:-2], "big-endian": y.astype(">f4")}
+    for name, b in layouts.items():
+        out = [np.full_like(array, np.nan) for array in right]
+        compiled.batch([x, b], out)
+        assert all(np.array_equal(got, wanted) for got, wanted in zip(out, right, strict=True)), name
+    for k in {0, n // 2, n - 1}:
+        one = [array[:1] * np.nan for array in right]
+        compiled.single([x[k], y[k]], one)
+        assert all(np.array_equal(a[0], b[k]) for a, b in zip(one, right, strict=True))
+    with pytest.raises(RuntimeError, match="arrays do not fit"):
+        compiled.batch([x, y.astype(float)], right)
 
 
 @pytest.mark.parametrize("n", [5, 2 * LANES, 100])
@@ -317,14 +340,18 @@ LAYOUTS = {
     "part of a matrix": lambda n, core: n(9, 70, *(n + 1 for n in core))[..., *(np.s_[1:],) * len(core)],
     "transposed matrix": lambda n, core: n(9, 70, *core[::-1]).transpose(0, 1, *range(len(core) + 1, 1, -1)),
     "misaligned": lambda n, core: _misaligned(n(9, 70, *core)),
-    "other byte order": lambda n, core: n(9, 70, *core).astype(">f8"),
+    "other byte order": lambda n, core: _swapped(n(9, 70, *core)),
     "nine short rows": lambda n, core: np.broadcast_to(n(70, 1, *core), (70, 9, *core)).swapaxes(0, 1),
 }
 
 
+def _swapped(array):
+    return array.astype(array.dtype.newbyteorder())
+
+
 def _misaligned(array):
     raw = np.zeros(array.nbytes + 8, np.uint8)
-    view = raw[3 : 3 + array.nbytes].view(np.float64).reshape(array.shape)
+    view = raw[3 : 3 + array.nbytes].view(array.dtype).reshape(array.shape)
     view[...] = array
     return view
 
@@ -332,15 +359,19 @@ def _misaligned(array):
 @pytest.mark.parametrize("core", [(3,), (2, 3)], ids=str)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_batches_of_several_axes_in_any_layout(layout, core, threads):
+@pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32], ids=str)
+@pytest.mark.parametrize("few", [0, call.FEW], ids=["many", "few"])
+def test_batches_of_several_axes_in_any_layout(layout, core, threads, dtype, few, monkeypatch):
+    monkeypatch.setattr(call, "FEW", few)
     rng = np.random.default_rng(3)
-    kernel = Kernel(build(lambda X, y: X * ops.sin(y[0]) + y[1], [core, (2,)], host()))
-    X, y = LAYOUTS[layout](lambda *shape: rng.normal(size=shape), core), rng.normal(size=(9, 70, 2))
-    right, got = np.empty((9, 70, *core)), np.empty((9, 70, *core))
+    kernel = Kernel(build(lambda X, y: X * ops.sin(y[0]) + y[1], [core, (2,)], host().computing_in(dtype)))
+    X = LAYOUTS[layout](lambda *shape: rng.normal(size=shape).astype(dtype), core)
+    y = rng.normal(size=(9, 70, 2)).astype(dtype)
+    right, got = np.empty((9, 70, *core), dtype), np.empty((9, 70, *core), dtype)
     before = kt.get_num_threads()
     kt.set_num_threads(threads)
     try:
-        kernel.run([(np.array(X, dtype=float), core), (y, (2,))], (9, 70), [right])
+        kernel.run([(np.array(X, dtype=dtype), core), (y, (2,))], (9, 70), [right])
         kernel.run([(X, core), (y, (2,))], (9, 70), [got])
     finally:
         kt.set_num_threads(before)

@@ -324,11 +324,11 @@ def test_sources_that_cannot_be_read(monkeypatch, where):
 Q = np.array([[0.3, -0.7]] * 3)
 
 
-def computed(count=1):
+def computed(count=1, dtype="float64"):
     """Results of fresh robots, which look for their code on the disk, and how often they had to trace."""
     with counted(specialization.Specialization._run) as traced:
         for _ in range(count):
-            robot = kt.load("planar2")
+            robot = kt.load("planar2", dtype=dtype)
             results = [robot.mass_matrix(Q[0]), robot.mass_matrix(Q), robot.frame("tip").pose(Q[0])]
     return [result.tobytes() for result in results], len(traced)
 
@@ -490,6 +490,16 @@ def test_code_for_another_cpu_is_not_run(where, right, monkeypatch):
         np.testing.assert_allclose(np.frombuffer(result), np.frombuffer(expected), rtol=1e-14, atol=1e-14)
     both = contents(where)
     assert len(both) == len(kept) + 3 and kept.items() < both.items()
+
+
+def test_code_for_float32_has_entries_of_its_own(where, right):
+    kt.load("planar2", dtype="float32").mass_matrix(Q)  # the entry for calls is not the subject here
+    for path in where.iterdir():
+        path.unlink()
+    assert computed()[1] == 2
+    both, traced = computed(dtype="float32")
+    assert traced == 2 and both != right and len(contents(where)) == 10
+    assert computed(dtype="float32") == (both, 0) and computed() == (right, 0)
 
 
 def test_entries_are_private(where, right):

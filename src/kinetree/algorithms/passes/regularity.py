@@ -13,6 +13,7 @@ import numpy as np
 
 from kinetree.algorithms.configuration import neutral, random
 from kinetree.algorithms.crba import mass_matrix
+from kinetree.base.precision import tolerance
 from kinetree.errors import SingularMassMatrixError
 from kinetree.linalg import ltdl
 from kinetree.model.tree import Model
@@ -22,6 +23,8 @@ SINGULAR_PIVOT = 1e-10
 """A pivot of the mass matrix this small, relative to its diagonal, means that the matrix is singular."""
 SUSPICIOUS_PIVOT = 4e-10
 """Relative to the largest diagonal at a few configurations: small enough to look closer."""
+SUSPICIOUS_PIVOT_FLOAT32 = 1e-5
+"""The same in float32, where smaller ones may be rounding alone."""
 
 Inertia = Callable[[Model, Array], Array]
 
@@ -31,9 +34,9 @@ def require_regular(model: Model, q: Array, pivots: Array, inertia: Inertia = ma
 
     `inertia` is what is divided by where that is more than the mass matrix; `why` completes the sentence.
     """
-    is_small = False
+    is_small, suspicious = False, tolerance(SUSPICIOUS_PIVOT, SUSPICIOUS_PIVOT_FLOAT32)
     for pivot, scale in zip(pivots, diagonal_scale(model, inertia), strict=True):
-        is_small = logical_or(is_small, less_equal(pivot, SUSPICIOUS_PIVOT * float(scale)))
+        is_small = logical_or(is_small, less_equal(pivot, suspicious * float(scale)))
     require(logical_not(is_small), lambda: _singular(model, inertia(model, q), why), q)
 
 

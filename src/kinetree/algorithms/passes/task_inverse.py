@@ -20,8 +20,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
+from kinetree.base.precision import tolerance
 from kinetree.linalg import (
     RANK_TOLERANCE,
+    RANK_TOLERANCE_FLOAT32,
     CompleteOrthogonal,
     inverse,
     ltdl,
@@ -130,12 +132,12 @@ class FullRank:
         """Whether A is too near to singular: `AnyRank` then serves."""
         diagonal = self.A.diagonal()
         size = diagonal.sum() if self.whole is None else maximum(self.whole, diagonal.sum())
-        tiny = RANK_TOLERANCE * size  # a row this small may count as zero
+        tiny = tolerance(RANK_TOLERANCE, RANK_TOLERANCE_FLOAT32) * size  # a row this small may count as zero
         independence, doubtful = 1.0, False
         for pivot, entry in zip(self._factors[1], diagonal, strict=True):
             independence = independence * pivot * divide(1.0, entry)
             doubtful = logical_or(doubtful, less_equal(pivot, tiny))
-        return logical_or(doubtful, less_equal(independence, INDEPENDENT))
+        return logical_or(doubtful, less_equal(independence, tolerance(INDEPENDENT, 1e-3)))
 
     def inertia(self) -> Array:
         """Λ, (k, k)."""

@@ -101,7 +101,7 @@ def _read(space: BlockSpace) -> str:
         lines += [
             f"begin{j}:",
             f"  %offset{j} = mul i64 %i, %row{j}",
-            f"  %rows{j} = getelementptr double, ptr %in{j}, i64 %offset{j}",
+            f"  %rows{j} = getelementptr {width.element}, ptr %in{j}, i64 %offset{j}",
             *prefetch(f"in{j}", f"%rows{j}", f"%row{j}", size, width, write=False),
             f"  %aside{j} = icmp eq i64 %row{j}, 1",
             f"  %direct{j} = and i1 %aside{j}, %whole",

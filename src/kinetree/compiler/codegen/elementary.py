@@ -1,9 +1,9 @@
 """sin, cos and atan2 as LLVM functions, the same for one value and for a vector, so that both give the same bits.
 
 sin and cos subtract a multiple k of π/2, stored in three parts, so that |r| ≤ π/4, and evaluate two polynomials at r;
-k mod 4 selects which is sine or cosine, and the signs. Errors are within 2 ulp for |x| ≤ 1e9; larger values, which are
-rare, go to the C library one by one, as do all of exp, log and tanh. The polynomials are those of fdlibm (Sun
-Microsystems 1993).
+k mod 4 selects which is sine or cosine, and the signs. Errors are within 2 ulp for |x| ≤ 1e9, in float32 up to 1e5;
+larger values, which are rare, go to the C library one by one, as do all of exp, log and tanh. In float32 the library
+computes in float64, and the result is rounded.
 """
 
 from __future__ import annotations
@@ -11,39 +11,8 @@ from __future__ import annotations
 import math
 
 from kinetree.compiler.codegen.ir import Lines, Width
+from kinetree.compiler.codegen.polynomials import BY_ELEMENT, Polynomial
 
-HALF_PI_PARTS = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
-ROUND = 6755399441055744.0  # 1.5 · 2⁵²: a sum with it is rounded to an integer, which is in the low bits
-REDUCIBLE = 1e9
-SIN = (
-    -1.66666666666666324348e-01,
-    8.33333333332248946124e-03,
-    -1.98412698298579493134e-04,
-    2.75573137070700676789e-06,
-    -2.50507602534068634195e-08,
-    1.58969099521155010221e-10,
-)
-COS = (
-    4.16666666666666019037e-02,
-    -1.38888888888741095749e-03,
-    2.48015872894767294178e-05,
-    -2.75573143513906633035e-07,
-    2.08757232129817482790e-09,
-    -1.13596475577881948265e-11,
-)
-ATAN = (
-    3.33333333333329318027e-01,
-    -1.99999999998764832476e-01,
-    1.42857142725034663711e-01,
-    -1.11111104054623557880e-01,
-    9.09088713343650656196e-02,
-    -7.69187620504482999495e-02,
-    6.66107313738753120669e-02,
-    -5.83357013379057348645e-02,
-    4.97687799461593236017e-02,
-    -3.65315727442169155270e-02,
-    1.62858201153657823623e-02,
-)
 LIBRARY = ("sin", "cos", "exp", "log", "tanh")
 """Functions of the C library, which the code calls through pointers that are set when it is loaded."""
 LIBRARY_PREFIX = "kinetree.library"
@@ -63,7 +32,7 @@ def library() -> str:
     return "\n".join([*lines, "  ret void", "}"])
 
 
-def _polynomial(b: Lines, z: str, coefficients: tuple[float, ...]) -> str:
+def _polynomial(b: Lines, z: str, coefficients: Polynomial) -> str:
     value = b.width.number(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         value = b.intrinsic("fma", value, z, b.width.number(coefficient))
@@ -78,24 +47,24 @@ def sincos_name(width: Width) -> str:
 def sincos(width: Width) -> str:
     """The definition of a function that returns {sin x, cos x}."""
     b, real, number = Lines(width), width.real, width.number
-    whole, truth = width.vector("i64"), width.vector("i1")
+    whole, truth, by = width.whole, width.vector("i1"), BY_ELEMENT[width.element]
     b.label("entry")
     size = b.intrinsic("fabs", "%x")
-    large = b.compare("ogt", size, number(REDUCIBLE))
-    shifted = b.intrinsic("fma", "%x", number(2 / math.pi), number(ROUND))
-    k = b.real("fsub", shifted, number(ROUND))
+    large = b.compare("ogt", size, number(by.reducible))
+    shifted = b.intrinsic("fma", "%x", number(2 / math.pi), number(by.round))
+    k = b.real("fsub", shifted, number(by.round))
     minus_k = b.let(f"fneg {real} {k}")
     r = "%x"
-    for part in HALF_PI_PARTS:
+    for part in by.half_pi:
         r = b.intrinsic("fma", minus_k, number(part), r)
     z = b.real("fmul", r, r)
     rz = b.real("fmul", r, z)
-    s = b.intrinsic("fma", rz, _polynomial(b, z, SIN), r)
+    s = b.intrinsic("fma", rz, _polynomial(b, z, by.sin), r)
     half = b.real("fmul", z, number(0.5))
     head = b.real("fsub", number(1.0), half)
     rest = b.real("fsub", b.real("fsub", number(1.0), head), half)
     zz = b.real("fmul", z, z)
-    c = b.real("fadd", head, b.intrinsic("fma", zz, _polynomial(b, z, COS), rest))
+    c = b.real("fadd", head, b.intrinsic("fma", zz, _polynomial(b, z, by.cos), rest))
     quadrant = b.let(f"bitcast {real} {shifted} to {whole}")
     odd = b.let(f"trunc {whole} {quadrant} to {truth}")
     sine, cosine = b.select(odd, c, s), b.select(odd, s, c)
@@ -125,31 +94,37 @@ def sincos(width: Width) -> str:
 
 def _signed(b: Lines, value: str, quadrant: str) -> str:
     """The value, negated in the third and fourth quadrant: bit 1 of the quadrant flips the sign bit."""
-    real, whole = b.width.real, b.width.vector("i64")
-    moved = b.let(f"shl {whole} {quadrant}, {b.width.integer(62)}")
-    sign = b.let(f"and {whole} {moved}, {b.width.integer(-(2**63))}")
+    real, whole, top = b.width.real, b.width.whole, 8 * b.width.size - 1
+    moved = b.let(f"shl {whole} {quadrant}, {b.width.integer(top - 1)}")
+    sign = b.let(f"and {whole} {moved}, {b.width.integer(-(2**top))}")
     bits = b.let(f"bitcast {real} {value} to {whole}")
     return b.let(f"bitcast {whole} {b.let(f'xor {whole} {bits}, {sign}')} to {real}")
 
 
 def _by_lanes(b: Lines, function: str, fast: str, x: str, mask: str | None) -> str:
     """`function` of the C library in the lanes of the mask (without one, in all), and `fast` in the others."""
-    lanes, real = b.width.lanes, b.width.real
+    lanes, real, one = b.width.lanes, b.width.real, b.width.element
     address = b.let(f"load ptr, ptr @{LIBRARY_PREFIX}.{function}, align 8")
+
+    def called(x: str) -> str:
+        if one == "double":
+            return b.let(f"call double {address}(double {x})")
+        wide = b.let(f"fpext float {x} to double")
+        return b.let(f"fptrunc double {b.let(f'call double {address}(double {wide})')} to float")
+
     if lanes == 1:
-        return b.let(f"call double {address}(double {x})")
+        return called(x)
     result = fast
     for lane in range(lanes):
         element = b.let(f"extractelement {real} {x}, i64 {lane}")
         if mask is None:
-            value = b.let(f"call double {address}(double {element})")
+            value = called(element)
         else:
             selected = b.let(f"extractelement <{lanes} x i1> {mask}, i64 {lane}")
-            argument = b.let(f"select i1 {selected}, double {element}, double 0.0")
-            slow = b.let(f"call double {address}(double {argument})")
+            slow = called(b.let(f"select i1 {selected}, {one} {element}, {one} 0.0"))
             other = b.let(f"extractelement {real} {fast}, i64 {lane}")
-            value = b.let(f"select i1 {selected}, double {slow}, double {other}")
-        result = b.let(f"insertelement {real} {result}, double {value}, i64 {lane}")
+            value = b.let(f"select i1 {selected}, {one} {slow}, {one} {other}")
+        result = b.let(f"insertelement {real} {result}, {one} {value}, i64 {lane}")
     return result
 
 
@@ -179,7 +154,7 @@ def atan2(width: Width) -> str:
     mapped to the octant.
     """
     b, real, number = Lines(width), width.real, width.number
-    whole = width.vector("i64")
+    whole, by = width.whole, BY_ELEMENT[width.element]
     ax, ay = b.intrinsic("fabs", "%x"), b.intrinsic("fabs", "%y")
     steep = b.compare("ogt", ay, ax)
     hi, lo = b.select(steep, ay, ax), b.select(steep, ax, ay)
@@ -187,7 +162,7 @@ def atan2(width: Width) -> str:
     lo = b.select(infinite, b.select(b.compare("oeq", lo, number(math.inf)), number(1.0), number(0.0)), lo)
     hi = b.select(infinite, number(1.0), hi)
     hi = b.select(b.compare("oeq", hi, number(0.0)), number(1.0), hi)  # atan2(0, 0) = 0
-    huge = b.compare("ogt", hi, number(1e300))
+    huge = b.compare("ogt", hi, number(by.huge))
     scale = b.select(huge, number(2.0**-100), number(1.0))
     lo, hi = b.real("fmul", lo, scale), b.real("fmul", hi, scale)
     beyond = b.compare("ogt", lo, b.real("fmul", hi, number(math.tan(math.pi / 8))))
@@ -195,13 +170,13 @@ def atan2(width: Width) -> str:
     below = b.select(beyond, b.real("fadd", lo, hi), hi)
     t = b.real("fdiv", above, below)
     z = b.real("fmul", t, t)
-    tail = b.real("fmul", b.real("fmul", t, z), b.let(f"fneg {real} {_polynomial(b, z, ATAN)}"))
+    tail = b.real("fmul", b.real("fmul", t, z), b.let(f"fneg {real} {_polynomial(b, z, by.atan)}"))
     base = b.select(beyond, number(math.pi / 4), number(0.0))
-    base_low = b.select(beyond, number(3.061616997868383e-17), number(0.0))
+    base_low = b.select(beyond, number(by.quarter_pi_low), number(0.0))
     angle = b.real("fadd", base, b.real("fadd", t, b.real("fadd", tail, base_low)))
-    angle = b.select(steep, _complement(b, math.pi / 2, 6.123233995736766e-17, angle), angle)
+    angle = b.select(steep, _complement(b, math.pi / 2, 2.0 * by.quarter_pi_low, angle), angle)
     negative = b.let(f"icmp slt {whole} {b.let(f'bitcast {real} %x to {whole}')}, {width.integer(0)}")
-    angle = b.select(negative, _complement(b, math.pi, 1.2246467991473532e-16, angle), angle)
+    angle = b.select(negative, _complement(b, math.pi, 4.0 * by.quarter_pi_low, angle), angle)
     signed = b.intrinsic("copysign", angle, "%y")
     unordered = b.compare("uno", "%x", "%y")
     result = b.select(unordered, b.real("fadd", "%x", "%y"), signed)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -14,34 +15,53 @@ class Width:
     lanes: int
     older: bool = False
     """Whether LLVM is older than 22: its masked loads and stores take their alignment as an argument."""
+    element: str = "double"
+    """The type of a number: double or float."""
+
+    @property
+    def one(self) -> Width:
+        """The width of one number of the same type."""
+        return replace(self, lanes=1)
+
+    @property
+    def size(self) -> int:
+        """Bytes of one number."""
+        return 8 if self.element == "double" else 4
+
+    @property
+    def whole(self) -> str:
+        """The type of integers of the same size."""
+        return self.vector(f"i{8 * self.size}")
 
     def vector(self, element: str) -> str:
         return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
 
     @property
     def real(self) -> str:
-        return self.vector("double")
+        return self.vector(self.element)
 
     @property
     def suffix(self) -> str:
         """The suffix of intrinsics of this width, as in llvm.fma.v8f64."""
-        return "f64" if self.lanes == 1 else f"v{self.lanes}f64"
+        return f"{'' if self.lanes == 1 else f'v{self.lanes}'}f{8 * self.size}"
 
     @property
     def bytes(self) -> int:
-        return 8 * self.lanes
+        return self.size * self.lanes
 
     def number(self, value: float) -> str:
-        """A literal with the exact bits of the value, in all lanes."""
+        """A literal with the bits of the value, rounded to the type of numbers, in all lanes."""
+        if self.element == "float":
+            value = ctypes.c_float(value).value
         bits = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-        return bits if self.lanes == 1 else f"splat (double {bits})"
+        return bits if self.lanes == 1 else f"splat ({self.element} {bits})"
 
     def numbers(self, values: Sequence[float]) -> str:
         """A literal with one value for each lane."""
-        return f"<{', '.join(f'double {ONE.number(value)}' for value in values)}>"
+        return f"<{', '.join(f'{self.element} {self.one.number(value)}' for value in values)}>"
 
     def integer(self, value: int) -> str:
-        return str(value) if self.lanes == 1 else f"splat (i64 {value})"
+        return str(value) if self.lanes == 1 else f"splat (i{8 * self.size} {value})"
 
 
 ONE = Width(1)

@@ -20,7 +20,7 @@ from kinetree.compiler.codegen.elementary import (
     sincos,
     sincos_name,
 )
-from kinetree.compiler.codegen.ir import ONE, Lines, Width
+from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.codegen.row_loops import Region, emit_rows
 from kinetree.compiler.codegen.write_buffer import buffer_size
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
@@ -66,7 +66,7 @@ class BlockSpace:
 
     @property
     def size(self) -> int:
-        return _aligned(self.write_buffer + buffer_size(self.width.lanes))
+        return _aligned(self.write_buffer + buffer_size(self.width))
 
 
 def _aligned(offset: int) -> int:
@@ -78,7 +78,7 @@ def emit_single(
 ) -> str:
     """void name(inputs, outputs, workspace) for one state, where inputs and outputs are tables of addresses; sines,
     cosines and row programs are computed in vectors of width `wide`."""
-    emitter = _Emitter(layout, ONE, wide, outputs, places)
+    emitter = _Emitter(layout, wide.one, wide, outputs, places)
     names = [f"ptr %in{j}" for j in range(len(layout.inputs))] + [f"ptr %out{j}" for j in range(len(layout.outputs))]
     parameters = ", ".join([*names, "ptr %slots"])
     texts = []
@@ -120,7 +120,9 @@ def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space:
     return "\n\n".join([*emitter.row_functions(), *texts])
 
 
-ZERO = """define internal fastcc void @kinetree.zero(ptr %place, i64 %count) nounwind noinline {
+def _zero(width: Width) -> str:
+    """A function that writes zeros. It replaces memset, so that the code has no external symbols."""
+    return f"""define internal fastcc void @kinetree.zero(ptr %place, i64 %count) nounwind noinline {{
 entry:
   %rest = and i64 %count, 7
   %whole = sub i64 %count, %rest
@@ -130,8 +132,8 @@ head:
   %more = icmp slt i64 %k, %whole
   br i1 %more, label %body, label %tail
 body:
-  %at = getelementptr double, ptr %place, i64 %k
-  store <8 x double> zeroinitializer, ptr %at, align 8
+  %at = getelementptr {width.element}, ptr %place, i64 %k
+  store <8 x {width.element}> zeroinitializer, ptr %at, align {width.size}
   %next = add i64 %k, 8
   br label %head
 tail:
@@ -139,17 +141,18 @@ tail:
   %left = icmp slt i64 %t, %count
   br i1 %left, label %one, label %end
 one:
-  %t.at = getelementptr double, ptr %place, i64 %t
-  store double 0.0, ptr %t.at, align 8
+  %t.at = getelementptr {width.element}, ptr %place, i64 %t
+  store {width.element} 0.0, ptr %t.at, align {width.size}
   %after = add i64 %t, 1
   br label %tail
 end:
   ret void
-}"""
-"""A function that writes zeros. It replaces memset, so that the code has no external symbols."""
+}}"""
 
 
-COPY = """define internal fastcc void @kinetree.copy(ptr %to, ptr %from, i64 %count) nounwind noinline {
+def _copy(width: Width) -> str:
+    """A function that copies numbers; it replaces memcpy."""
+    return f"""define internal fastcc void @kinetree.copy(ptr %to, ptr %from, i64 %count) nounwind noinline {{
 entry:
   %rest = and i64 %count, 7
   %whole = sub i64 %count, %rest
@@ -159,10 +162,10 @@ head:
   %more = icmp slt i64 %k, %whole
   br i1 %more, label %body, label %tail
 body:
-  %at = getelementptr double, ptr %from, i64 %k
-  %value = load <8 x double>, ptr %at, align 8
-  %there = getelementptr double, ptr %to, i64 %k
-  store <8 x double> %value, ptr %there, align 8
+  %at = getelementptr {width.element}, ptr %from, i64 %k
+  %value = load <8 x {width.element}>, ptr %at, align {width.size}
+  %there = getelementptr {width.element}, ptr %to, i64 %k
+  store <8 x {width.element}> %value, ptr %there, align {width.size}
   %next = add i64 %k, 8
   br label %head
 tail:
@@ -170,16 +173,15 @@ tail:
   %left = icmp slt i64 %t, %count
   br i1 %left, label %one, label %end
 one:
-  %t.at = getelementptr double, ptr %from, i64 %t
-  %t.value = load double, ptr %t.at, align 8
-  %t.there = getelementptr double, ptr %to, i64 %t
-  store double %t.value, ptr %t.there, align 8
+  %t.at = getelementptr {width.element}, ptr %from, i64 %t
+  %t.value = load {width.element}, ptr %t.at, align {width.size}
+  %t.there = getelementptr {width.element}, ptr %to, i64 %t
+  store {width.element} %t.value, ptr %t.there, align {width.size}
   %after = add i64 %t, 1
   br label %tail
 end:
   ret void
-}"""
-"""A function that copies numbers; it replaces memcpy."""
+}}"""
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,7 @@ def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
         if "atan2" in used:
             texts.append(atan2(width))
         texts += [by_library(name, width) for name in ("exp", "log", "tanh") if name in used]
-    texts += [library(), ZERO, *([COPY] if "rows" in used else [])]
+    texts += [library(), _zero(widths[0]), *([_copy(widths[0])] if "rows" in used else [])]
     return "\n\n".join(texts)
 
 
@@ -344,8 +346,8 @@ class _Emitter:
         else:
             for k in (*range(0, count - lanes, lanes), count - lanes):
                 there, here = self._pointer("%slots", (start + k) * size), self._pointer(base, (to + k) * size)
-                value = self.lines.let(f"load {self.wide.real}, ptr {there}, align 8")
-                self.lines.add(f"store {self.wide.real} {value}, ptr {here}, align 8")
+                value = self.lines.let(f"load {self.wide.real}, ptr {there}, align {self.wide.size}")
+                self.lines.add(f"store {self.wide.real} {value}, ptr {here}, align {self.wide.size}")
 
     def row_functions(self) -> list[str]:
         """The functions of all row programs that were emitted."""
@@ -389,19 +391,21 @@ class _Emitter:
         j = next(j for j, start in enumerate(self.starts[1:]) if position < start)
         k = position - self.starts[j]
         if self.width.lanes == 1:
-            return self._load(f"%in{j}", 8 * k)
+            return self._load(f"%in{j}", self.width.size * k)
         offset = self.lines.let(f"mul i64 %stride{j}, {k}")
-        pointer = self.lines.let(f"getelementptr double, ptr %in{j}, i64 {offset}")
-        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align 8")
+        pointer = self.lines.let(f"getelementptr {self.width.element}, ptr %in{j}, i64 {offset}")
+        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align {self.width.size}")
 
     def _pointer(self, base: str, offset: int) -> str:
         return self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
 
     def _load(self, base: str, offset: int) -> str:
-        return self.lines.let(f"load {self.width.real}, ptr {self._pointer(base, offset)}, align 8")
+        pointer = self._pointer(base, offset)
+        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align {self.width.size}")
 
     def _store(self, value: str, base: str, offset: int) -> None:
-        self.lines.add(f"store {self.width.real} {value}, ptr {self._pointer(base, offset)}, align 8")
+        pointer = self._pointer(base, offset)
+        self.lines.add(f"store {self.width.real} {value}, ptr {pointer}, align {self.width.size}")
 
     # -- operations --------------------------------------------------------------------------------------------
 
@@ -464,14 +468,14 @@ class _Emitter:
             vector = f"{wide.real} zeroinitializer"
             for lane, angle in enumerate(group):
                 vector = f"{wide.real} " + self.lines.let(
-                    f"insertelement {vector}, double {self._value(angle)}, i64 {lane}"
+                    f"insertelement {vector}, {wide.element} {self._value(angle)}, i64 {lane}"
                 )
             results = self._sincos(wide, vector.split(" ")[-1])
             pointers = [self.lines.let(f"alloca {wide.real}, align {wide.bytes}") for _ in results]
             for result, pointer in zip(results, pointers, strict=True):
                 self.lines.add(f"store {wide.real} {result}, ptr {pointer}, align {wide.bytes}")
             for lane, angle in enumerate(group):
-                sine, cosine = (self._load(pointer, 8 * lane) for pointer in pointers)
+                sine, cosine = (self._load(pointer, wide.size * lane) for pointer in pointers)
                 self.pairs[angle] = (sine, cosine)
 
     def _sincos(self, width: Width, value: str) -> tuple[str, str]:

@@ -172,7 +172,7 @@ class _StraightTile:
                     total = lines.real("fadd", total, lines.real("fmul", by, self.row(row)))
             self.rows[step.target] = total
             if step.is_result:
-                lines.add(f"store {self.vector.real} {total}, ptr {self.pointer(step.target)}, align 8")
+                lines.add(f"store {self.vector.real} {total}, ptr {self.pointer(step.target)}, align {self.width.size}")
         lines.add("ret void")
         return "\n".join(lines.text)
 
@@ -182,10 +182,10 @@ class _StraightTile:
     def number(self, offset: int) -> str:
         """The number at an offset, in every lane if it is a scalar."""
         real, lines = self.vector.real, self.lines
-        value = lines.let(f"load {self.width.real}, ptr {self.pointer(offset)}, align 8")
+        value = lines.let(f"load {self.width.real}, ptr {self.pointer(offset)}, align {self.width.size}")
         if self.width.lanes > 1:
             return value
-        inside = lines.let(f"insertelement {real} poison, double {value}, i64 0")
+        inside = lines.let(f"insertelement {real} poison, {self.vector.element} {value}, i64 0")
         return lines.let(f"shufflevector {real} {inside}, {real} poison, <{self.vector.lanes} x i32> zeroinitializer")
 
     def row(self, offset: int) -> str:
@@ -194,7 +194,9 @@ class _StraightTile:
             lanes = self.vector.lanes if self.width.lanes == 1 else 1
             known = [self.constants[offset + k] for k in range(lanes) if offset + k in self.constants]
             if len(known) < lanes:
-                self.rows[offset] = self.lines.let(f"load {self.vector.real}, ptr {self.pointer(offset)}, align 8")
+                self.rows[offset] = self.lines.let(
+                    f"load {self.vector.real}, ptr {self.pointer(offset)}, align {self.width.size}"
+                )
             else:
                 self.rows[offset] = self.vector.number(known[0]) if lanes == 1 else self.vector.numbers(known)
         return self.rows[offset]
@@ -236,11 +238,11 @@ def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide
         """The number at an offset in the region, in every lane."""
         lines = [f"  %{as_name}.of = getelementptr i8, ptr %region, i64 %{as_name}.offset"]
         if width.lanes > 1:
-            return [*lines, f"  %{as_name} = load {real}, ptr %{as_name}.of, align 8"]
+            return [*lines, f"  %{as_name} = load {real}, ptr %{as_name}.of, align {width.size}"]
         return [
             *lines,
-            f"  %{as_name}.one = load double, ptr %{as_name}.of, align 8",
-            f"  %{as_name}.in = insertelement {real} poison, double %{as_name}.one, i64 0",
+            f"  %{as_name}.one = load {vector.element}, ptr %{as_name}.of, align {width.size}",
+            f"  %{as_name}.in = insertelement {real} poison, {vector.element} %{as_name}.one, i64 0",
             f"  %{as_name} = shufflevector {real} %{as_name}.in, {real} poison, <{vector.lanes} x i32> zeroinitializer",
         ]
 
@@ -265,7 +267,7 @@ def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide
         *row("start"),
     ]
     for k in each:
-        lines.append(f"  %start{k} = load {real}, ptr %start.of{k}, align 8")
+        lines.append(f"  %start{k} = load {real}, ptr %start.of{k}, align {width.size}")
         lines.append(f"  %scaled{k} = fmul {real} %start{k}, %scale")
     lines += [
         "  %any = icmp slt i64 %first, %last",
@@ -281,7 +283,7 @@ def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide
     ]
     by = "%minus" if region.program.subtracts else "%by"
     for k in each:
-        lines.append(f"  %other{k} = load {real}, ptr %other.of{k}, align 8")
+        lines.append(f"  %other{k} = load {real}, ptr %other.of{k}, align {width.size}")
         if fuses:
             arguments = f"{real} {by}, {real} %other{k}, {real} %sum{k}"
             lines.append(f"  %added{k} = call {real} @llvm.fma.{suffix}({arguments})")
@@ -295,7 +297,7 @@ def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide
         "done:",
         *(f"  %total{k} = phi {real} [%scaled{k}, %tile], [%added{k}, %term]" for k in each),
         *row("to"),
-        *(f"  store {real} %total{k}, ptr %to.of{k}, align 8" for k in each),
+        *(f"  store {real} %total{k}, ptr %to.of{k}, align {width.size}" for k in each),
         "  %t.next = add i64 %t, 1",
         f"  %left = icmp slt i64 %t.next, {len(tiles)}",
         "  br i1 %left, label %tile, label %end",

@@ -52,11 +52,11 @@ def pack(n: int, width: Width) -> str:
             f"  %r{lane} = select i1 %c{lane}, i64 {lane}, i64 %last{lane}",
             f"  %ro{lane} = mul i64 %r{lane}, %row",
             f"  %so{lane} = add i64 %ro{lane}, %one.column",
-            f"  %sp{lane} = getelementptr double, ptr %src, i64 %so{lane}",
-            f"  %v{lane} = load double, ptr %sp{lane}, align 8",
+            f"  %sp{lane} = getelementptr {width.element}, ptr %src, i64 %so{lane}",
+            f"  %v{lane} = load {width.element}, ptr %sp{lane}, align {width.size}",
             f"  %do{lane} = add i64 %one.to, {lane}",
-            f"  %dp{lane} = getelementptr double, ptr %dst, i64 %do{lane}",
-            f"  store double %v{lane}, ptr %dp{lane}, align 8",
+            f"  %dp{lane} = getelementptr {width.element}, ptr %dst, i64 %do{lane}",
+            f"  store {width.element} %v{lane}, ptr %dp{lane}, align {width.size}",
         ]
     lines += loop("one", "0", 1, str(n), body, "end")
     lines += ["end:", "  ret void", "}"]
@@ -70,7 +70,7 @@ def mask(columns: int, W: int) -> str:
 
 def aligned(pointer: str, width: Width) -> str:
     """The address argument of a masked load or store."""
-    return f"ptr {pointer}, i32 8" if width.older else f"ptr align 8 {pointer}"
+    return f"ptr {pointer}, i32 {width.size}" if width.older else f"ptr align {width.size} {pointer}"
 
 
 def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[str]:
@@ -80,10 +80,10 @@ def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[s
         lines += [
             f"  %{p}r{row} = mul i64 %row, {row}",
             f"  %{p}o{row} = add i64 %{p}r{row}, {start}",
-            f"  %{p}s{row} = getelementptr double, ptr %src, i64 %{p}o{row}",
+            f"  %{p}s{row} = getelementptr {width.element}, ptr %src, i64 %{p}o{row}",
         ]
         if columns == W:
-            lines.append(f"  %{p}v{row} = load {real}, ptr %{p}s{row}, align 8")
+            lines.append(f"  %{p}v{row} = load {real}, ptr %{p}s{row}, align {width.size}")
         else:
             lines.append(
                 f"  %{p}v{row} = call {real} @llvm.masked.load.{width.suffix}.p0({aligned(f'%{p}s{row}', width)}, "
@@ -94,8 +94,8 @@ def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[s
         lines += [
             f"  %{p}k{column} = add i64 {start}, {column}",
             f"  %{p}w{column} = mul i64 %{p}k{column}, {W}",
-            f"  %{p}d{column} = getelementptr double, ptr %dst, i64 %{p}w{column}",
-            f"  store {real} {names[column]}, ptr %{p}d{column}, align 8",
+            f"  %{p}d{column} = getelementptr {width.element}, ptr %dst, i64 %{p}w{column}",
+            f"  store {real} {names[column]}, ptr %{p}d{column}, align {width.size}",
         ]
     return lines
 

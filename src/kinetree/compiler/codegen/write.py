@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from kinetree.compiler.codegen.ir import Width
 from kinetree.compiler.codegen.kernel import BlockSpace, is_zero
 from kinetree.compiler.codegen.tiles import aligned, loop, mask, transposed
-from kinetree.compiler.codegen.write_buffer import COLUMNS, LINE, ROW
+from kinetree.compiler.codegen.write_buffer import COLUMNS, LINE, row_size
 from kinetree.compiler.graph.expr import Node
 
 STREAMED = 2**20
@@ -22,7 +22,7 @@ STREAMED = 2**20
 
 def streamed_size(space: BlockSpace) -> int:
     """The size, in bytes, of the results of one state that may bypass the cache."""
-    return 8 * sum(n for n in space.layout.outputs if n >= COLUMNS)
+    return space.width.size * sum(n for n in space.layout.outputs if n >= COLUMNS)
 
 
 def fields(space: BlockSpace) -> list[str]:
@@ -65,7 +65,7 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
         lines += [
             f"begin{j}:",
             f"  %to{j}.offset = mul i64 %i, %back{j}",
-            f"  %to{j} = getelementptr double, ptr %out{j}, i64 %to{j}.offset",
+            f"  %to{j} = getelementptr {space.width.element}, ptr %out{j}, i64 %to{j}.offset",
             f"  %result{j} = getelementptr i8, ptr %work, i64 {space.result(j)}",
             f"  %dense{j} = icmp eq i64 %back{j}, {n}",
             f"  %aligned{j} = and i1 %whole, %dense{j}",
@@ -87,7 +87,7 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
         texts.append(unpack(j, n, space.width, zeros))
         texts.append(zero_table(j, zeros))
     lines += [f"begin{len(space.layout.outputs)}:", "  ret void", "}"]
-    return "\n\n".join(["\n".join(lines), *texts, _flush_whole(), _FLUSH, "!0 = !{i32 1}"])
+    return "\n\n".join(["\n".join(lines), *texts, _flush_whole(space.width), _flush(space.width), "!0 = !{i32 1}"])
 
 
 MAX_LINES = 64
@@ -98,7 +98,7 @@ def prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) ->
     """Instructions that prefetch the cache lines of the next block, whose rows follow those at `start`."""
     lines = [
         f"  %{p}.ahead = mul i64 {row}, {width.lanes}",
-        f"  %{p}.next = getelementptr double, ptr {start}, i64 %{p}.ahead",
+        f"  %{p}.next = getelementptr {width.element}, ptr {start}, i64 %{p}.ahead",
     ]
     for line in range(min(-(-n * width.bytes // LINE), MAX_LINES)):
         lines += [
@@ -131,7 +131,7 @@ def unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
     for lane in range(W):
         lines += [
             f"  %away{lane} = mul i64 %row, {lane}",
-            f"  %row{lane} = getelementptr double, ptr %dst, i64 %away{lane}",
+            f"  %row{lane} = getelementptr {width.element}, ptr %dst, i64 %away{lane}",
         ]
     lines += ["  br i1 %full, label %tile.enter, label %lane.enter", "tile.enter:"]
     lines += _tiles(j, "tile", "0", str(whole), "%tile", width, zeros, "rest")
@@ -144,12 +144,12 @@ def unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
         f"  %k = urem i64 %lane, {max(n, 1)}",
         f"  %kw = mul i64 %k, {W}",
         "  %so = add i64 %kw, %l",
-        "  %sp = getelementptr double, ptr %src, i64 %so",
-        "  %v = load double, ptr %sp, align 8",
+        f"  %sp = getelementptr {width.element}, ptr %src, i64 %so",
+        f"  %v = load {width.element}, ptr %sp, align {width.size}",
         "  %lr = mul i64 %l, %row",
         "  %do = add i64 %lr, %k",
-        "  %dp = getelementptr double, ptr %dst, i64 %do",
-        "  store double %v, ptr %dp, align 8",
+        f"  %dp = getelementptr {width.element}, ptr %dst, i64 %do",
+        f"  store {width.element} %v, ptr %dp, align {width.size}",
     ]
     lines += loop("lane", "0", 1, "%total", body, "end")
     return "\n".join([*lines, "end:", "  ret void", "}"])
@@ -166,10 +166,10 @@ def _buffered(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
     ]
     for lane in range(W):
         lines += [
-            f"  %to{lane} = getelementptr double, ptr %dst, i64 {lane * n}",
+            f"  %to{lane} = getelementptr {width.element}, ptr %dst, i64 {lane * n}",
             f"  %address{lane} = ptrtoint ptr %to{lane} to i64",
             f"  %shift{lane} = and i64 %address{lane}, {LINE - 1}",
-            f"  %from{lane} = getelementptr i8, ptr %buffer, i64 {lane * ROW}",
+            f"  %from{lane} = getelementptr i8, ptr %buffer, i64 {lane * row_size(width)}",
             f"  %row{lane} = getelementptr i8, ptr %from{lane}, i64 %shift{lane}",
         ]
     lines += ["  br label %chunk.enter", "chunk.enter:"]
@@ -181,7 +181,7 @@ def _buffered(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
         "tile.enter:",
         *_tiles(j, "tile", "%chunk", "%chunk.end", "%tile.here", width, zeros, "flush"),
         "flush:",
-        *_flushes("c", W, "%chunk", "%first", COLUMNS, "%last"),
+        *_flushes("c", width, "%chunk", "%first", COLUMNS, "%last"),
     ]
     lines += loop("chunk", "0", COLUMNS, str(whole), body, "rest", last="flush")
     lines.append("rest:")
@@ -191,7 +191,7 @@ def _buffered(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
         lines.append("odd:")
         if n % W:
             lines += _tile("b", str(n - n % W), str(n - n % W - whole), n % W, width)
-        lines += _flushes("r", W, str(whole), "false", rest, "true")
+        lines += _flushes("r", width, str(whole), "false", rest, "true")
     return "\n".join([*lines, "  ret void", "}"])
 
 
@@ -235,8 +235,8 @@ def _tile(p: str, start: str, offset: str, columns: int, width: Width) -> list[s
         lines += [
             f"  %{p}k{column} = add i64 {start}, {column}",
             f"  %{p}w{column} = mul i64 %{p}k{column}, {W}",
-            f"  %{p}s{column} = getelementptr double, ptr %src, i64 %{p}w{column}",
-            f"  %{p}v{column} = load {real}, ptr %{p}s{column}, align 8",
+            f"  %{p}s{column} = getelementptr {width.element}, ptr %src, i64 %{p}w{column}",
+            f"  %{p}v{column} = load {real}, ptr %{p}s{column}, align {width.size}",
         ]
         names.append(f"%{p}v{column}")
     names = transposed(p, [*names, *["zeroinitializer"] * (W - columns)], width, lines)
@@ -246,9 +246,9 @@ def _tile(p: str, start: str, offset: str, columns: int, width: Width) -> list[s
 def _store_rows(p: str, offset: str, names: Sequence[str], columns: int, width: Width) -> list[str]:
     lines = []
     for lane, name in enumerate(names):
-        lines.append(f"  %{p}d{lane} = getelementptr double, ptr %row{lane}, i64 {offset}")
+        lines.append(f"  %{p}d{lane} = getelementptr {width.element}, ptr %row{lane}, i64 {offset}")
         if columns == width.lanes:
-            lines.append(f"  store {width.real} {name}, ptr %{p}d{lane}, align 8")
+            lines.append(f"  store {width.real} {name}, ptr %{p}d{lane}, align {width.size}")
         else:
             lines.append(
                 f"  call void @llvm.masked.store.{width.suffix}.p0({width.real} {name}, "
@@ -257,20 +257,20 @@ def _store_rows(p: str, offset: str, names: Sequence[str], columns: int, width: 
     return lines
 
 
-def _flushes(p: str, W: int, column: str, first: str, numbers: int, last: str) -> list[str]:
+def _flushes(p: str, width: Width, column: str, first: str, numbers: int, last: str) -> list[str]:
     lines = []
-    for lane in range(W):
+    for lane in range(width.lanes):
         lines += [
-            f"  %{p}t{lane} = getelementptr double, ptr %to{lane}, i64 {column}",
+            f"  %{p}t{lane} = getelementptr {width.element}, ptr %to{lane}, i64 {column}",
             f"  call fastcc void @kinetree.flush{'.whole' * (numbers == COLUMNS)}(ptr %{p}t{lane}, ptr %from{lane}, "
-            f"i1 {first}, i64 {8 * numbers}, i1 {last}, i1 %past)",
+            f"i1 {first}, i64 {width.size * numbers}, i1 {last}, i1 %past)",
         ]
     return lines
 
 
-def _flush_whole() -> str:
+def _flush_whole(width: Width) -> str:
     """A faster flush of a full buffer row: a fixed number of whole lines, and a remainder for the next."""
-    name, count = "@kinetree.flush.whole", 8 * COLUMNS // LINE
+    name, count = "@kinetree.flush.whole", width.size * COLUMNS // LINE
     lines = [
         f"define internal fastcc void {name}(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past) "
         "nounwind noinline {",
@@ -304,9 +304,12 @@ def _flush_whole() -> str:
     return "\n".join([*lines, "}"])
 
 
-_FLUSH = f"""
-; Moves `length` bytes of one row from the buffer to `to`. The first and the last line of the whole row are shared with
-; neighbouring rows and written number by number; otherwise a remainder waits at the start of the buffer.
+def _flush(width: Width) -> str:
+    """A function that moves `length` bytes of one row from the buffer to `to`. The first and the last line of the whole
+    row are shared with neighbouring rows and written number by number; otherwise a remainder waits at the start of the
+    buffer."""
+    real, size = width.element, width.size
+    return f"""
 define internal fastcc void @kinetree.flush(ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past)
     nounwind noinline {{
 entry:
@@ -322,9 +325,9 @@ head:
   %h = phi i64 [%shift, %entry], [%h.next, %head]
   %h.from = getelementptr i8, ptr %from, i64 %h
   %h.to = getelementptr i8, ptr %lines, i64 %h
-  %h.value = load double, ptr %h.from, align 8
-  store double %h.value, ptr %h.to, align 8
-  %h.next = add i64 %h, 8
+  %h.value = load {real}, ptr %h.from, align {size}
+  store {real} %h.value, ptr %h.to, align {size}
+  %h.next = add i64 %h, {size}
   %h.more = icmp slt i64 %h.next, {LINE}
   br i1 %h.more, label %head, label %line
 line:
@@ -357,9 +360,9 @@ tail:
 number:
   %t.from = getelementptr i8, ptr %from, i64 %t
   %t.to = getelementptr i8, ptr %lines, i64 %t
-  %t.value = load double, ptr %t.from, align 8
-  store double %t.value, ptr %t.to, align 8
-  %t.next = add i64 %t, 8
+  %t.value = load {real}, ptr %t.from, align {size}
+  store {real} %t.value, ptr %t.to, align {size}
+  %t.next = add i64 %t, {size}
   br label %tail
 done:
   ret void

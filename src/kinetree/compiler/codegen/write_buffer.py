@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from kinetree.compiler.codegen.ir import Width
+
 LINE = 64
 """The size of a cache line in bytes."""
 COLUMNS = 64
 """The numbers of every row in the buffer at a time; shorter rows are written directly."""
-ROW = LINE + 8 * COLUMNS + LINE
-"""The size of one row of the buffer in bytes."""
 
 
-def buffer_size(lanes: int) -> int:
+def row_size(width: Width) -> int:
+    """The size of one row of the buffer in bytes."""
+    return LINE + width.size * COLUMNS + LINE
+
+
+def buffer_size(width: Width) -> int:
     """The size of the buffer in bytes."""
-    return ROW * lanes
+    return row_size(width) * width.lanes

@@ -25,6 +25,8 @@ from kinetree.ops import Array
 
 BLOCK = 512
 """Rows that are copied at a time, where they are scattered: a multiple of all numbers of lanes."""
+FEW = 4096
+"""States up to which scattered rows are copied at once, which takes less than many calls of the kernel."""
 SPAN = 32
 """Rows from which on a call for them alone takes no longer than to copy them."""
 WORTH_A_THREAD = 200_000.0
@@ -71,16 +73,17 @@ class ScatteredRows:
         self.array, self.batch, self.dtype = array, batch, array.dtype
         self.shape = (prod(batch), prod(core))
         self.inner, self.row, self.column = 0, self.shape[1], 1
-        column = _one_stride(core, array.strides[len(batch) :])
-        whole = not any(stride % 8 for stride in array.strides)
+        size = array.itemsize
+        column = _one_stride(core, array.strides[len(batch) :], size)
+        whole = not any(stride % size for stride in array.strides)
         if column is not None and whole and array.flags.aligned and array.dtype.isnative:
-            self.column = column // 8
+            self.column = column // size
             while self.inner < len(batch):
                 part = slice(len(batch) - self.inner - 1, len(batch))
-                row = _one_stride(batch[part], array.strides[part])
+                row = _one_stride(batch[part], array.strides[part], size)
                 if row is None:
                     break
-                self.inner, self.row = self.inner + 1, row // 8
+                self.inner, self.row = self.inner + 1, row // size
 
     def address(self, outer: int, axes: int) -> int:
         """That of the first row of those along the last axes, for an index of the others."""
@@ -90,10 +93,14 @@ class ScatteredRows:
             place += index * strides[axis]
         return place
 
+    def copied(self) -> Array:
+        """All rows, copied one behind the other."""
+        return np.ascontiguousarray(self.array, dtype=self.dtype.newbyteorder("=")).reshape(self.shape)
+
     def block(self, start: int, stop: int) -> Array:
         """Rows copied one behind the other."""
         rows = self.array[np.unravel_index(np.arange(start, stop), self.batch)]
-        return np.ascontiguousarray(rows, dtype=np.float64).reshape(stop - start, -1)
+        return np.ascontiguousarray(rows, dtype=self.dtype.newbyteorder("=")).reshape(stop - start, -1)
 
 
 def flat_rows(array: Array, batch: Shape, core: Shape) -> Array | ScatteredRows:
@@ -102,19 +109,20 @@ def flat_rows(array: Array, batch: Shape, core: Shape) -> Array | ScatteredRows:
         array = np.broadcast_to(array, batch + core)
     if array.ndim == 2 and len(core) == 1:
         return array
-    row, column = (_one_stride(array.shape[part], array.strides[part]) for part in np.s_[: len(batch), len(batch) :])
+    parts = np.s_[: len(batch), len(batch) :]
+    row, column = (_one_stride(array.shape[part], array.strides[part], array.itemsize) for part in parts)
     if row is None or column is None:
         return ScatteredRows(array, batch, core)
     return as_strided(array, (prod(batch), prod(core)), (row, column), writeable=False)
 
 
-def _one_stride(shape: Shape, strides: Shape) -> int | None:
+def _one_stride(shape: Shape, strides: Shape, size: int) -> int | None:
     """The distance from number to number along several axes in C order; None if it is not always the same."""
     axes = [(length, stride) for length, stride in zip(shape, strides, strict=True) if length != 1]
     for (_, outer), (length, inner) in pairwise(axes):
         if outer != length * inner:
             return None
-    return axes[-1][1] if axes else 8
+    return axes[-1][1] if axes else size
 
 
 class Kernel:
@@ -124,6 +132,7 @@ class Kernel:
         self.source = source
         self._sizes_in = source.layout.inputs
         self._sizes_out = source.layout.outputs
+        self.dtype = source.target.dtype
         self._loaded: dict[Kind, Loaded] = {}
         self._table = ctypes.c_void_p * (len(self._sizes_in) + len(self._sizes_out))
         self._descriptor = ctypes.c_int64 * (3 * len(self._sizes_in) + 2 * len(self._sizes_out))
@@ -149,10 +158,10 @@ class Kernel:
     # -- calls -------------------------------------------------------------------------------------------------
 
     def single(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """Run one state: float64 inputs of the program's shapes, C-contiguous outputs to write to."""
+        """Run one state: inputs of the program's shapes and dtype, C-contiguous outputs to write to."""
         code = self.load("single")
         self._check((), inputs, outputs)
-        inputs = [_contiguous(array) for array in inputs]
+        inputs = [_contiguous(array, self.dtype) for array in inputs]
         table = self._table(*[address_of(array) for array in (*inputs, *outputs)])
         memory, address = self.workspace(code.workspace)
         start = ctypes.addressof(table)
@@ -160,7 +169,7 @@ class Kernel:
         del memory
 
     def batch(self, inputs: Sequence[Array | ScatteredRows], outputs: Sequence[Array]) -> None:
-        """Run N states: float64 inputs (N, size) of any strides or scattered, C-contiguous outputs (N, size)."""
+        """Run N states: inputs (N, size) of any strides or scattered, C-contiguous outputs (N, size)."""
         code = self.load("batch")
         self._check((len(outputs[0]),), inputs, outputs)
         descriptor: list[int] = []
@@ -171,13 +180,13 @@ class Kernel:
                 scattered.append((3 * k, array))
                 descriptor += [0, array.row, array.column]
             else:
-                array, row, column = _strided(array)
+                array, row, column = _strided(array, self.dtype)
                 alive.append(array)
                 descriptor += [address_of(array), row, column]
         for array, size in zip(outputs, self._sizes_out, strict=True):
             descriptor += [address_of(array), size]
         block = self._descriptor(*descriptor)
-        states, lanes = len(outputs[0]), self.source.target.lanes
+        states, lanes, width = len(outputs[0]), self.source.target.lanes, self.dtype.itemsize
         stopped = threading.Event()
 
         def work(start: int, stop: int, keep: object = (alive, outputs)) -> None:
@@ -198,7 +207,7 @@ class Kernel:
                 outer, done = divmod(start, length)
                 end = min(stop, start + length - done)
                 for place, rows in scattered:
-                    mine[place] = rows.address(outer, axes) - 8 * rows.row * (start - done)
+                    mine[place] = rows.address(outer, axes) - width * rows.row * (start - done)
                 code.function(start, end, mine, address)
                 start = end
 
@@ -209,7 +218,7 @@ class Kernel:
                 last = min(first + BLOCK, stop)
                 copies = [rows.block(first, last) for _, rows in scattered]
                 for (place, _), copy in zip(scattered, copies, strict=True):
-                    mine[place : place + 3] = [address_of(copy) - 8 * first * copy.shape[1], copy.shape[1], 1]
+                    mine[place : place + 3] = [address_of(copy) - width * first * copy.shape[1], copy.shape[1], 1]
                 code.function(first, last, mine, address)
 
         axes = min((rows.inner for _, rows in scattered), default=0)
@@ -230,7 +239,10 @@ class Kernel:
         if batch == ():
             self.single([array.reshape(-1) for array, _ in arguments], flat)
         else:
-            self.batch([flat_rows(array, batch, core) for array, core in arguments], flat)
+            rows = [flat_rows(array, batch, core) for array, core in arguments]
+            if count <= FEW:
+                rows = [array.copied() if isinstance(array, ScatteredRows) else array for array in rows]
+            self.batch(rows, flat)
 
     def _check(self, batch: tuple[int, ...], inputs: Sequence[Array | ScatteredRows], outputs: Sequence[Array]) -> None:
         """Raise unless all that the kernel reads and writes lies inside these arrays."""
@@ -239,7 +251,7 @@ class Kernel:
             array.size == size * prod(batch) and array.flags.c_contiguous and array.flags.aligned
             for array, size in zip(outputs, self._sizes_out, strict=True)
         )
-        if not fits or any(array.dtype.char != "d" for array in (*inputs, *outputs)):
+        if not fits or any(array.dtype.char != self.dtype.char for array in (*inputs, *outputs)):
             raise RuntimeError("arrays do not fit the compiled code")
 
     def workspace(self, size: int) -> tuple[Array, int]:
@@ -273,15 +285,16 @@ _HEADER = object.__basicsize__
 address_of = _fast_address if _fast_address_works() else _slow_address
 
 
-def _contiguous(array: Array) -> Array:
+def _contiguous(array: Array, dtype: np.dtype[Any]) -> Array:
     ready = array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
-    return array if ready else np.array(array, dtype=np.float64, order="C")
+    return array if ready else np.array(array, dtype=dtype, order="C")
 
 
-def _strided(array: Array) -> tuple[Array, int, int]:
+def _strided(array: Array, dtype: np.dtype[Any]) -> tuple[Array, int, int]:
     """The array (N, n), copied if the kernel cannot read its memory, and its strides in elements."""
     rows, columns = array.strides
-    if rows % 8 or columns % 8 or not array.flags.aligned or not array.dtype.isnative:
-        array = np.array(array, dtype=np.float64, order="C")
+    size = dtype.itemsize
+    if rows % size or columns % size or not array.flags.aligned or not array.dtype.isnative:
+        array = np.array(array, dtype=dtype, order="C")
         rows, columns = array.strides
-    return array, rows // 8, columns // 8
+    return array, rows // size, columns // size

@@ -6,16 +6,18 @@ import ctypes
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
 import llvmlite
 import llvmlite.binding as llvm
+import numpy as np
 
 from kinetree.base import locks
 from kinetree.base.deferred_signals import deferring_signals
 from kinetree.base.lazy import lazy
+from kinetree.base.precision import FLOAT32, FLOAT64
 from kinetree.compiler.codegen.elementary import BIND, LIBRARY
 from kinetree.compiler.codegen.ir import Width
 from kinetree.compiler.runtime.keep_alive import keep_alive
@@ -85,16 +87,28 @@ _LANES = (("avx512f", 8), ("avx", 4), ("neon", 2), ("sse2", 2))
 
 @dataclass(frozen=True)
 class Target:
-    """A CPU: the number of doubles in a vector register (lanes), and whether it has fused multiply-add."""
+    """A CPU: the count of numbers in a vector register (lanes), whether it has fused multiply-add, and the type of the
+    numbers, double or float."""
 
     cpu: str
     features: str
     lanes: int
     fuses: bool
+    element: str = "double"
 
     @property
     def width(self) -> Width:
-        return Width(self.lanes, older=llvm.llvm_version_info[0] < 22)
+        return Width(self.lanes, llvm.llvm_version_info[0] < 22, self.element)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's type of the numbers."""
+        return FLOAT64 if self.element == "double" else FLOAT32
+
+    def computing_in(self, dtype: np.dtype[Any]) -> Target:
+        """The same CPU for numbers of this type, float64 or float32: a register holds twice as many of the latter."""
+        lanes = self.lanes * self.dtype.itemsize // dtype.itemsize
+        return replace(self, lanes=lanes, element="double" if dtype == FLOAT64 else "float")
 
 
 @cache
@@ -132,7 +146,7 @@ def _c_library() -> Any:
     """The C library of this process, if it exports the functions; a search for the library takes longer."""
     with suppress(OSError, TypeError):
         library = ctypes.CDLL(None)
-        if all(hasattr(library, name) for name in ("fma", *LIBRARY)):
+        if all(hasattr(library, name) for name in ("fma", "fmaf", *LIBRARY)):
             return library
     from ctypes.util import find_library  # noqa: PLC0415
 
@@ -143,7 +157,8 @@ def _c_library() -> Any:
 def _library_addresses() -> Any:
     """Addresses of the C library's functions, in the order of LIBRARY."""
     library = _c_library()
-    llvm.add_symbol("fma", ctypes.cast(library.fma, ctypes.c_void_p).value)
+    for name in ("fma", "fmaf"):
+        llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
     addresses = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in LIBRARY]
     return (ctypes.c_void_p * len(addresses))(*addresses)
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 import operator
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from kinetree.base.precision import FLOAT64
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
 
 LARGE = 2**21
 """Size in bytes from which on a result comes from a block; the allocator itself keeps smaller ones."""
+TOGETHER = 2**20
+"""The same for all results of a call together, if there are several: the allocator gives those back to the system."""
 SHARE = 32
 """All blocks together take at most one part in `SHARE` of the memory of this process, unless the limit is set."""
 
@@ -36,15 +40,15 @@ class Blocks:
         self.limit = limit
         self._blocks: list[Array] = []
 
-    def empty(self, shape: tuple[int, ...]) -> Array:
-        """An uninitialized array of float64."""
-        size = 8 * prod(shape)
-        if not LARGE <= size <= self.limit:
-            return np.empty(shape)
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT64, least: int = LARGE) -> Array:
+        """An uninitialized array, in a block if it has at least so many bytes."""
+        size = dtype.itemsize * prod(shape)
+        if not least <= size <= self.limit:
+            return np.empty(shape, dtype)
         block = self._free(size)
         if block is None:
             block = np.empty(size, dtype=np.uint8)
-        result = block[:size].view(np.float64).reshape(shape)
+        result = block[:size].view(dtype).reshape(shape)
         self._blocks.append(block)  # only now that the result refers to it
         self._shrink()
         return result
@@ -114,6 +118,12 @@ def _limits(root: Path, group: str, name: str) -> Iterator[int]:
 
 _blocks = Blocks(_granted_memory() // SHARE)
 empty = _blocks.empty
+
+
+def empty_results(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any] = FLOAT64) -> list[Array]:
+    """Uninitialized arrays for the results of a call."""
+    together = len(shapes) > 1 and dtype.itemsize * sum(map(prod, shapes)) >= TOGETHER
+    return [_blocks.empty(shape, dtype, TOGETHER // 16 if together else LARGE) for shape in shapes]
 
 
 def set_result_memory(size: int) -> None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.base.lazy_imports import importing
+from kinetree.base.precision import FLOAT64
 from kinetree.compiler.codegen.entry import records
 from kinetree.compiler.runtime.assumptions import (
     arrays_are_as_expected,
@@ -30,7 +31,7 @@ from kinetree.compiler.runtime.call import Loaded
 from kinetree.compiler.runtime.code import Code
 from kinetree.compiler.runtime.jit import LoadedCode, host, lock
 from kinetree.compiler.runtime.keep_alive import keep_alive
-from kinetree.compiler.runtime.memory import LARGE
+from kinetree.compiler.runtime.memory import LARGE, TOGETHER
 from kinetree.compiler.runtime.stored import stored_object
 
 NATIVE = "KINETREE_NATIVE"
@@ -81,6 +82,8 @@ class Interface(NamedTuple):
     """With this many positional arguments, the last may be a tuple of its array and the following ones; 0: never."""
     spread_to: int = 0
     """The maximum number of arguments, counting the items of that tuple."""
+    dtype: np.dtype[Any] = FLOAT64
+    """The type of the numbers of all kernels; in float32 Python serves calls of one state."""
 
 
 class Variant(NamedTuple):
@@ -142,6 +145,8 @@ class NativeEntry:
             records.Entry.BARE: int(interface.bare),
             records.Entry.SPREADS: interface.spreads,
             records.Entry.SPREAD_TO: interface.spread_to,
+            records.Entry.DTYPE: self._object(interface.dtype),
+            records.Entry.SHIFT: interface.dtype.itemsize.bit_length() - 1,
             records.Entry.RECYCLES: int(interface.bare and interface.results[0] != () and counts_are_as_expected()),
         }
         if interface.presets:
@@ -196,9 +201,11 @@ class NativeEntry:
         if list(map(len, results)) != list(map(len, self.interface.results)):
             raise ValueError(f"{self.interface.name} has variants with different numbers of axes")
         counts = [prod(shape) for shape in results]
-        max_states = (LARGE - 1) // (8 * max(1, sum(counts)))
+        lanes = host().computing_in(self.interface.dtype).lanes
+        size = LARGE if len(counts) == 1 else TOGETHER
+        max_states = (size - 1) // (self.interface.dtype.itemsize * max(1, sum(counts)))
         if variant.batch is not None:
-            max_states = min(max_states, variant.batch.states_at_once(host().lanes))  # longer calls are interruptible
+            max_states = min(max_states, variant.batch.states_at_once(lanes))  # longer calls are interruptible
         scratch = self._aligned_zeros(8 * (sum(counts) + 1))
         options: list[int] = []
         for word, default in zip(variant.options, self.interface.defaults, strict=True):
@@ -210,7 +217,7 @@ class NativeEntry:
             records.Variant.WORKSPACE: self._aligned_zeros(0 if variant.code is None else variant.code.workspace),
             records.Variant.BATCH: 0 if variant.batch is None else variant.batch.address,
             records.Variant.BATCH_WORKSPACE: 0 if variant.batch is None else variant.batch.workspace,
-            records.Variant.SMALL: 0 if variant.batch is None else variant.batch.states_for_one_thread(host().lanes),
+            records.Variant.SMALL: 0 if variant.batch is None else variant.batch.states_for_one_thread(lanes),
             records.Variant.MOST: max_states,
             records.Variant.OPTIONS: self._table(options),
             records.Variant.PLACES: -1 if mapping is None else len(variant.places),
@@ -220,6 +227,7 @@ class NativeEntry:
             records.Variant.SCRATCH: scratch,
             records.Variant.OUTPUTS: self._shapes(results),
             records.Variant.ROOM: self._aligned_zeros(8 * self._numbers(variant)),
+            records.Variant.ROOM_SIZE: 8 * self._numbers(variant),
             records.Variant.ZEROS: 0 if mapping is None else self._aligned_zeros(8 * prod(mapping.shape)),
         }
         return fields

@@ -65,6 +65,7 @@ class WholeBody:
         fallback_damping: float = 1.0,
     ) -> None:
         robot = as_robot(robot)
+        robot.require_float64("whole-body control")
         listed = as_listed("tasks", tasks, Task, "Pose('tool0')")
         held = as_listed("contacts", contacts, GroundContact, "SurfaceContact('left_foot')")
         bounded = as_listed("limits", limits, WholeBodyLimit, "TorqueLimits()")

@@ -60,6 +60,7 @@ def out_of_reach(robot: Robot, frame: str, target: ArrayLike) -> float:
 def _solver(robot: Robot, frame: str) -> ClosedForm:
     """The closed form of a robot and a frame, made once and kept with the robot."""
     robot = as_robot(robot)
+    robot.require_float64("inverse kinematics")
     key = ("closed form", robot.frame(frame).name)
     known = robot._functions.get(key)
     if known is None:

@@ -1,14 +1,18 @@
 """The native way into a kernel for a batch: for batches that one thread does soonest, with one batch axis.
 
 Arrays are (N, …) in C order, or of any strides where one state is a vector; those without a batch axis count for all
-states. The interpreter's lock is given up while the kernel runs. Everything else is Python's: `out`, several batch
-axes, work for several threads.
+states, and may be of other dtypes, lists or tuples where kernels are float64. The interpreter's lock is given up while
+the kernel runs. Everything else is Python's: `out`, several batch axes, work for several threads.
 """
 
 RUN_BATCH = """
-; The memory of an input and its strides [numbers] from state to state and from number to number; or null.
-define internal fastcc ptr @batch_input(ptr %object, ptr %form, i64 %states, ptr %strides) nounwind {
+; The memory of an input and its strides [numbers] from state to state and from number to number; or null. Numbers that
+; count for all states and are not laid out as the kernel reads them are copied to %room.
+define internal fastcc ptr @batch_input(ptr %record, ptr %object, ptr %form, i64 %states, ptr %strides, ptr %room)
+    nounwind {
 entry:
+  %dtype = field ptr %record, Entry_DTYPE
+  %shift = field i64 %record, Entry_SHIFT
   %type = field ptr %object, OBJECT_TYPE
   %ndarray = python ndarray
   %is_array = icmp eq ptr %type, %ndarray
@@ -21,15 +25,44 @@ rank_of:
   %is_batch = icmp eq i64 %has_rank, %batch_rank
   br i1 %is_batch, label %batch, label %for_all
 for_all:
-  %shared = call fastcc ptr @data(ptr %object, ptr %form, i32 $IN)
   store i64 0, ptr %strides
   %second1 = getelementptr i64, ptr %strides, i64 1
   store i64 1, ptr %second1
+  %float64 = python float64
+  %is_double = icmp eq ptr %dtype, %float64
+  br i1 %is_double, label %doubles, label %singles
+doubles:
+  %shared = call fastcc ptr @data(ptr %object, ptr %form, i32 $IN)
+  %other = icmp eq ptr %shared, null
+  br i1 %other, label %convert, label %as_it_is
+as_it_is:
   ret ptr %shared
+convert:
+  %copied = call fastcc ptr @converted(ptr %object, ptr %form, ptr %room)
+  ret ptr %copied
+singles:
+  br i1 %is_array, label %single_array, label %no
+single_array:
+  %s_dtype = field ptr %object, ARRAY_DTYPE
+  %s_rank32 = field i32 %object, ARRAY_RANK
+  %s_rank = sext i32 %s_rank32 to i64
+  %s_wanted = field i64 %form, Form_RANK
+  %s_flags = field i32 %object, ARRAY_FLAGS
+  %s_set = and i32 %s_flags, $IN
+  %s_right1 = icmp eq ptr %s_dtype, %dtype
+  %s_right2 = icmp eq i64 %s_rank, %s_wanted
+  %s_right3 = icmp eq i32 %s_set, $IN
+  %s_right4 = and i1 %s_right1, %s_right2
+  %s_right = and i1 %s_right4, %s_right3
+  br i1 %s_right, label %single_axes, label %no
+single_axes:
+  %s_shape = field ptr %object, ARRAY_SHAPE
+  %s_lengths = field ptr %form, Form_SHAPE
+  %s_same = call fastcc i1 @same_lengths(ptr %s_shape, ptr %s_lengths, i64 %s_wanted)
+  br i1 %s_same, label %yes, label %no
 batch:
   %has_dtype = field ptr %object, ARRAY_DTYPE
-  %float64 = python float64
-  %right_dtype = icmp eq ptr %has_dtype, %float64
+  %right_dtype = icmp eq ptr %has_dtype, %dtype
   %flags = field i32 %object, ARRAY_FLAGS
   %aligned_flag = and i32 %flags, $ALIGNED
   %aligned = icmp ne i32 %aligned_flag, 0
@@ -63,10 +96,11 @@ vector:
   %row_bytes = load i64, ptr %bytes
   %column_bytes = load i64, ptr %bytes1_at
   %either = or i64 %row_bytes, %column_bytes
-  %odd = and i64 %either, 7
-  %whole = icmp eq i64 %odd, 0
-  %row = ashr i64 %row_bytes, 3
-  %column = ashr i64 %column_bytes, 3
+  %row = ashr i64 %row_bytes, %shift
+  %column = ashr i64 %column_bytes, %shift
+  %both = ashr i64 %either, %shift
+  %again = shl i64 %both, %shift
+  %whole = icmp eq i64 %again, %either
   store i64 %row, ptr %strides
   store i64 %column, ptr %second
   br i1 %whole, label %yes, label %no
@@ -77,18 +111,20 @@ no:
   ret ptr null
 }
 
-; Whether any of so many numbers is not 0.0.
-define internal fastcc i1 @any(ptr %numbers, i64 %count) nounwind {
+; Whether any of so many flags, 0.0 or 1.0 in numbers of this size, is set.
+define internal fastcc i1 @any(ptr %numbers, i64 %flags, i64 %shift) nounwind {
 entry:
+  %bytes = shl i64 %flags, %shift
+  %count = lshr i64 %bytes, 2
   br label %head
 head:
   %k = phi i64 [0, %entry], [%next, %one]
   %more = icmp slt i64 %k, %count
   br i1 %more, label %one, label %no
 one:
-  %at = getelementptr double, ptr %numbers, i64 %k
-  %number = load double, ptr %at
-  %fine = fcmp oeq double %number, 0.0
+  %at = getelementptr i32, ptr %numbers, i64 %k
+  %half = load i32, ptr %at
+  %fine = icmp eq i32 %half, 0
   %next = add i64 %k, 1
   br i1 %fine, label %head, label %yes
 yes:
@@ -105,7 +141,7 @@ entry:
   %count = field i64 %record, Entry_RESULTS
   %forms = field ptr %variant, Variant_OUTPUTS
   %ndarray = python ndarray
-  %float64 = python float64
+  %dtype = field ptr %record, Entry_DTYPE
   %Py_IncRef = python Py_IncRef
   %PyArray_NewFromDescr = python PyArray_NewFromDescr
   br label %head
@@ -134,8 +170,8 @@ length:
 make:
   %batch_rank = add i64 %rank, 1
   %rank32 = trunc i64 %batch_rank to i32
-  call void %Py_IncRef(ptr %float64)
-  %new = call ptr %PyArray_NewFromDescr(ptr %ndarray, ptr %float64, i32 %rank32, ptr %shape,
+  call void %Py_IncRef(ptr %dtype)
+  %new = call ptr %PyArray_NewFromDescr(ptr %ndarray, ptr %dtype, i32 %rank32, ptr %shape,
       ptr null, ptr null, i32 0, ptr null)
   %failed = icmp eq ptr %new, null
   br i1 %failed, label %no, label %got
@@ -217,10 +253,13 @@ memory:
   %status = field ptr %variant, Variant_STATUS
   %checks = icmp ne ptr %status, null
   %flag_numbers = select i1 %checks, i64 %states, i64 0
-  %flag_bytes = mul i64 %flag_numbers, 8
+  %shift = field i64 %record, Entry_SHIFT
+  %flag_bytes = shl i64 %flag_numbers, %shift
   %workspace = field i64 %variant, Variant_BATCH_WORKSPACE
+  %copies = field i64 %variant, Variant_ROOM_SIZE
   %bytes1 = add i64 %workspace, 64
-  %bytes = add i64 %bytes1, %flag_bytes
+  %bytes2 = add i64 %bytes1, %copies
+  %bytes = add i64 %bytes2, %flag_bytes
   %PyMem_RawMalloc = python PyMem_RawMalloc
   %room = call ptr %PyMem_RawMalloc(i64 %bytes)
   %no_room = icmp eq ptr %room, null
@@ -230,7 +269,8 @@ taking:
   %above = add i64 %room_number, 63
   %aligned = and i64 %above, -64
   %work = inttoptr i64 %aligned to ptr
-  %flags = getelementptr i8, ptr %work, i64 %workspace
+  %first_room = getelementptr i8, ptr %work, i64 %workspace
+  %flags = getelementptr i8, ptr %first_room, i64 %copies
   %double = mul i64 %count, 2
   %status_place = getelementptr i64, ptr %places, i64 %double
   %status_size = getelementptr i64, ptr %status_place, i64 1
@@ -239,6 +279,7 @@ taking:
   br label %take
 take:
   %k = phi i64 [0, %taking], [%k1, %took]
+  %room_here = phi ptr [%first_room, %taking], [%room_next, %took]
   %more = icmp slt i64 %k, %arrays
   br i1 %more, label %take_one, label %running
 take_one:
@@ -249,7 +290,9 @@ take_one:
   %three = mul i64 %k, 3
   %address_at = getelementptr i64, ptr %descriptor, i64 %three
   %strides = getelementptr i64, ptr %address_at, i64 1
-  %data = call fastcc ptr @batch_input(ptr %object, ptr %form, i64 %states, ptr %strides)
+  %size = field i64 %form, Form_COUNT
+  %room_next = getelementptr double, ptr %room_here, i64 %size
+  %data = call fastcc ptr @batch_input(ptr %record, ptr %object, ptr %form, i64 %states, ptr %strides, ptr %room_here)
   %wrong = icmp eq ptr %data, null
   br i1 %wrong, label %free, label %took
 took:
@@ -261,7 +304,7 @@ running:
   %PyEval_RestoreThread = python PyEval_RestoreThread
   %state = call ptr %PyEval_SaveThread()
   call void %kernel(i64 0, i64 %states, ptr %descriptor, ptr %work)
-  %bad = call fastcc i1 @any(ptr %flags, i64 %flag_numbers)
+  %bad = call fastcc i1 @any(ptr %flags, i64 %flag_numbers, i64 %shift)
   call void %PyEval_RestoreThread(ptr %state)
   br i1 %bad, label %free, label %done
 done:

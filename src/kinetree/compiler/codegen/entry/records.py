@@ -51,6 +51,8 @@ class Entry(IntEnum):
     PRESETS = 17  # per array, what it is where it is not given, or 0; or 0 if there are none
     SPREADS = 18  # of so many arguments by position the last may be a tuple, of that one and those after it; or 0
     SPREAD_TO = 19  # with the items of the tuple, so many at most
+    DTYPE = 20  # the dtype of the kernels' numbers, float64 or float32; calls of one state are float64 only
+    SHIFT = 21  # their size in bytes, as a power of two
 
 
 FIELDS = 24
@@ -88,6 +90,7 @@ class Variant(IntEnum):
     MOST = 13  # up to so many states, results are small enough to be allocated here
     ROOM = 14  # for the numbers of all inputs of one state
     OUTPUTS = 15  # the form of each result
+    ROOM_SIZE = 16  # bytes of the room
 
 
-VARIANT = 16
+VARIANT = 24

@@ -92,6 +92,22 @@ def in_scalars(function, y):
         return function(y)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_loops_of_float32(case):
+    function, n = CASES[case](1)
+    x = (np.random.default_rng(1).normal(size=(37, n)) * 0.2 + 0.4).astype(np.float32)
+    compiled = Kernel(build(function, [(n,)], host().computing_in(np.dtype(np.float32))))
+    assert any(node.op == "rows" for part in compiled.source.parts for node in part.nodes)
+    out = np.empty((len(x), compiled.source.layout.outputs[0]), dtype=np.float32)
+    compiled.batch([x], [out])
+    one = np.empty((1, out.shape[1]), dtype=np.float32)
+    for k in range(len(x)):
+        compiled.single([x[k]], [one])
+        assert np.array_equal(one[0], out[k])
+    expected = np.array([np.asarray(function(row.astype(float)), dtype=float).ravel() for row in x])
+    assert np.abs(out - expected).max() < 1e-3 * np.abs(expected).max()
+
+
 def test_only_needed_entries_are_computed():
     function, n = tree_solve(30, 30, 1, identity=True)
     corner = build(lambda x: function(x)[:2, :2], [(n,)], host())

@@ -25,7 +25,8 @@ from kinetree.compiler.graph.passes.spec import check
 from kinetree.compiler.graph.passes.split import Part, split
 from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, LoopCarry
-from kinetree.compiler.runtime.jit import Target, compile_object
+from kinetree.compiler.runtime.jit import compile_object
+from kinetree.compiler.runtime.target import Target
 
 LARGE = 150_000
 """Operations above which a message announces how long the compilation takes at least."""
@@ -81,7 +82,7 @@ class Program:
         """The module for one state."""
         wide = self.target.width
         kernel = emit_single(SINGLE, self.parts, self.outputs, self.layout, wide)
-        return f"{elementary_functions(self.parts, (ONE, wide))}\n\n{kernel}\n"
+        return f"{elementary_functions(self.parts, (wide.one, wide))}\n\n{kernel}\n"
 
     def batch_assembly(self) -> str:
         """The module for a batch."""

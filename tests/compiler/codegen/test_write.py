@@ -16,11 +16,12 @@ from kinetree.compiler.runtime import memory
 from kinetree.compiler.runtime.call import Kernel
 from kinetree.compiler.runtime.jit import host
 from kinetree.compiler.runtime.memory import LARGE, Blocks
+from targets import RUNNABLE
 
 LANES = host().lanes
 
 
-def kernel(n, without=frozenset()):
+def kernel(n, target=""):
     """n results: products, with runs of zeros, ones, and plain inputs between them."""
 
     def function(x):
@@ -34,15 +35,15 @@ def kernel(n, without=frozenset()):
             columns.append([x[:, k % 3] * float(k), 0.0 * x[:, 0], 0.0 * x[:, 0] + 1.0, x[:, 1]][kind])
         return np.stack(columns, axis=1)
 
-    return Kernel(build(function, [(3,)], host(without))), rows
+    return Kernel(build(function, [(3,)], host(target))), rows
 
 
-@pytest.mark.parametrize("without", [(), ("avx512",), ("avx", "fma")])
+@pytest.mark.parametrize("target", RUNNABLE)
 @pytest.mark.parametrize("n", [64, 65, 100, 128, 131, 333])
 @pytest.mark.parametrize("least", [0, 2**60], ids=["past the cache", "whole lines"])
-def test_long_rows(n, without, least, monkeypatch):
+def test_long_rows(n, target, least, monkeypatch):
     monkeypatch.setattr(emit_batch, "STREAMED", least)
-    streaming, rows = kernel(n, frozenset(without))
+    streaming, rows = kernel(n, target)
     rng = np.random.default_rng(n)
     for states in (1, LANES, 5 * LANES, 5 * LANES + 3):
         x = rng.normal(size=(states, 3))

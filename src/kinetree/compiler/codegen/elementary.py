@@ -1,9 +1,12 @@
 """sin, cos and atan2 as LLVM functions, the same for one value and for a vector, so that both give the same bits.
 
-sin and cos subtract a multiple k of π/2, stored in three parts, so that |r| ≤ π/4, and evaluate two polynomials at r;
-k mod 4 selects which is sine or cosine, and the signs. Errors are within 2 ulp for |x| ≤ 1e9; larger values, which are
-rare, go to the C library one by one, as do all of exp, log and tanh. The polynomials are those of fdlibm (Sun
-Microsystems 1993).
+sin and cos subtract a multiple k of π/2, stored in parts, so that |r| ≤ π/4, and evaluate two polynomials at r; k mod 4
+selects which is sine or cosine, and the signs. Errors are within 2 ulp for |x| ≤ 1e9; larger values, which are rare, go
+to the C library one by one, as do all of exp, log and tanh. The polynomials are those of fdlibm (Sun Microsystems
+1993).
+
+Without fused multiply-add, the parts of π/2 have 33 bits each, so that their products with k < 2²⁰ are exact; values
+beyond 1e6 go to the C library, and errors are within 4 ulp.
 """
 
 from __future__ import annotations
@@ -13,8 +16,14 @@ import math
 from kinetree.compiler.codegen.ir import Lines, Width
 
 HALF_PI_PARTS = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+SHORT_HALF_PI_PARTS = (
+    1.57079632673412561417,
+    6.07710050630396597660e-11,
+    2.02226624871116645580e-21,
+    8.47842766036889956997e-32,
+)
 ROUND = 6755399441055744.0  # 1.5 · 2⁵²: a sum with it is rounded to an integer, which is in the low bits
-REDUCIBLE = 1e9
+REDUCIBLE, SHORT_REDUCIBLE = 1e9, 1e6
 SIN = (
     -1.66666666666666324348e-01,
     8.33333333332248946124e-03,
@@ -66,7 +75,7 @@ def library() -> str:
 def _polynomial(b: Lines, z: str, coefficients: tuple[float, ...]) -> str:
     value = b.width.number(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
-        value = b.intrinsic("fma", value, z, b.width.number(coefficient))
+        value = b.multiply_add(value, z, b.width.number(coefficient))
     return value
 
 
@@ -81,21 +90,21 @@ def sincos(width: Width) -> str:
     whole, truth = width.vector("i64"), width.vector("i1")
     b.label("entry")
     size = b.intrinsic("fabs", "%x")
-    large = b.compare("ogt", size, number(REDUCIBLE))
-    shifted = b.intrinsic("fma", "%x", number(2 / math.pi), number(ROUND))
+    large = b.compare("ogt", size, number(REDUCIBLE if width.fuses else SHORT_REDUCIBLE))
+    shifted = b.multiply_add("%x", number(2 / math.pi), number(ROUND))
     k = b.real("fsub", shifted, number(ROUND))
     minus_k = b.let(f"fneg {real} {k}")
     r = "%x"
-    for part in HALF_PI_PARTS:
-        r = b.intrinsic("fma", minus_k, number(part), r)
+    for part in HALF_PI_PARTS if width.fuses else SHORT_HALF_PI_PARTS:
+        r = b.multiply_add(minus_k, number(part), r)
     z = b.real("fmul", r, r)
     rz = b.real("fmul", r, z)
-    s = b.intrinsic("fma", rz, _polynomial(b, z, SIN), r)
+    s = b.multiply_add(rz, _polynomial(b, z, SIN), r)
     half = b.real("fmul", z, number(0.5))
     head = b.real("fsub", number(1.0), half)
     rest = b.real("fsub", b.real("fsub", number(1.0), head), half)
     zz = b.real("fmul", z, z)
-    c = b.real("fadd", head, b.intrinsic("fma", zz, _polynomial(b, z, COS), rest))
+    c = b.real("fadd", head, b.multiply_add(zz, _polynomial(b, z, COS), rest))
     quadrant = b.let(f"bitcast {real} {shifted} to {whole}")
     odd = b.let(f"trunc {whole} {quadrant} to {truth}")
     sine, cosine = b.select(odd, c, s), b.select(odd, s, c)

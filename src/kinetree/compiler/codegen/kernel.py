@@ -19,7 +19,7 @@ from kinetree.compiler.codegen.elementary import (
     sincos,
     sincos_name,
 )
-from kinetree.compiler.codegen.ir import ONE, Lines, Width
+from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.codegen.write_buffer import buffer_size
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
@@ -73,7 +73,7 @@ def _aligned(offset: int) -> int:
 def emit_single(name: str, parts: Sequence[Part], outputs: Sequence[Node], layout: Layout, wide: Width) -> str:
     """void name(inputs, outputs, workspace) for one state, where inputs and outputs are tables of addresses; sines and
     cosines are computed in vectors of width `wide`."""
-    emitter = _Emitter(layout, ONE, wide, outputs)
+    emitter = _Emitter(layout, wide.one, wide, outputs)
     names = [f"ptr %in{j}" for j in range(len(layout.inputs))] + [f"ptr %out{j}" for j in range(len(layout.outputs))]
     parameters = ", ".join([*names, "ptr %slots"])
     texts = []

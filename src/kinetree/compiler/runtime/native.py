@@ -28,7 +28,7 @@ from kinetree.compiler.runtime.assumptions import (
 )
 from kinetree.compiler.runtime.call import Loaded
 from kinetree.compiler.runtime.code import Code
-from kinetree.compiler.runtime.jit import LoadedCode, host, lock
+from kinetree.compiler.runtime.jit import LoadedCode, host, lock, machine_code_works
 from kinetree.compiler.runtime.keep_alive import keep_alive
 from kinetree.compiler.runtime.memory import LARGE
 from kinetree.compiler.runtime.stored import stored_object
@@ -336,7 +336,7 @@ _new_function: Callable[..., Callable[..., Any]] = ctypes.PYFUNCTYPE(
 
 def available() -> bool:
     """Whether native calls work on this interpreter and are not switched off."""
-    return os.environ.get(NATIVE, "") != "0" and _works()
+    return os.environ.get(NATIVE, "") != "0" and machine_code_works() and _works()
 
 
 @cache

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-all test-long test-arm64 soak bench check docs lock release clean
+.PHONY: demo test test-all test-long test-arm64 test-python soak bench check docs lock release clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
@@ -31,11 +31,19 @@ test-long: $(VENV)/.dev
 # On an AArch64 that qemu emulates, with Debian's Python and the wheels of requirements/dev.lock: what depends on the
 # machine, in a quarter of an hour. ARM64 chooses other tests.
 ARM64 ?= tests/compiler/runtime tests/compiler/codegen tests/promises tests/robot tests/ik tests/solvers tests/simulation tests/control
-test-arm64: $(VENV)/.dev .arm64/.created
-	KINETREE_CACHE_DIR=$(CURDIR)/.arm64/test-cache .arm64/bin/python -m pytest -n auto -p no:cacheprovider $(ARM64)
+test-arm64: $(VENV)/.created .arm64/.created
+	PATIENCE=10 KINETREE_CACHE_DIR=$(CURDIR)/.arm64/test-cache .arm64/bin/python -m pytest -n auto -p no:cacheprovider $(ARM64)
 
-.arm64/.created: tools/arm64 requirements/dev.lock | $(VENV)/.created
+.arm64/.created: tools/arm64 tools/debian_python requirements/dev.lock
 	tools/arm64 .arm64
+	touch $@
+
+# On another Python of Debian's: make test-python PYTHON=3.14 (or 3.13); TESTS chooses some.
+test-python: $(VENV)/.created .python-$(PYTHON)/.created
+	KINETREE_CACHE_DIR=$(CURDIR)/.python-$(PYTHON)/test-cache .python-$(PYTHON)/bin/python -m pytest -n auto -p no:cacheprovider $(TESTS)
+
+.python-%/.created: tools/debian_python requirements/dev.lock
+	tools/debian_python "$$(dpkg --print-architecture)" $* .python-$*
 	touch $@
 
 # Threads, forks, signals and random calls, for so long; it ends with an error at the first wrong number, hang or leak.
@@ -108,4 +116,4 @@ release: $(VENV)/.release
 	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 clean:
-	rm -rf $(VENV) .arm64 dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .arm64 .python-* dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

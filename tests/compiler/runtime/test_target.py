@@ -1,7 +1,9 @@
 """Code for every CPU that this machine can run: the same bits wherever multiply-add is fused, and right elsewhere."""
 
+import ctypes
 import hashlib
 import re
+import sys
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 import kinetree as kt
 from kinetree import ops
 from kinetree.algorithms import aba, crba, jacobian, rnea
+from kinetree.compiler.codegen.elementary import LIBRARY
 from kinetree.compiler.codegen.entry.assembly import entry_assembly
 from kinetree.compiler.program import build
 from kinetree.compiler.runtime import jit
@@ -168,6 +171,24 @@ def test_code_for_other_systems_needs_nothing_from_outside_but_the_stack_probe_o
         assert ".seh_proc" not in assembly and ".cfi_startproc" not in assembly
 
 
+def test_libraries_of_windows(monkeypatch):
+    """The C library has another name, and the stack probe is a function of the system."""
+    asked, added, real = [], [], ctypes.CDLL(None)
+
+    class Library:
+        def __init__(self, name):
+            asked.append(name)
+
+        def __getattr__(self, name):
+            return real.abs if name == jit.STACK_PROBE else getattr(real, name)
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "CDLL", Library)
+    monkeypatch.setattr(llvm, "add_symbol", lambda name, address: added.append(name))
+    assert len(jit._library_addresses.__wrapped__()) == len(LIBRARY)
+    assert asked == ["ucrtbase", "ntdll"] and added == ["__chkstk"]
+
+
 CHOSEN = """
 import numpy as np
 import kinetree as kt
@@ -191,9 +212,23 @@ def test_a_name_that_the_environment_may_not_have():
         finish(process)
 
 
-UNSUPPORTED = """
-import platform, warnings
+WITHOUT_MACHINE_CODE = {
+    "this machine is riscv64 with 64-bit addresses; kinetree makes machine code for x86-64 and AArch64": """
+import platform
 platform.machine = lambda: "riscv64"
+""",
+    "this process may not run machine code that it makes: [Errno 13] no": """
+import llvmlite.binding
+
+def refuse():
+    raise OSError(13, "no")
+
+llvmlite.binding.check_jit_execution = refuse
+""",
+}
+"""What the errors say, and the program of such a machine."""
+FORMULAS = """
+import warnings
 import numpy as np
 import kinetree as kt
 
@@ -215,9 +250,9 @@ for call in (lambda: robot.ik("tool0", robot.frame("tool0").pose(q)), lambda: ro
 """
 
 
-def test_a_machine_without_machine_code_runs_formulas_as_python():
+@pytest.mark.parametrize("sentence", WITHOUT_MACHINE_CODE, ids=["architecture", "security"])
+def test_a_machine_without_machine_code_runs_formulas_as_python(sentence):
     """It warns once, and what has no formula says why it is not there: no process is ended by LLVM."""
-    warned, *errors = run(UNSUPPORTED).splitlines()
-    sentence = "this machine is riscv64 with 64-bit addresses; kinetree makes machine code for x86-64 and AArch64"
+    warned, *errors = run(WITHOUT_MACHINE_CODE[sentence] + FORMULAS).splitlines()
     assert warned.count("Formulas run as Python") == 1 and sentence in warned
     assert errors == [sentence, sentence]

@@ -131,7 +131,12 @@ def _machine(target: Target) -> Any:
 
 
 def _c_library() -> Any:
-    """The C library of this process, if it exports the functions; a search for the library takes longer."""
+    """The C library of this process, if it exports the functions; a search for the library takes longer.
+
+    On Windows a process exports nothing, and its C library is not one that `find_library` knows.
+    """
+    if sys.platform == "win32":
+        return ctypes.CDLL("ucrtbase")
     with suppress(OSError, TypeError):
         library = ctypes.CDLL(None)
         if all(hasattr(library, name) for name in LIBRARY):

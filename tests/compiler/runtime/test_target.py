@@ -212,6 +212,25 @@ def test_a_name_that_the_environment_may_not_have():
         finish(process)
 
 
+LESSER = """
+import llvmlite.binding
+features = llvmlite.binding.get_host_cpu_features()
+features["avx512f"] = False
+llvmlite.binding.get_host_cpu_features = lambda: features
+import kinetree as kt
+robot = kt.load("arm6")
+try:
+    robot.mass_matrix(robot.neutral())
+except kt.PlatformError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(architecture() != X86, reason="there is one AArch64")
+def test_a_cpu_that_the_environment_chooses_and_this_machine_is_not():
+    assert "x86-64-v4: it lacks" in run(LESSER, KINETREE_CPU="x86-64-v4")
+
+
 WITHOUT_MACHINE_CODE = {
     "this machine is riscv64 with 64-bit addresses; kinetree makes machine code for x86-64 and AArch64": """
 import platform

@@ -342,9 +342,11 @@ def available() -> bool:
 @cache
 def _works() -> bool:
     """Whether the layout of objects in memory is as expected, and then a probe of native code succeeds."""
+    if host().lacking or not is_cpython():
+        return False
     try:
         with lock:
-            return is_cpython() and types_are_as_expected() and arrays_are_as_expected() and _probe_succeeds()
+            return types_are_as_expected() and arrays_are_as_expected() and _probe_succeeds()
     except (AttributeError, KeyError, OSError, RuntimeError, ValueError):
         return False
 

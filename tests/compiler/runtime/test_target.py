@@ -160,15 +160,16 @@ def test_code_for_other_systems_needs_nothing_from_outside_but_the_stack_probe_o
     """Neither macOS nor Windows is at hand; their code is, and what it calls. Nor does it have unwind tables."""
     kernel, _ = dynamics("humanoid", RUNNABLE[-1])
     target = kernel.source.target
-    machine = llvm.Target.from_triple(system).create_target_machine(target.cpu, target.features, 2, "pic", "small")
+    made = llvm.Target.from_triple(jit.object_triple(system))
+    machine = made.create_target_machine(target.cpu, target.features, 2, "pic", "small")
     for text in (kernel.source.single_assembly(), kernel.source.batch_assembly(), entry_assembly()):
-        module = llvm.parse_assembly(text)
-        module.triple, module.data_layout = system, str(machine.target_data)
-        assembly = machine.emit_assembly(module)
+        assembly = machine.emit_assembly(llvm.parse_assembly(text))
         defined = set(re.findall(r"^(\S+):", assembly, re.MULTILINE))
         called = set(re.findall(r"\t(?:callq?|bl)\s+([\w.$]+)", assembly)) - defined
         assert called <= ({jit.STACK_PROBE} if "windows" in system else set())
         assert ".seh_proc" not in assembly and ".cfi_startproc" not in assembly
+        is_elf = machine.emit_object(llvm.parse_assembly(text)).startswith(b"\x7fELF")
+        assert is_elf == ("apple" not in system), "other formats are loaded with less care"
 
 
 def test_libraries_of_windows(monkeypatch):

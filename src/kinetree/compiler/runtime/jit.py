@@ -123,9 +123,15 @@ LARGEST = 2**30
 from another: code on x86-64 reaches 2 GiB, code on AArch64 4 GiB, in either direction."""
 
 
+def object_triple(system: str) -> str:
+    """The triple of a system, with object files in the format ELF on Windows too: LLVM ends the process when it loads
+    one in Windows' own format in which an instruction has an address and a number behind it, as comparisons have."""
+    return f"{system}-elf" if "windows" in system else system
+
+
 def _machine(target: Target) -> Any:
     """The target machine: position-independent code in the small code model, whose sections lie near each other."""
-    return llvm.Target.from_default_triple().create_target_machine(
+    return llvm.Target.from_triple(object_triple(llvm.get_default_triple())).create_target_machine(
         cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
     )
 

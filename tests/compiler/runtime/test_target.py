@@ -172,6 +172,29 @@ def test_code_for_other_systems_needs_nothing_from_outside_but_the_stack_probe_o
         assert is_elf == ("apple" not in system), "other formats are loaded with less care"
 
 
+OF_MACOS = """
+import sys
+import numpy as np
+from kinetree.compiler.runtime import jit, native
+jit.object_triple = lambda system: sys.argv[1]
+import kinetree as kt
+robot, q = kt.load("arm7"), np.linspace(-1.0, 1.0, 7)
+states = np.linspace(-1.0, 1.0, 21 * 7).reshape(21, 7)
+solution = robot.ik("tool0", robot.frame("tool0").pose(q))
+for value in (robot.inverse_dynamics(q, q, q), robot.forward_dynamics(states, q, q), solution.q):
+    print(value.tobytes().hex())
+assert native.available() and type(robot.inverse_dynamics) is type(len)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, code of Linux is the strange one")
+def test_code_of_macos_runs_here():
+    """LLVM loads object files of its format on Linux too, and the calling convention is the same: kernels for one state
+    and batches, loops, native calls."""
+    own, apple = (run(OF_MACOS, system) for system in SYSTEMS[architecture()][:2])
+    assert own == apple and len(own.split()) == 3
+
+
 def test_libraries_of_windows(monkeypatch):
     """The C library has another name, and the stack probe is a function of the system."""
     asked, added, real = [], [], ctypes.CDLL(None)

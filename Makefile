@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-all test-long soak bench check docs lock release clean
+.PHONY: demo test test-all test-long test-arm64 test-python test-lowest soak bench check docs lock release clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
@@ -27,6 +27,34 @@ test-all: $(VENV)/.dev
 # Sweeps that take minutes each, and more random trees for all tests that draw some.
 test-long: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m 'long or sweep or hypothesis' --hypothesis-profile long
+
+# On an AArch64 that qemu emulates, with Debian's Python and the wheels of requirements/dev.lock: what depends on the
+# machine, in about an hour. ARM64 chooses other tests. qemu does not limit memory when it is asked to.
+ARM64 ?= tests/compiler/runtime tests/compiler/codegen tests/compiler/cache tests/robot/test_native_*.py tests/solvers \
+	tests/ik/test_differential.py tests/ik/test_inverse.py tests/control/test_controller.py tests/control/test_whole_body.py \
+	tests/simulation/test_rollout.py tests/simulation/test_next_state.py tests/promises/test_first_calls_from_threads.py \
+	tests/promises/test_interrupts.py tests/promises/test_signals_while_compiling.py
+test-arm64: $(VENV)/.created .arm64/.created
+	PATIENCE=10 KINETREE_CACHE_DIR=$(CURDIR)/.arm64/test-cache .arm64/bin/python -m pytest -n auto -p no:cacheprovider $(ARM64) \
+		--deselect tests/robot/test_native_adversity.py::test_when_there_is_no_memory_for_a_result
+
+.arm64/.created: tools/arm64 tools/debian_python requirements/dev.lock
+	tools/arm64 .arm64
+	touch $@
+
+# On another Python of Debian's: make test-python PYTHON=3.14 (or 3.13); TESTS chooses some.
+test-python: $(VENV)/.created .python-$(PYTHON)/.created
+	KINETREE_CACHE_DIR=$(CURDIR)/.python-$(PYTHON)/test-cache .python-$(PYTHON)/bin/python -m pytest -n auto -p no:cacheprovider $(TESTS)
+
+.python-%/.created: tools/debian_python requirements/dev.lock
+	tools/debian_python "$$(dpkg --print-architecture)" $* .python-$*
+	touch $@
+
+# With the lowest versions of NumPy and llvmlite that pyproject.toml allows: what depends on them.
+LOWEST ?= tests/compiler tests/functions tests/robot/test_native_*.py
+test-lowest: $(VENV)/.dev
+	$(BIN)/pip install --quiet --no-deps --upgrade --target .python-lowest $$(grep -oE '"(numpy|llvmlite)>=[0-9.]+' pyproject.toml | tr -d '"' | sed 's/>=/==/')
+	PYTHONPATH=.python-lowest KINETREE_CACHE_DIR=$(CURDIR)/.python-lowest/test-cache $(BIN)/python -m pytest -n auto $(LOWEST)
 
 # Threads, forks, signals and random calls, for so long; it ends with an error at the first wrong number, hang or leak.
 MINUTES ?= 120
@@ -101,4 +129,4 @@ release: $(VENV)/.release
 	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 clean:
-	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .arm64 .python-* dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -9,6 +9,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+PATIENCE = float(os.environ.get("PATIENCE", "1"))
+"""How many times longer than usual a process may take, as on an emulated machine."""
+
 
 def interruptible(command: list[str]) -> subprocess.Popen[str]:
     """A process that heeds interrupts, also where this one, in the background, was started without."""
@@ -35,7 +38,7 @@ def start(code: str, *arguments: object, cwd: Path | None = None, **variables: o
 def finish(process: subprocess.Popen[str], seconds: float = 120.0) -> str:
     """What it printed; it must have ended well, in time, and without a word of complaint."""
     try:
-        printed, complaints = process.communicate(timeout=seconds)
+        printed, complaints = process.communicate(timeout=PATIENCE * seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         raise AssertionError(f"it hangs: {process.communicate()}") from None

@@ -90,6 +90,10 @@ class NotFiniteError(QuadraticProgramError):
     """A quadratic program with NaN, or with infinity where only bounds may be infinite."""
 
 
+class PlatformError(KinetreeError, RuntimeError):
+    """Machine code that this computer cannot run, or that cannot be made for it."""
+
+
 class ModelWarning(_Sentence, UserWarning):
     """A model that loads, but contains something that its author probably did not intend."""
 
@@ -100,6 +104,10 @@ class DivergenceWarning(_Sentence, UserWarning):
 
 class CacheWarning(_Sentence, UserWarning):
     """Compiled code cannot be stored on disk, so the next process has to compile it again."""
+
+
+class PlatformWarning(_Sentence, UserWarning):
+    """This computer cannot run compiled code, so formulas run as Python, hundreds of times slower."""
 
 
 def short(value: object) -> str:

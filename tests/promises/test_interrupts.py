@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from processes import PATIENCE
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="about signals of POSIX")
 
 START = """
@@ -36,8 +38,8 @@ def interrupted(call, after=0.3):
 
 arm = kt.load("planar2")
 beside = np.array([0.0, 0.3, 0.8])  # of the plane in which it moves
-SOON = 1.0
 """
+START += f"SOON = {PATIENCE}\n"
 
 CALLS = {
     "IK of one target": 'interrupted(lambda: arm.ik("tip", beside, attempts=10**9))',

@@ -146,7 +146,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(seen[0], 0)[1]) == 7
 
 def test_small_stacks_of_threads_are_not_for_the_compiler():
     run("""
-threading.stack_size(2**16)
+threading.stack_size(2**18)
 compile_something()
-assert threading.stack_size(0) == 2**16
+assert threading.stack_size(0) == 2**18
 """)

@@ -28,7 +28,7 @@ from kinetree.compiler.graph.requirements import any_broken, collected_requireme
 from kinetree.compiler.runtime import cache, native
 from kinetree.compiler.runtime.call import Kernel, Loaded, Shape, address_of
 from kinetree.compiler.runtime.code import SINGLE, Kind, Layout, LoopCarry
-from kinetree.compiler.runtime.jit import LoadedCode, assembly_of, host, lazy_code, lock, once
+from kinetree.compiler.runtime.jit import LoadedCode, assembly_of, host, lazy_code, lock, machine_code_works, once
 from kinetree.compiler.runtime.memory import empty, empty_results, set_result_memory
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
 from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record
@@ -106,6 +106,7 @@ __all__ = [
     "loop_function",
     "loop_stage",
     "loops_module",
+    "machine_code_works",
     "native",
     "new_table",
     "once",

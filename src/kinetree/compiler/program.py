@@ -24,7 +24,8 @@ from kinetree.compiler.graph.passes.spec import check
 from kinetree.compiler.graph.passes.split import VERY_LONG, Part, split
 from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, LoopCarry
-from kinetree.compiler.runtime.jit import Target, compile_object
+from kinetree.compiler.runtime.jit import compile_object
+from kinetree.compiler.runtime.target import Target
 
 SECONDS_PER_OPERATION = 5e-5
 """The time that LLVM takes for one operation of straight-line code, about."""

@@ -24,7 +24,16 @@ import numpy as np
 from kinetree.base.arguments import as_floats, as_output, batch_shape, check_quaternions
 from kinetree.base.lazy import lazy
 from kinetree.base.precision import FLOAT64
-from kinetree.compiler import Kind, Shape, empty_results, is_traced, lock, native, tracing
+from kinetree.compiler import (
+    Kind,
+    Shape,
+    empty_results,
+    is_traced,
+    lock,
+    machine_code_works,
+    native,
+    tracing,
+)
 from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
 from kinetree.functions.result_tree import Rebuild, flatten
 from kinetree.functions.specialization import Specialization, index_text, is_result
@@ -124,7 +133,12 @@ class CompiledFunction(ABC):
         if self.takes_wrenches and (wrenches is not None or self._prepared):
             key = self._add_wrenches(options, {} if wrenches is None else wrenches, arguments)
         batch = batch_shape(arguments)
-        return (self._run_eagerly if self.eager else self._run_kernel)(key, arguments, batch, out)
+        run = self._run_kernel if self._compiles() else self._run_eagerly
+        return run(key, arguments, batch, out)
+
+    def _compiles(self) -> bool:
+        """Whether calls run machine code; otherwise the formula runs on numbers."""
+        return not self.eager and machine_code_works()
 
     def _add_wrenches(self, options: Options, wrenches: Any, arguments: Arguments) -> Key:
         """Add the wrenches to the arguments and return their key. If prepared code has more places than needed, the
@@ -296,7 +310,7 @@ class CompiledFunction(ABC):
 
     def prepare(self, key: Key = PLAIN, batch: bool = False) -> None:
         """Compile the code for this key ahead of the first call."""
-        if self.eager:
+        if not self._compiles():
             return
         kind: Kind = "batch" if batch else "single"
         with lock:

@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.base.precision import FLOAT32, FLOAT64
 from kinetree.compiler.codegen import batch as emit_batch
 from kinetree.compiler.codegen.write import STREAMED
 from kinetree.compiler.program import build
 from kinetree.compiler.runtime import memory
 from kinetree.compiler.runtime.call import Kernel
-from kinetree.compiler.runtime.jit import FLOAT32, FLOAT64, host
+from kinetree.compiler.runtime.jit import host
 from kinetree.compiler.runtime.memory import LARGE, TOGETHER, Blocks
+from targets import RUNNABLE
 
 
-def kernel(n, without=frozenset(), dtype=FLOAT64):
+def kernel(n, target="", dtype=FLOAT64):
     """n results: products, with runs of zeros, ones, and plain inputs between them."""
 
     def function(x):
@@ -32,16 +34,16 @@ def kernel(n, without=frozenset(), dtype=FLOAT64):
             columns.append([x[:, k % 3] * float(k), 0.0 * x[:, 0], 0.0 * x[:, 0] + 1.0, x[:, 1]][kind])
         return np.stack(columns, axis=1, dtype=dtype)
 
-    return Kernel(build(function, [(3,)], host(without).computing_in(dtype))), rows
+    return Kernel(build(function, [(3,)], host(target).computing_in(dtype))), rows
 
 
-@pytest.mark.parametrize("without", [(), ("avx512",), ("avx", "fma")])
+@pytest.mark.parametrize("target", RUNNABLE)
 @pytest.mark.parametrize("n", [64, 65, 100, 128, 131, 333])
 @pytest.mark.parametrize("least", [0, 2**60], ids=["past the cache", "whole lines"])
 @pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32], ids=str)
-def test_long_rows(n, without, least, dtype, monkeypatch):
+def test_long_rows(n, target, least, dtype, monkeypatch):
     monkeypatch.setattr(emit_batch, "STREAMED", least)
-    streaming, rows = kernel(n, frozenset(without), dtype)
+    streaming, rows = kernel(n, target, dtype)
     rng = np.random.default_rng(n)
     lanes, line, size = streaming.source.target.lanes, 64 // dtype.itemsize, dtype.itemsize
     for states in (1, lanes, 5 * lanes, 5 * lanes + 3):

@@ -21,8 +21,10 @@ import kinetree as kt
 from forbidden import counted
 from kinetree.compiler.runtime import cache, native, stored
 from kinetree.compiler.runtime.jit import host
+from kinetree.compiler.runtime.target import NAMED, architecture
 from kinetree.functions import specialization
 from processes import run
+from targets import RUNNABLE
 
 SOURCE = Path(kt.__file__).parent
 posix = pytest.mark.skipif(os.name != "posix", reason="about owners, modes and links")
@@ -211,8 +213,7 @@ def test_whatever_makes_the_code_changes_its_name(name_of, monkeypatch):
         (stored, "_SOURCES", "another text"),
         (np, "__version__", "0.0"),
         (platform, "machine", lambda: "another"),
-        (specialization, "host", lambda: host(frozenset({"avx512"}))),
-        (specialization, "host", lambda: host(frozenset({"avx", "fma"}))),
+        *((specialization, "host", lambda name=name: host(name)) for name in NAMED[architecture()]),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(owner, attribute, value)
@@ -482,7 +483,7 @@ def test_a_folder_linked_away_to_one_that_is_ours(where, right, tmp_path):
 
 def test_code_for_another_cpu_is_not_run(where, right, monkeypatch):
     kept = contents(where)
-    lesser = host(frozenset({"avx512"}))
+    lesser = host(RUNNABLE[-1])
     monkeypatch.setattr(specialization, "host", lambda: lesser)
     results, traced = computed()
     assert traced == 2

@@ -1,9 +1,12 @@
 """sin, cos and atan2 as LLVM functions, the same for one value and for a vector, so that both give the same bits.
 
-sin and cos subtract a multiple k of π/2, stored in three parts, so that |r| ≤ π/4, and evaluate two polynomials at r;
-k mod 4 selects which is sine or cosine, and the signs. Errors are within 2 ulp for |x| ≤ 1e9, in float32 up to 1e5;
-larger values, which are rare, go to the C library one by one, as do all of exp, log and tanh. In float32 the library
-computes in float64, and the result is rounded.
+sin and cos subtract a multiple k of π/2, stored in parts, so that |r| ≤ π/4, and evaluate two polynomials at r; k mod 4
+selects which is sine or cosine, and the signs. Errors are within 2 ulp for |x| ≤ 1e9, in float32 up to 1e5; larger
+values, which are rare, go to the C library one by one, as do all of exp, log and tanh. In float32 the library computes
+in float64, and the result is rounded.
+
+Without fused multiply-add, the parts of π/2 are so short that their products with k are exact; values beyond 1e6, in
+float32 beyond 1e3, go to the C library, and errors are within 4 ulp.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import math
 
 from kinetree.compiler.codegen.ir import Lines, Width
-from kinetree.compiler.codegen.polynomials import BY_ELEMENT, Polynomial
+from kinetree.compiler.codegen.polynomials import WITH_FMA, WITHOUT_FMA, Polynomial
 
 LIBRARY = ("sin", "cos", "exp", "log", "tanh")
 """Functions of the C library, which the code calls through pointers that are set when it is loaded."""
@@ -35,7 +38,7 @@ def library() -> str:
 def _polynomial(b: Lines, z: str, coefficients: Polynomial) -> str:
     value = b.width.number(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
-        value = b.intrinsic("fma", value, z, b.width.number(coefficient))
+        value = b.multiply_add(value, z, b.width.number(coefficient))
     return value
 
 
@@ -47,24 +50,24 @@ def sincos_name(width: Width) -> str:
 def sincos(width: Width) -> str:
     """The definition of a function that returns {sin x, cos x}."""
     b, real, number = Lines(width), width.real, width.number
-    whole, truth, by = width.whole, width.vector("i1"), BY_ELEMENT[width.element]
+    whole, truth, by = width.whole, width.vector("i1"), (WITH_FMA if width.fuses else WITHOUT_FMA)[width.element]
     b.label("entry")
     size = b.intrinsic("fabs", "%x")
     large = b.compare("ogt", size, number(by.reducible))
-    shifted = b.intrinsic("fma", "%x", number(2 / math.pi), number(by.round))
+    shifted = b.multiply_add("%x", number(2 / math.pi), number(by.round))
     k = b.real("fsub", shifted, number(by.round))
     minus_k = b.let(f"fneg {real} {k}")
     r = "%x"
     for part in by.half_pi:
-        r = b.intrinsic("fma", minus_k, number(part), r)
+        r = b.multiply_add(minus_k, number(part), r)
     z = b.real("fmul", r, r)
     rz = b.real("fmul", r, z)
-    s = b.intrinsic("fma", rz, _polynomial(b, z, by.sin), r)
+    s = b.multiply_add(rz, _polynomial(b, z, by.sin), r)
     half = b.real("fmul", z, number(0.5))
     head = b.real("fsub", number(1.0), half)
     rest = b.real("fsub", b.real("fsub", number(1.0), head), half)
     zz = b.real("fmul", z, z)
-    c = b.real("fadd", head, b.intrinsic("fma", zz, _polynomial(b, z, by.cos), rest))
+    c = b.real("fadd", head, b.multiply_add(zz, _polynomial(b, z, by.cos), rest))
     quadrant = b.let(f"bitcast {real} {shifted} to {whole}")
     odd = b.let(f"trunc {whole} {quadrant} to {truth}")
     sine, cosine = b.select(odd, c, s), b.select(odd, s, c)
@@ -154,7 +157,7 @@ def atan2(width: Width) -> str:
     mapped to the octant.
     """
     b, real, number = Lines(width), width.real, width.number
-    whole, by = width.whole, BY_ELEMENT[width.element]
+    whole, by = width.whole, (WITH_FMA if width.fuses else WITHOUT_FMA)[width.element]
     ax, ay = b.intrinsic("fabs", "%x"), b.intrinsic("fabs", "%y")
     steep = b.compare("ogt", ay, ax)
     hi, lo = b.select(steep, ay, ax), b.select(steep, ax, ay)

@@ -17,6 +17,8 @@ class Width:
     """Whether LLVM is older than 22: its masked loads and stores take their alignment as an argument."""
     element: str = "double"
     """The type of a number: double or float."""
+    fuses: bool = True
+    """Whether the CPU has fused multiply-add."""
 
     @property
     def one(self) -> Width:
@@ -97,10 +99,16 @@ class Lines:
         return self.let(f"{instruction} {self.width.real} {', '.join(operands)}")
 
     def intrinsic(self, name: str, *operands: str) -> str:
-        """A call of an LLVM intrinsic on reals of this width: intrinsic("fma", a, b, c)."""
+        """A call of an LLVM intrinsic on reals of this width: intrinsic("copysign", a, b)."""
         real = self.width.real
         listed = ", ".join(f"{real} {operand}" for operand in operands)
         return self.let(f"call {real} @llvm.{name}.{self.width.suffix}({listed})")
+
+    def multiply_add(self, x: str, y: str, z: str) -> str:
+        """x·y + z, rounded once if the CPU has fused multiply-add, else twice: LLVM would call fma of the C library."""
+        if self.width.fuses:
+            return self.intrinsic("fma", x, y, z)
+        return self.real("fadd", self.real("fmul", x, y), z)
 
     def compare(self, condition: str, a: str, b: str) -> str:
         return self.let(f"fcmp {condition} {self.width.real} {a}, {b}")

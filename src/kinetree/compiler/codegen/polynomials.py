@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Polynomial = tuple[float, ...]
 """Coefficients, the constant one first."""
@@ -12,12 +12,12 @@ Polynomial = tuple[float, ...]
 class Constants:
     """What sin, cos and atan2 need in one type of numbers."""
 
-    half_pi: tuple[float, float, float]
-    """π/2 in three parts."""
+    half_pi: tuple[float, ...]
+    """π/2 in parts."""
     round: float
     """A sum with it is rounded to an integer, which is in the low bits."""
     reducible: float
-    """Angles up to this size are reduced by the three parts."""
+    """Angles up to this size are reduced by the parts."""
     sin: Polynomial
     """sin r = r + r³ p(r²) for |r| ≤ π/4."""
     cos: Polynomial
@@ -80,5 +80,23 @@ SINGLE = Constants(
 )
 """The polynomials are those of Cephes' single-precision functions (Moshier 1989)."""
 
-BY_ELEMENT = {"double": DOUBLE, "float": SINGLE}
+WITH_FMA = {"double": DOUBLE, "float": SINGLE}
 """By LLVM's name of the type."""
+WITHOUT_FMA = {
+    "double": replace(
+        DOUBLE,
+        half_pi=(
+            1.57079632673412561417,
+            6.07710050630396597660e-11,
+            2.02226624871116645580e-21,
+            8.47842766036889956997e-32,
+        ),
+        reducible=1e6,
+    ),
+    "float": replace(
+        SINGLE,
+        half_pi=(1.57080078125, -4.454515874385834e-06, 6.077272018956137e-11, -1.7150994166548195e-15),
+        reducible=1e3,
+    ),
+}
+"""The parts of π/2 have 33 bits, in float32 14, so that their products with multiples below 2²⁰, or 2¹⁰, are exact."""

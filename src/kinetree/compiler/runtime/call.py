@@ -18,8 +18,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from kinetree.compiler.runtime.code import BATCH, LOOP, SINGLE, Code, Kind, Source
-from kinetree.compiler.runtime.jit import LoadedCode, Target, lock
+from kinetree.compiler.runtime.jit import LoadedCode, lock
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS, Pace
+from kinetree.compiler.runtime.target import Target
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
 from kinetree.ops import Array
 

@@ -17,10 +17,11 @@ import numpy as np
 from kinetree.compiler.codegen.ir import ONE
 from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded, ScatteredRows
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout
-from kinetree.compiler.runtime.jit import LoadedCode, Target, compile_object, host, lock
+from kinetree.compiler.runtime.jit import LoadedCode, compile_object, host, lock
 from kinetree.compiler.runtime.pace import NANOSECONDS
 from kinetree.compiler.runtime.single_state_loop import run_rows
 from kinetree.compiler.runtime.strided_view import StridedView
+from kinetree.compiler.runtime.target import Target
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
 from kinetree.ops import Array
 

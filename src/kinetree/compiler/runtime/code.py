@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Literal, NamedTuple, Protocol
 
-from kinetree.compiler.runtime.jit import Target
+from kinetree.compiler.runtime.target import Target
 
 Kind = Literal["single", "batch", "loop"]
 """The kernel for one state, for a batch, or for many steps of a batch."""

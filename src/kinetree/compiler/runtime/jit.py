@@ -1,26 +1,27 @@
-"""LLVM assembly is compiled for this CPU and loaded into memory here. No other module imports llvmlite."""
+"""LLVM assembly is compiled for a CPU and loaded into memory here. Only `target` imports llvmlite too."""
 
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
 import llvmlite
 import llvmlite.binding as llvm
-import numpy as np
 
 from kinetree.base import locks
 from kinetree.base.deferred_signals import deferring_signals
 from kinetree.base.lazy import lazy
-from kinetree.base.precision import FLOAT32, FLOAT64
 from kinetree.compiler.codegen.elementary import BIND, LIBRARY
-from kinetree.compiler.codegen.ir import Width
 from kinetree.compiler.runtime.keep_alive import keep_alive
+from kinetree.compiler.runtime.target import CPU, Target, architecture, named_target, native_target
+from kinetree.errors import PlatformError, PlatformWarning
 
 lock = locks.compiler
 """The lock of everything that makes machine code; `locks` gives the order in which it is taken with others."""
@@ -82,48 +83,37 @@ def _exclusive(function: F) -> F:
     return cast(F, call)
 
 
-_LANES = (("avx512f", 8), ("avx", 4), ("neon", 2), ("sse2", 2))
+@cache
+@_exclusive
+def host(name: str = "") -> Target:
+    """The CPU that code is made for: the one of this name, or the one that KINETREE_CPU names, or this machine's own.
 
-
-@dataclass(frozen=True)
-class Target:
-    """A CPU: the count of numbers in a vector register (lanes), whether it has fused multiply-add, and the type of the
-    numbers, double or float."""
-
-    cpu: str
-    features: str
-    lanes: int
-    fuses: bool
-    element: str = "double"
-
-    @property
-    def width(self) -> Width:
-        return Width(self.lanes, llvm.llvm_version_info[0] < 22, self.element)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """NumPy's type of the numbers."""
-        return FLOAT64 if self.element == "double" else FLOAT32
-
-    def computing_in(self, dtype: np.dtype[Any]) -> Target:
-        """The same CPU for numbers of this type, float64 or float32: a register holds twice as many of the latter."""
-        lanes = self.lanes * self.dtype.itemsize // dtype.itemsize
-        return replace(self, lanes=lanes, element="double" if dtype == FLOAT64 else "float")
+    Raises PlatformError where no machine code can run.
+    """
+    architecture()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    try:
+        llvm.check_jit_execution()
+    except OSError as error:
+        raise PlatformError(f"this process may not run machine code that it makes: {error}") from error
+    name = name or os.environ.get(CPU, "")
+    features = llvm.get_host_cpu_features()
+    if name:
+        return named_target(name, features)
+    return native_target(llvm.get_host_cpu_name(), features, features.flatten())
 
 
 @cache
-@_exclusive
-def host(without: frozenset[str] = frozenset()) -> Target:
-    """The CPU of this machine, `without` some features: tests then compile for older CPUs."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features()
-    for name in features:
-        if any(name.startswith(word) for word in without):
-            features[name] = False
-    lanes = next((lanes for name, lanes in _LANES if features.get(name)), 2)
-    fuses = bool(features.get("fma") or features.get("neon"))
-    return Target(cpu if not without else "x86-64", features.flatten(), lanes, fuses)
+def machine_code_works() -> bool:
+    """Whether machine code can be made and run on this computer; the first call warns if it cannot."""
+    try:
+        host()
+    except PlatformError as error:
+        message = f"{error}. Formulas run as Python, hundreds of times slower; solvers and rollouts are not available"
+        warnings.warn(message, PlatformWarning, stacklevel=1)
+        return False
+    return True
 
 
 def versions() -> str:
@@ -131,34 +121,51 @@ def versions() -> str:
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
+LARGEST = 2**30
+"""The size of the largest object file that is loaded, in bytes. Its sections lie in one reservation, so none is further
+from another: code on x86-64 reaches 2 GiB, code on AArch64 4 GiB, in either direction."""
+
+
+def object_triple(system: str) -> str:
+    """The triple of a system, with object files in the format ELF on Windows too: LLVM ends the process when it loads
+    one in Windows' own format in which an instruction has an address and a number behind it, as comparisons have."""
+    return f"{system}-elf" if "windows" in system else system
+
+
 def _machine(target: Target, level: int = 2) -> Any:
-    """The target machine: position-independent code in the small code model, except for CPUs that call fma in libm."""
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=target.cpu,
-        features=target.features,
-        opt=level,
-        reloc="pic",
-        codemodel="small" if target.fuses else "jitdefault",
+    """The target machine: position-independent code in the small code model, whose sections lie near each other."""
+    return llvm.Target.from_triple(object_triple(llvm.get_default_triple())).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=level, reloc="pic", codemodel="small"
     )
 
 
 def _c_library() -> Any:
-    """The C library of this process, if it exports the functions; a search for the library takes longer."""
+    """The C library of this process, if it exports the functions; a search for the library takes longer.
+
+    On Windows a process exports nothing, and its C library is not one that `find_library` knows.
+    """
+    if sys.platform == "win32":
+        return ctypes.CDLL("ucrtbase")
     with suppress(OSError, TypeError):
         library = ctypes.CDLL(None)
-        if all(hasattr(library, name) for name in ("fma", "fmaf", *LIBRARY)):
+        if all(hasattr(library, name) for name in LIBRARY):
             return library
     from ctypes.util import find_library  # noqa: PLC0415
 
     return ctypes.CDLL(find_library("m") or find_library("c"))
 
 
+STACK_PROBE = "__chkstk"
+"""The one symbol from outside, on Windows alone: functions with more than a page of local memory call it there."""
+
+
 @cache
 def _library_addresses() -> Any:
     """Addresses of the C library's functions, in the order of LIBRARY."""
     library = _c_library()
-    for name in ("fma", "fmaf"):
-        llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    if sys.platform == "win32":
+        probe = getattr(ctypes.CDLL("ntdll"), STACK_PROBE)
+        llvm.add_symbol(STACK_PROBE, ctypes.cast(probe, ctypes.c_void_p).value)
     addresses = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in LIBRARY]
     return (ctypes.c_void_p * len(addresses))(*addresses)
 
@@ -210,14 +217,19 @@ class _EngineOwner:
 class LoadedCode:
     """An object file in executable memory, freed with this object, but not before finalizers that still run the code.
 
-    All sections lie in one reservation, because they address each other by short offsets.
+    The code has no symbols from outside, and all sections lie in one reservation (`use_lmm`): they address each other
+    by offsets of 32 or 33 bits, and LLVM ends the process where one does not fit.
     """
 
     @_exclusive
     def __init__(self, object_file: bytes, target: Target, library: bool = True) -> None:
         """With `library`, set the pointers through which the code calls the C library."""
+        if target.lacking:
+            raise PlatformError(f"this CPU cannot run code for {target.cpu}: it lacks {', '.join(target.lacking)}")
+        if len(object_file) > LARGEST:
+            raise PlatformError(f"{len(object_file):,} bytes of machine code are too many; {LARGEST:,} can be loaded")
         addresses = _library_addresses()
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=target.fuses)
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=True)
         self._owner = keep_alive(_EngineOwner(self._engine))
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()

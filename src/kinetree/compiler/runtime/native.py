@@ -29,7 +29,7 @@ from kinetree.compiler.runtime.assumptions import (
 )
 from kinetree.compiler.runtime.call import Loaded
 from kinetree.compiler.runtime.code import Code
-from kinetree.compiler.runtime.jit import LoadedCode, host, lock
+from kinetree.compiler.runtime.jit import LoadedCode, host, lock, machine_code_works
 from kinetree.compiler.runtime.keep_alive import keep_alive
 from kinetree.compiler.runtime.memory import LARGE, TOGETHER
 from kinetree.compiler.runtime.stored import stored_object
@@ -344,15 +344,17 @@ _new_function: Callable[..., Callable[..., Any]] = ctypes.PYFUNCTYPE(
 
 def available() -> bool:
     """Whether native calls work on this interpreter and are not switched off."""
-    return os.environ.get(NATIVE, "") != "0" and _works()
+    return os.environ.get(NATIVE, "") != "0" and machine_code_works() and _works()
 
 
 @cache
 def _works() -> bool:
     """Whether the layout of objects in memory is as expected, and then a probe of native code succeeds."""
+    if host().lacking or not is_cpython():
+        return False
     try:
         with lock:
-            return is_cpython() and types_are_as_expected() and arrays_are_as_expected() and _probe_succeeds()
+            return types_are_as_expected() and arrays_are_as_expected() and _probe_succeeds()
     except (AttributeError, KeyError, OSError, RuntimeError, ValueError):
         return False
 

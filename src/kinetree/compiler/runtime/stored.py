@@ -21,7 +21,8 @@ import numpy as np
 from kinetree.base.originals import replaced
 from kinetree.compiler.runtime import cache as disk
 from kinetree.compiler.runtime.code import Code, Kind, Layout, Source
-from kinetree.compiler.runtime.jit import Target, compile_object, versions
+from kinetree.compiler.runtime.jit import compile_object, versions
+from kinetree.compiler.runtime.target import Target
 
 
 class CachedCode:

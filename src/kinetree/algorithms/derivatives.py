@@ -142,7 +142,7 @@ def mass_matrix_of(model: Model, q: Array) -> Array:
     return _mass_matrix(SubtreeSums(model, q, gravity=True), q) + np.diag(model.armature)
 
 
-def bias_forces_of(model: Model, q: Array, v: Array, f_ext: ExternalForces) -> Array:
+def _bias_forces(model: Model, q: Array, v: Array, f_ext: ExternalForces) -> Array:
     """C v + G from the velocities in the common frame, which the derivatives need as well, (nv,)."""
     if BodyVelocities.of(model, q).turns:
         return bias_forces(model, q, v, f_ext)
@@ -156,7 +156,7 @@ def forward_dynamics_derivatives(
     """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (nv, nv) each."""
     L, d = ltdl(mass_matrix_of(model, q))
     require_regular(model, q, d)
-    bias = bias_forces_of(model, q, v, external_forces(model, q, pushes)) + passive_forces(model, q, v)
+    bias = _bias_forces(model, q, v, external_forces(model, q, pushes)) + passive_forces(model, q, v)
     a = ltdl_solve(L, d, tau - bias)
     dq, dv = inverse_dynamics_derivatives(model, q, v, a, pushes)
     inverse = mirrored(ltdl_solve(L, d, np.eye(model.nv)))

@@ -26,7 +26,8 @@ from kinetree.compiler.runtime.stored import CachedCode, load_record, save_recor
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges, set_num_threads
 
 if TYPE_CHECKING:
-    from kinetree.compiler.codegen.loops import Matrix, Vector, call_from_tables, call_text, loops_module
+    from kinetree.compiler.codegen.loop_types import Matrix, Vector
+    from kinetree.compiler.codegen.loops import call_from_tables, call_text, loops_module
     from kinetree.compiler.graph.trace import trace
     from kinetree.compiler.program import build
     from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
@@ -38,7 +39,8 @@ else:
         __name__,
         (),
         {
-            **dict.fromkeys(("Matrix", "Vector", "call_from_tables", "call_text", "loops_module"), "codegen.loops"),
+            **dict.fromkeys(("Matrix", "Vector"), "codegen.loop_types"),
+            **dict.fromkeys(("call_from_tables", "call_text", "loops_module"), "codegen.loops"),
             "trace": "graph.trace",
             "build": "program",
             **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Place", "Result", "Stage"), "runtime.chain"),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kinetree.compiler.codegen.loops import call_from_tables, call_text, loops_module
     from kinetree.compiler.graph.trace import trace
     from kinetree.compiler.program import build
-    from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
+    from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Operand, Result, Stage
     from kinetree.compiler.runtime.loop_code import loop_function, loop_stage
     from kinetree.compiler.runtime.step_loop import StepLoop
     from kinetree.compiler.runtime.strided_view import StridedView
@@ -43,7 +43,7 @@ else:
             **dict.fromkeys(("call_from_tables", "call_text", "loops_module"), "codegen.loops"),
             "trace": "graph.trace",
             "build": "program",
-            **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Place", "Result", "Stage"), "runtime.chain"),
+            **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Operand", "Result", "Stage"), "runtime.chain"),
             **dict.fromkeys(("loop_function", "loop_stage"), "runtime.loop_code"),
             "StepLoop": "runtime.step_loop",
             "StridedView": "runtime.strided_view",
@@ -68,7 +68,7 @@ __all__ = [
     "Matrix",
     "Node",
     "Numbers",
-    "Place",
+    "Operand",
     "Result",
     "Shape",
     "Stage",

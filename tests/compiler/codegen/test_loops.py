@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kinetree.compiler.codegen.loop_types import Address, Addresses, Integers, Matrix, Vector, pointer
-from kinetree.compiler.codegen.loops import call_text, loops_assembly
+from kinetree.compiler.codegen.loops import call_text, exported, loops_assembly
 from kinetree.compiler.runtime.jit import LoadedCode, host, optimized_object, simplified_object
 
 LIMIT = 3
@@ -62,7 +62,7 @@ def everything(A: "Matrix", x: "Vector", y: "Vector", n: "int") -> "None":
 
 def compiled(function, n):
     arguments = {"A": f"%A, {n}", "x": "%x", "y": "%y", "n": str(n)}
-    lines = "\n  ".join(call_text(function, arguments))
+    lines = call_text(function, arguments)
     text = f"{loops_assembly(function)}\ndefine void @run(ptr %A, ptr %x, ptr %y) {{\n  {lines}\n  ret void\n}}"
     code = LoadedCode(optimized_object(text, host()), host(), library=False)
     run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(code.address("run"))
@@ -137,10 +137,7 @@ def walk(first: "Node | None", found: "Result", most: "int") -> "Address | None"
 
 def as_c(function, build, apart):
     """A function of the language behind a pointer of ctypes."""
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    (call,) = call_text(function, {name: f"%{name}" for name in names})
-    head = "ptr @run(ptr %first, ptr %found, i64 %most)"
-    text = f"{loops_assembly(function, apart=apart)}\ndefine {head} {{\n  %r = {call}\n  ret ptr %r\n}}"
+    text = f"{loops_assembly(function, apart=apart)}\n{exported('run', function)}"
     code = LoadedCode(build(text, host()), host(), library=False)
     signature = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
     return code, signature(code.address("run"))

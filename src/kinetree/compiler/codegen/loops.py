@@ -23,7 +23,7 @@ a C function without a result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from kinetree.compiler.codegen.elementary import BIND
@@ -75,8 +75,8 @@ def loops_assembly(*functions: Callable[..., Any], apart: Collection[Callable[..
     return "\n\n".join(["\n".join(declarations), *known.values()])
 
 
-def call_text(function: Callable[..., Any], arguments: dict[str, str]) -> Iterator[str]:
-    """A line that calls a function, given the value of each parameter; that of a matrix is "name, stride"."""
+def call_text(function: Callable[..., Any], arguments: dict[str, str]) -> str:
+    """The instruction that calls a function, given the value of each parameter; that of a matrix is "name, stride"."""
     kinds, returns = signature(function)
     given = []
     for name, kind in kinds.items():
@@ -85,7 +85,16 @@ def call_text(function: Callable[..., Any], arguments: dict[str, str]) -> Iterat
             given += [f"ptr {pointer}", f"i64 {stride}"]
         else:
             given.append(f"{llvm_type(kind)} {arguments[name]}")
-    yield f"call {llvm_type(returns)} @{symbol(function)}({', '.join(given)})"
+    return f"call {llvm_type(returns)} @{symbol(function)}({', '.join(given)})"
+
+
+def exported(name: str, function: Callable[..., Any]) -> str:
+    """A definition of this name, which other modules see, that calls a function with its own arguments."""
+    kinds, returns = signature(function)
+    parameters = ", ".join(f"{llvm_type(kind)} %{parameter}" for parameter, kind in kinds.items())
+    call, kind = call_text(function, {parameter: f"%{parameter}" for parameter in kinds}), llvm_type(returns)
+    body = f"  {call}\n  ret void" if returns is None else f"  %result. = {call}\n  ret {kind} %result."
+    return f"define {kind} @{name}({parameters}) nounwind {{\n{body}\n}}"
 
 
 def call_from_tables(
@@ -98,7 +107,7 @@ def call_from_tables(
     for k, name in enumerate((*vectors, *matrices)):
         lines += [f"%{name}.at = getelementptr ptr, ptr %places, i64 {k}", f"%{name} = load ptr, ptr %{name}.at"]
     given = {name: f"%{name}" for name in (*sizes, *vectors)}
-    (call,) = call_text(function, given | {name: f"%{name}, %stride.{name}" for name in matrices})
+    call = call_text(function, given | {name: f"%{name}, %stride.{name}" for name in matrices})
     return "\n  ".join(lines), call
 
 

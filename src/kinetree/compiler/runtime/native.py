@@ -155,7 +155,7 @@ class NativeEntry:
                 "untagged": self._name(mapping.untagged),
                 "mapped": self._shapes([mapping.shape]),
             }
-        slot = _Slot()
+        slot = _Slot(*_free_place())
         self._slot = keep_alive(slot)
         self._record = slot.record
         self._record[: len(_RELEASED)] = records.numbers(records.Entry, fields)
@@ -286,17 +286,22 @@ _RECYCLED = tuple(records.position(records.Entry, field) for field in ("last", "
 _RELEASED = tuple(records.numbers(records.Entry, {"positional": -1, "fallback": id(_raise_released)}))
 
 
+def _free_place() -> tuple[_Page, int]:
+    """A page and the index of a place in it that no entry has."""
+    with lock:
+        if not any(page.free for page in _pages):
+            _pages.append(_Page(_entry_object()))
+        page = next(page for page in _pages if page.free)
+        return page, page.free.pop()
+
+
 class _Slot:
     """An entry's place in a page, which is free again when the slot is deallocated."""
 
-    def __init__(self) -> None:
-        with lock:
-            if not any(page.free for page in _pages):
-                _pages.append(_Page(_entry_object()))
-            self.page = next(page for page in _pages if page.free)
-            self.index = self.page.free.pop()
-        self.record: Any = self.page.records[self.index]
-        self.method = self.page.methods[self.index]
+    def __init__(self, page: _Page, index: int) -> None:
+        self.page, self.index = page, index
+        self.record: Any = page.records[index]
+        self.method = page.methods[index]
 
     def __del__(
         self,  # defaults outlive the names of this module at shutdown

@@ -33,7 +33,7 @@ def entry_assembly() -> str:
 def _entry(k: int) -> str:
     """The k-th entry, which has the k-th record."""
     given = {"entry": "%record", "instance": "%self", "args": "%args", "nargs": "%nargs", "names": "%names"}
-    (call,) = call_text(enter, given)
+    call = call_text(enter, given)
     return f"""define ptr @{records.entry_name(k)}(ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {{
   %record = getelementptr i64, ptr @records, i64 {k * records.FIELDS}
   %result = tail {call}

@@ -26,8 +26,8 @@ from kinetree.compiler.runtime.stored import CachedCode, load_record, save_recor
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges, set_num_threads
 
 if TYPE_CHECKING:
-    from kinetree.compiler.codegen.loop_types import Matrix, Vector
-    from kinetree.compiler.codegen.loops import call_from_tables, call_text, loops_module
+    from kinetree.compiler.codegen.loop_types import Address, Matrix, Rows, Vector
+    from kinetree.compiler.codegen.loops import call_text, exported, loops_module
     from kinetree.compiler.graph.trace import trace
     from kinetree.compiler.program import build
     from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Operand, Result, Stage
@@ -39,8 +39,8 @@ else:
         __name__,
         (),
         {
-            **dict.fromkeys(("Matrix", "Vector"), "codegen.loop_types"),
-            **dict.fromkeys(("call_from_tables", "call_text", "loops_module"), "codegen.loops"),
+            **dict.fromkeys(("Address", "Matrix", "Rows", "Vector"), "codegen.loop_types"),
+            **dict.fromkeys(("call_text", "exported", "loops_module"), "codegen.loops"),
             "trace": "graph.trace",
             "build": "program",
             **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Operand", "Result", "Stage"), "runtime.chain"),
@@ -54,6 +54,7 @@ __all__ = [
     "AT_ONCE",
     "NANOSECONDS",
     "SINGLE",
+    "Address",
     "Argument",
     "Buffer",
     "CachedCode",
@@ -70,6 +71,7 @@ __all__ = [
     "Numbers",
     "Operand",
     "Result",
+    "Rows",
     "Shape",
     "Stage",
     "StepLoop",
@@ -81,13 +83,13 @@ __all__ = [
     "assembly_of",
     "build",
     "cache",
-    "call_from_tables",
     "call_text",
     "collected_requirements",
     "constant",
     "differentiate",
     "empty",
     "explained",
+    "exported",
     "get_num_threads",
     "host",
     "is_traced",

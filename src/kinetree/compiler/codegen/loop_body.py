@@ -20,7 +20,9 @@ from kinetree.compiler.codegen.loop_types import (
     INT,
     MATRIX,
     TYPES,
+    VECTOR,
     WIDENED,
+    Rows,
     fits,
     is_address,
     is_array,
@@ -338,6 +340,9 @@ class Body:
 
     def load(self, kind: Any, pointer: str) -> Value:
         """What lies at an address; of structures and arrays inside of structures, the address itself."""
+        if kind is Rows:
+            stride = self.let(f"getelementptr inbounds i8, ptr {pointer}, i64 {Rows.stride.offset}")
+            return Value(MATRIX, self.load(VECTOR, pointer).name, self.load(INT, stride).name)
         if is_structure(kind):
             return Value(ctypes.POINTER(kind), pointer)
         if is_array(kind):

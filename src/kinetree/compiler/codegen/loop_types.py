@@ -34,6 +34,12 @@ class MATRIX:
     """The type of a matrix."""
 
 
+class Rows(ctypes.Structure):
+    """A matrix as a field of a structure: its address, and the stride between its rows in numbers."""
+
+    _fields_ = (("data", ctypes.c_void_p), ("stride", ctypes.c_int64))
+
+
 TYPES: dict[str, Any] = {
     "int": INT,
     "float": FLOAT,

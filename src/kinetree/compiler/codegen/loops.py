@@ -15,15 +15,15 @@ range(…)`, `while`, `if`, `break`, `continue`, `return`; arithmetic, compariso
 arguments of one call must not overlap. Sums may be reassociated, so that LLVM can vectorize them.
 
 What talks to C, as the native entry does, has more, which Python cannot run: addresses (None is the null address),
-compared by `is`; structures (`loop_types`), whose fields are read and assigned, `addressof(form.count)`; `cast(Array,
-item)` or `array: Array = item`; structures and arrays that last as long as the call, `Held()`, `Addresses(8)`; C
-functions and objects, as a module declares them (`entry.interpreter`); an address that is called, `kernel(inputs)`, is
-a C function without a result.
+compared by `is`; structures (`loop_types`), whose fields are read and assigned, `addressof(form.count)`, a matrix as a
+field (`Rows`); `cast(Array, item)` or `array: Array = item`; structures and arrays that last as long as the call,
+`Held()`, `Addresses(8)`; C functions and objects, as a module declares them (`entry.interpreter`); an address that is
+called, `kernel(inputs)`, is a C function without a result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 from kinetree.compiler.codegen.elementary import BIND
@@ -95,20 +95,6 @@ def exported(name: str, function: Callable[..., Any]) -> str:
     call, kind = call_text(function, {parameter: f"%{parameter}" for parameter in kinds}), llvm_type(returns)
     body = f"  {call}\n  ret void" if returns is None else f"  %result. = {call}\n  ret {kind} %result."
     return f"define {kind} @{name}({parameters}) nounwind {{\n{body}\n}}"
-
-
-def call_from_tables(
-    function: Callable[..., Any], sizes: Sequence[str], vectors: Sequence[str], matrices: Sequence[str]
-) -> tuple[str, str]:
-    """Lines that load the arguments of a function (sizes and strides from %sizes, addresses from %places); its call."""
-    lines = []
-    for k, name in enumerate((*sizes, *(f"stride.{name}" for name in matrices))):
-        lines += [f"%{name}.at = getelementptr i64, ptr %sizes, i64 {k}", f"%{name} = load i64, ptr %{name}.at"]
-    for k, name in enumerate((*vectors, *matrices)):
-        lines += [f"%{name}.at = getelementptr ptr, ptr %places, i64 {k}", f"%{name} = load ptr, ptr %{name}.at"]
-    given = {name: f"%{name}" for name in (*sizes, *vectors)}
-    call = call_text(function, given | {name: f"%{name}, %stride.{name}" for name in matrices})
-    return "\n  ".join(lines), call
 
 
 def loops_module(function: Callable[..., Any], *definitions: str) -> str:

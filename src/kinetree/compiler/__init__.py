@@ -27,7 +27,7 @@ from kinetree.compiler.runtime.threads import get_num_threads, run_ranges, set_n
 
 if TYPE_CHECKING:
     from kinetree.compiler.codegen.loop_types import Address, Matrix, Rows, Vector
-    from kinetree.compiler.codegen.loops import call_text, exported, loops_module
+    from kinetree.compiler.codegen.loops import call_text, loops_module
     from kinetree.compiler.graph.trace import trace
     from kinetree.compiler.program import build
     from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Operand, Result, Stage
@@ -40,7 +40,7 @@ else:
         (),
         {
             **dict.fromkeys(("Address", "Matrix", "Rows", "Vector"), "codegen.loop_types"),
-            **dict.fromkeys(("call_text", "exported", "loops_module"), "codegen.loops"),
+            **dict.fromkeys(("call_text", "loops_module"), "codegen.loops"),
             "trace": "graph.trace",
             "build": "program",
             **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Operand", "Result", "Stage"), "runtime.chain"),
@@ -89,7 +89,6 @@ __all__ = [
     "differentiate",
     "empty",
     "explained",
-    "exported",
     "get_num_threads",
     "host",
     "is_traced",

@@ -20,17 +20,14 @@ from kinetree.compiler import (
     LoadedCode,
     Rows,
     address_of,
-    exported,
     get_num_threads,
     loop_function,
-    loops_module,
     once,
     run_ranges,
 )
 from kinetree.ik.search import BEST, LANE, OFFSET, ONWARD, PROBLEM, REPORT, SETTINGS, tend
 from kinetree.ops import Array
 
-_SEARCH = "kinetree_search"
 TOGETHER = 256
 """Problems that one run of the lanes takes on; always the same, so that results do not depend on threads."""
 
@@ -70,7 +67,7 @@ _FRESH[BEST] = np.inf
 @once
 def _driver() -> tuple[LoadedCode, Any]:
     signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * 2)
-    return loop_function("search", _SEARCH, lambda: loops_module(run, exported(_SEARCH, run)), signature)
+    return loop_function("kinetree_search", run, signature)
 
 
 class _Room:

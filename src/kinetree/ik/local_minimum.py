@@ -16,10 +16,8 @@ from kinetree.compiler import (
     LoadedCode,
     Rows,
     address_of,
-    exported,
     lazy_code,
     loop_function,
-    loops_module,
     once,
 )
 from kinetree.functions.bound_law import BoundLaw
@@ -31,8 +29,6 @@ from kinetree.ik.step import LevenbergMarquardtStep
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.spatial.rotation_vector import rotation_error
-
-_DESCEND = "kinetree_descend"
 
 
 class Descent(ctypes.Structure):
@@ -54,8 +50,7 @@ def descend(r: Descent) -> None:
 
 @once
 def _driver() -> tuple[LoadedCode, Any]:
-    signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-    return loop_function("descent", _DESCEND, lambda: loops_module(descend, exported(_DESCEND, descend)), signature)
+    return loop_function("kinetree_descend", descend, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
 
 
 class _Room:

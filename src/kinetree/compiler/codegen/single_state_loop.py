@@ -5,9 +5,6 @@ from __future__ import annotations
 from ctypes import POINTER, Structure, c_int64, c_void_p
 
 from kinetree.compiler.codegen.loop_types import Address, Addresses, Integers, Vector
-from kinetree.compiler.codegen.loops import exported, loops_module
-
-LOOP_SINGLE = "kinetree_loop_single"
 
 
 class Record(Structure):
@@ -59,8 +56,3 @@ def copy(source: Vector, target: Vector, size: int) -> None:
     """Copy so many numbers."""
     for k in range(size):
         target[k] = source[k]
-
-
-def single_state_loop_assembly() -> str:
-    """void kinetree_loop_single(…), which is `advance`."""
-    return loops_module(advance, exported(LOOP_SINGLE, advance))

@@ -58,7 +58,7 @@ Operand: TypeAlias = Argument | Result | Buffer | Numbers
 
 @dataclass(frozen=True)
 class Stage:
-    """A kernel, the places that it reads and those that it writes."""
+    """A kernel, the operands that it reads and those that it writes."""
 
     code: Loaded
     workspace: int

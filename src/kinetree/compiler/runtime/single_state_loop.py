@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.codegen.single_state_loop import LOOP_SINGLE, Record, Steps, single_state_loop_assembly
+from kinetree.compiler.codegen.single_state_loop import Record, Steps, advance
 from kinetree.compiler.runtime.call import Kernel, address_of
 from kinetree.compiler.runtime.jit import LoadedCode, once
 from kinetree.compiler.runtime.loop_code import loop_function
@@ -24,8 +24,7 @@ NEVER = 2**62
 @once
 def _driver() -> tuple[LoadedCode, Any]:
     p, n = ctypes.c_void_p, ctypes.c_int64
-    signature = ctypes.CFUNCTYPE(None, p, n, n, n, p, p, p, p)
-    return loop_function("single state loop", LOOP_SINGLE, single_state_loop_assembly, signature)
+    return loop_function("kinetree_loop_single", advance, ctypes.CFUNCTYPE(None, p, n, n, n, p, p, p, p))
 
 
 class SingleStateLoop:

@@ -33,13 +33,20 @@ def first_above(x: "Vector", bound: "float", n: "int") -> "int":
     return -1
 
 
+def trace(A: "Matrix", n: "int") -> "float":
+    sum_ = 0.0
+    for i in range(n):
+        sum_ += A[i, i]
+    return sum_
+
+
 def everything(A: "Matrix", x: "Vector", y: "Vector", n: "int") -> "None":
     """Every statement and expression of the language."""
     k = 0
     while k < n and not (k == LIMIT or A[k, k] != A[k, k]):
         k += 1
     y[0] = float(k) + HALF
-    y[1] = total(A[1], n) + total(A[2, 1:], n - 1) + total(x[2:], n - 2)
+    y[1] = total(A[1], n) + total(A[2, 1:], n - 1) + total(x[2:], n - 2) + trace(A[1:], n - 1)
     for i in range(n - 1, -1, -1):
         if i % 2 == 0:
             continue

@@ -238,8 +238,7 @@ class Body:
             case ast.Call():
                 return self.call(node)
             case ast.Subscript():
-                kind, pointer, is_view = self.element(node)
-                return Value(ctypes.POINTER(kind), pointer) if is_view else self.load(kind, pointer)
+                return self.subscript(node)
         raise self.fail(node, type(node).__name__)
 
     def named(self, node: ast.Name | ast.Attribute) -> Value:
@@ -369,8 +368,15 @@ class Body:
         offset = getattr(structure, node.attr).offset
         return kinds[node.attr], self.let(f"getelementptr inbounds i8, ptr {base.name}, i64 {offset}")
 
+    def subscript(self, node: ast.Subscript) -> Value:
+        kind, pointer, is_view = self.element(node)
+        if kind is MATRIX:
+            return Value(MATRIX, pointer, self.value(node.value).stride)
+        return Value(ctypes.POINTER(kind), pointer) if is_view else self.load(kind, pointer)
+
     def element(self, node: ast.Subscript) -> tuple[Any, str, bool]:
-        """The type and the address of an element; or of the first one of a row or of the rest of an array: a view."""
+        """The type and the address of an element; or of the first one of a row or of the rest of an array: a view. The
+        type of the rest of a matrix is that of matrices."""
         base = self.value(node.value)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         is_view = isinstance(indices[-1], ast.Slice) or (base.type is MATRIX and len(indices) == 1)
@@ -383,8 +389,10 @@ class Body:
             offsets.append(self.as_type(self.value(index), INT, node).name)
         if base.type is MATRIX:
             row = self.let(f"mul nsw i64 {offsets[0]}, {base.stride}")
-            kind, pointer = FLOAT, self.let(f"getelementptr inbounds double, ptr {base.name}, i64 {row}")
-            offsets = offsets[1:]
+            pointer = self.let(f"getelementptr inbounds double, ptr {base.name}, i64 {row}")
+            if isinstance(indices[0], ast.Slice):
+                return MATRIX, pointer, True
+            kind, offsets = FLOAT, offsets[1:]
         elif is_address(base.type) and base.type is not ADDRESS:
             kind, pointer = base.type._type_, base.name
         else:

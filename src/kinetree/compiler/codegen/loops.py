@@ -11,8 +11,9 @@ range(…)`, `while`, `if`, `break`, `continue`, `return`; arithmetic, compariso
             total += x[i] * y[i]
         return total
 
-`A[i]` is a row, `x[k:]` and `A[i, k:]` are the rest of a vector from element k on. Vectors and matrices that are
-arguments of one call must not overlap. Sums may be reassociated, so that LLVM can vectorize them.
+`A[i]` is a row, `A[k:]` are the rows from k on, `x[k:]` and `A[i, k:]` are the rest of a vector from element k on.
+Vectors and matrices that are arguments of one call must not overlap. Sums may be reassociated, so that LLVM can
+vectorize them.
 
 What talks to C, as the native entry does, has more, which Python cannot run: addresses (None is the null address),
 compared by `is`; structures (`loop_types`), whose fields are read and assigned, `addressof(form.count)`, a matrix as a

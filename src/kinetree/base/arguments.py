@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import prod
 from numbers import Real
 from typing import Any
 
@@ -174,21 +173,6 @@ def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in leading.items())
         raise ArgumentError(f"the batch axes do not broadcast: {listed}") from None
-
-
-def as_rows(array: Array, batch: tuple[int, ...], core: tuple[int, ...]) -> Array:
-    """An array (…, *core) broadcast to (N, size), or (size,) if it has no batch axes; C-contiguous."""
-    if array.shape == core:
-        return np.ascontiguousarray(array).reshape(-1)
-    return np.ascontiguousarray(np.broadcast_to(array, batch + core)).reshape(prod(batch), prod(core))
-
-
-def map_rows(function: Callable[..., Any], arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> list[Any]:
-    """The results of `function` for all states of a batch, in C order of the batch axes."""
-    batch = batch_shape(arguments)
-    count = int(np.prod(batch))
-    columns = [np.broadcast_to(a, batch + core).reshape((count, *core)) for a, core in arguments.values()]
-    return [function(*(column[k] for column in columns)) for k in range(count)]
 
 
 def check_quaternions(name: str, q: Array, quaternions: Iterable[slice], order: str = "xyzw") -> None:

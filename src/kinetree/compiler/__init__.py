@@ -35,10 +35,11 @@ from kinetree.compiler.runtime.stored import CachedCode, load_record, save_recor
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges, set_num_threads
 
 if TYPE_CHECKING:
-    from kinetree.compiler.codegen.loops import Matrix, Vector, call_from_tables, call_text, loops_module
+    from kinetree.compiler.codegen.loop_types import Address, Matrix, Rows, Vector
+    from kinetree.compiler.codegen.loops import call_text, loops_module
     from kinetree.compiler.graph.trace import trace
     from kinetree.compiler.program import build
-    from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Place, Result, Stage
+    from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Operand, Result, Stage
     from kinetree.compiler.runtime.loop_code import loop_function, loop_stage
     from kinetree.compiler.runtime.step_loop import StepLoop
     from kinetree.compiler.runtime.strided_view import StridedView
@@ -47,10 +48,11 @@ else:
         __name__,
         (),
         {
-            **dict.fromkeys(("Matrix", "Vector", "call_from_tables", "call_text", "loops_module"), "codegen.loops"),
+            **dict.fromkeys(("Address", "Matrix", "Rows", "Vector"), "codegen.loop_types"),
+            **dict.fromkeys(("call_text", "loops_module"), "codegen.loops"),
             "trace": "graph.trace",
             "build": "program",
-            **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Place", "Result", "Stage"), "runtime.chain"),
+            **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Operand", "Result", "Stage"), "runtime.chain"),
             **dict.fromkeys(("loop_function", "loop_stage"), "runtime.loop_code"),
             "StepLoop": "runtime.step_loop",
             "StridedView": "runtime.strided_view",
@@ -61,6 +63,7 @@ __all__ = [
     "AT_ONCE",
     "NANOSECONDS",
     "SINGLE",
+    "Address",
     "Argument",
     "Buffer",
     "CachedCode",
@@ -75,8 +78,9 @@ __all__ = [
     "Matrix",
     "Node",
     "Numbers",
-    "Place",
+    "Operand",
     "Result",
+    "Rows",
     "Shape",
     "Stage",
     "StepLoop",
@@ -89,7 +93,6 @@ __all__ = [
     "assembly_of",
     "build",
     "cache",
-    "call_from_tables",
     "call_text",
     "collected_requirements",
     "constant",

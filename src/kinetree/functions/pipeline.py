@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.arguments import as_floats
-from kinetree.compiler import Argument, Buffer, Chain, Layout, Place, Shape, Stage, lazy_code
+from kinetree.compiler import Argument, Buffer, Chain, Layout, Operand, Shape, Stage, lazy_code
 from kinetree.errors import ArgumentError
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key, Options
@@ -35,8 +35,8 @@ class Pipeline(CompiledFunction):
     """Names of the results of the formula."""
 
     @abstractmethod
-    def stages(self, places: Mapping[str, Place]) -> list[Stage]:
-        """All stages after the formula, given the places of its results and of the arrays."""
+    def stages(self, operands: Mapping[str, Operand]) -> list[Stage]:
+        """All stages after the formula, given the operands of its results and of the arrays."""
 
     @abstractmethod
     def refuse(self, status: int, given: list[Array], results: list[Array]) -> None:
@@ -50,15 +50,15 @@ class Pipeline(CompiledFunction):
     @lazy_code
     def _code(self) -> _Code:
         sizes = {name: prod(shape) for name, shape in self.arrays.items()}
-        places: dict[str, Place] = {name: Argument(k) for k, name in enumerate(sizes)}
+        operands: dict[str, Operand] = {name: Argument(k) for k, name in enumerate(sizes)}
         stages: list[Stage] = []
         if self.first is not None:
             made = self.first.specialization()
-            inputs = tuple(places[name] for name in self.first.arrays)
+            inputs = tuple(operands[name] for name in self.first.arrays)
             buffers = {name: Buffer(name, prod(s)) for name, s in zip(self.between, made.shapes, strict=True)}
             code = made.kernel.load("single")
-            stages, places = [Stage(code, code.workspace, inputs, tuple(buffers.values()))], {**places, **buffers}
-        return _Code(Chain([*stages, *self.stages(places)], self._layout(tuple(sizes.values()))), self._shapes)
+            stages, operands = [Stage(code, code.workspace, inputs, tuple(buffers.values()))], {**operands, **buffers}
+        return _Code(Chain([*stages, *self.stages(operands)], self._layout(tuple(sizes.values()))), self._shapes)
 
     def result_shapes(self, options: Options) -> tuple[Shape, ...]:
         return self._shapes
@@ -104,9 +104,9 @@ class Pipeline(CompiledFunction):
             parts = self.first.call(*(arrays[name] for name in self.first.arrays))
             arrays |= dict(zip(self.between, parts, strict=True))
         flat = [np.ascontiguousarray(array, dtype=float).reshape(-1) for array in arrays.values()]
-        places: dict[str, Place] = {name: Argument(k) for k, name in enumerate(arrays)}
+        operands: dict[str, Operand] = {name: Argument(k) for k, name in enumerate(arrays)}
         results, status = [np.empty(shape) for shape in self._shapes], np.empty(1)
-        chain = Chain(self.stages(places), self._layout(tuple(map(len, flat))))
+        chain = Chain(self.stages(operands), self._layout(tuple(map(len, flat))))
         chain.single(flat, [*(result.reshape(-1) for result in results), status])
         if status[0] != 0.0:
             self.refuse(int(status[0]), [np.array(array) for array in given], results)

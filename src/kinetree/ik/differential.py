@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_floats, as_listed, as_number, batch_shape
 from kinetree.base.lazy import lazy
-from kinetree.compiler import Buffer, Numbers, Place, Result, Stage
+from kinetree.compiler import Buffer, Numbers, Operand, Result, Stage
 from kinetree.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -195,10 +195,10 @@ class Velocity(Pipeline):
         """Whether contacts are equations, which limits may contradict, and not the first of several priorities."""
         return self.problem.held > 0 and len(self.problem.priorities) <= 1
 
-    def stages(self, places: Mapping[str, Place]) -> list[Stage]:
+    def stages(self, operands: Mapping[str, Operand]) -> list[Stage]:
         """From what the formula gives to v."""
         p, n, held, info = self.problem, self.robot.nv, self.problem.held, Buffer("info", _INFO)
-        given = tuple(places[name] for name in self.between)
+        given = tuple(operands[name] for name in self.between)
         if p.by_levels:
             count = (n + p.places) * len(p.level_sizes)
             inputs, outputs = (*given, Numbers((0.0,) * count)), (Result(0), Buffer("active", count), info)

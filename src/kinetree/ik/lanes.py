@@ -18,65 +18,56 @@ from kinetree.compiler import (
     Kernel,
     Loaded,
     LoadedCode,
+    Rows,
     address_of,
-    call_from_tables,
     get_num_threads,
     loop_function,
-    loops_module,
     once,
     run_ranges,
 )
 from kinetree.ik.search import BEST, LANE, OFFSET, ONWARD, PROBLEM, REPORT, SETTINGS, tend
 from kinetree.ops import Array
 
-_SEARCH = "kinetree_search"
-_SIZES = ("lanes", "count", "nq", "nt", "seed_count")
-_VECTORS = ("settings", "free")
-_MATRICES = ("Q", "N", "E", "L", "T", "targets", "starts", "seeds", "report", "solutions")
 TOGETHER = 256
 """Problems that one run of the lanes takes on; always the same, so that results do not depend on threads."""
 
 
-def _assembly() -> str:
-    body, call = call_from_tables(tend, _SIZES, _VECTORS, _MATRICES)
-    driver = f"""
-; Whether it is to be called again, then with %onward, since it has made so many steps.
-define i64 @{_SEARCH}(ptr %kernel, ptr %descriptor, ptr %work, ptr %sizes, ptr %places, i64 %steps, i64 %onward)
-    nounwind {{
-entry:
-  {body}
-  %goes_on = icmp ne i64 %onward, 0
-  br i1 %goes_on, label %step, label %look
-step:
-  %made = phi i64 [0, %entry], [%count_now, %again]
-  call void %kernel(i64 0, i64 %lanes, ptr %descriptor, ptr %work)
-  %next = add i64 %made, 1
-  br label %look
-look:
-  %count_now = phi i64 [0, %entry], [%next, %step]
-  %more = {call}
-  br i1 %more, label %again, label %end
-again:
-  %enough = icmp sge i64 %count_now, %steps
-  br i1 %enough, label %end, label %step
-end:
-  %result = zext i1 %more to i64
-  ret i64 %result
-}}
-"""
-    return loops_module(tend, driver)
+class Search(ctypes.Structure):
+    """The memory of a search, by the names of `tend`, and the kernel that makes a step of all lanes."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("kernel", "descriptor", "work")),
+        *((name, ctypes.c_int64) for name in ("lanes", "count", "nq", "nt", "seed_count")),
+        *((name, ctypes.c_void_p) for name in ("settings", "free")),
+        *((name, Rows) for name in ("Q", "N", "E", "L", "T", "targets", "starts", "seeds", "report", "solutions")),
+    )
+
+
+def run(r: Search, steps: int, onward: int) -> int:
+    """Whether it is to be called again, then with `onward`, since it has made so many steps."""
+    made = 0
+    if onward:
+        r.kernel(0, r.lanes, r.descriptor, r.work)
+        made = 1
+    while tend(
+        r.lanes, r.count, r.nq, r.nt, r.seed_count, r.settings, r.free, r.Q, r.N, r.E, r.L, r.T, r.targets, r.starts,
+        r.seeds, r.report, r.solutions,
+    ):  # fmt: skip
+        if made >= steps:
+            return 1
+        r.kernel(0, r.lanes, r.descriptor, r.work)
+        made += 1
+    return 0
 
 
 _FRESH = np.zeros(REPORT)
 _FRESH[BEST] = np.inf
 
 
-_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 5, *[ctypes.c_int64] * 2)
-
-
 @once
 def _driver() -> tuple[LoadedCode, Any]:
-    return loop_function("search", _SEARCH, _assembly, _SIGNATURE)
+    signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * 2)
+    return loop_function("kinetree_search", run, signature)
 
 
 class _Room:
@@ -93,20 +84,22 @@ class _Room:
         self.settings, self.flags = np.zeros(SETTINGS), np.zeros(lanes)
         self.work = np.empty(code.workspace + 64, dtype=np.uint8)
         work = -(-address_of(self.work) // 64) * 64
-        Q, N, E, L, T = (address_of(matrix) for matrix in self.matrices.values())
+        Q, N, E, T = (address_of(self.matrices[name]) for name in "QNET")
         words = [Q, nq, 1, T, nt, 1, N, nq, E, 2, address_of(self.flags), 1]
         self.descriptor = (ctypes.c_int64 * len(words))(*words)
-        self.sizes = (ctypes.c_int64 * (len(_SIZES) + len(_MATRICES)))()
-        self.places = (ctypes.c_int64 * (len(_VECTORS) + len(_MATRICES)))()
-        self.sizes[0], self.sizes[2], self.sizes[3] = lanes, nq, nt
-        self.sizes[len(_SIZES) :] = [nq, nq, 2, LANE, nt, nt, nq, nq, REPORT, nq]
-        self.places[:7] = [address_of(self.settings), address_of(free), Q, N, E, L, T]
-        self.fixed = tuple(map(ctypes.addressof, (self.descriptor, self.sizes, self.places)))
+        self.search = Search(
+            code.address,
+            ctypes.addressof(self.descriptor),
+            work,
+            *(lanes, 0, nq, nt, len(seeds)),
+            *(address_of(self.settings), address_of(free)),
+            *(Rows(address_of(matrix), matrix.shape[1]) for matrix in self.matrices.values()),
+            *(Rows(0, stride) for stride in (nt, nq, nq, REPORT, nq)),
+        )
         steps = int(max(1.0, AT_ONCE / max(1.0, code.operations * NANOSECONDS)))
-        self.arguments = (code.address, self.fixed[0], work, self.fixed[1], self.fixed[2], steps)
+        self.arguments = (ctypes.addressof(self.search), steps)
         self.lone = (np.zeros((1, nt)), np.zeros((1, nq)), np.zeros((1, REPORT)), np.zeros((1, nq)))
         self.code, self.drive = _driver()  # the function does not keep its code
-        self.sizes[4] = len(seeds)
         self.matrices["L"][:, PROBLEM] = -1.0
 
     def take(
@@ -121,8 +114,11 @@ class _Room:
         without one, unless it was `stopped` or interrupted: then nobody must use this room again."""
         self.settings[: len(settings)] = settings
         self.settings[OFFSET], self.settings[ONWARD] = first, 0.0
-        self.sizes[1] = count
-        self.places[7:] = [address_of(array) for array in arrays]
+        search = self.search
+        search.count = count
+        given = (search.targets, search.starts, search.seeds, search.report, search.solutions)
+        for matrix, array in zip(given, arrays, strict=True):
+            matrix.data = address_of(array)
         more = self.drive(*self.arguments, 0)
         while more and not stopped():
             more = self.drive(*self.arguments, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,10 @@ from kinetree.base.lazy import lazy
 from kinetree.compiler import (
     Loaded,
     LoadedCode,
+    Rows,
     address_of,
-    call_from_tables,
     lazy_code,
     loop_function,
-    loops_module,
     once,
 )
 from kinetree.functions.bound_law import BoundLaw
@@ -30,35 +30,27 @@ from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.spatial.rotation_vector import rotation_error
 
-_DESCEND = "kinetree_descend"
-_SIZES = ("rows", "nq", "nv")
-_VECTORS = ("state", "q", "squares")
-_MATRICES = ("C", "Q", "M", "N", "F", "gradients", "E", "H", "V")
+
+class Descent(ctypes.Structure):
+    """The memory of a descent, by the names of `advance`, and the kernel that evaluates its rows."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("kernel", "descriptor", "work")),
+        *((name, ctypes.c_int64) for name in ("rows", "nq", "nv")),
+        *((name, ctypes.c_void_p) for name in ("state", "q", "squares")),
+        *((name, Rows) for name in ("C", "Q", "M", "N", "F", "gradients", "E", "H", "V")),
+    )
 
 
-def _assembly() -> str:
-    body, call = call_from_tables(advance, _SIZES, _VECTORS, _MATRICES)
-    driver = f"""
-define void @{_DESCEND}(ptr %kernel, ptr %descriptor, ptr %work, ptr %sizes, ptr %places) nounwind {{
-entry:
-  {body}
-  br label %look
-evaluate:
-  call void %kernel(i64 0, i64 %rows, ptr %descriptor, ptr %work)
-  br label %look
-look:
-  %more = {call}
-  br i1 %more, label %evaluate, label %end
-end:
-  ret void
-}}
-"""
-    return loops_module(advance, driver)
+def descend(r: Descent) -> None:
+    """Evaluate rows until `advance` asks for no more."""
+    while advance(r.nq, r.nv, r.state, r.q, r.squares, r.C, r.Q, r.M, r.N, r.F, r.gradients, r.E, r.H, r.V):
+        r.kernel(0, r.rows, r.descriptor, r.work)
 
 
 @once
 def _driver() -> tuple[LoadedCode, Any]:
-    return loop_function("descent", _DESCEND, _assembly, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5))
+    return loop_function("kinetree_descend", descend, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
 
 
 class _Room:
@@ -79,15 +71,17 @@ class _Room:
         places = {name: address_of(matrix) for name, matrix in self.matrices.items()}
         words = [places["Q"], nq, 1, places["M"], nv, 1, address_of(self.targets), nt, 1, places["N"], nq]
         words += [places["F"], 1, places["gradients"], nv, places["E"], 2, address_of(self.flags), 1]
-        strides = [self.matrices[name].shape[1] for name in _MATRICES]
-        vectors = [address_of(vector) for vector in (self.state, self.q, self.squares)]
-        self.words = tuple(
-            (ctypes.c_int64 * len(numbers))(*numbers)
-            for numbers in (words, [rows, nq, nv, *strides], [*vectors, *places.values()])
+        self.descriptor = (ctypes.c_int64 * len(words))(*words)
+        self.descent = Descent(
+            code.address,
+            ctypes.addressof(self.descriptor),
+            -(-address_of(self.work) // 64) * 64,
+            *(rows, nq, nv),
+            *map(address_of, (self.state, self.q, self.squares)),
+            *(Rows(places[name], shape[1]) for name, shape in shapes.items()),
         )
-        descriptor, sizes, pointers = map(ctypes.addressof, self.words)
-        self.arguments = (code.address, descriptor, -(-address_of(self.work) // 64) * 64, sizes, pointers)
-        self.code, self.drive = _driver()  # the function does not keep its code
+        self.code, drive = _driver()  # the function does not keep its code
+        self.run = partial(drive, ctypes.addressof(self.descent))
 
 
 class LocalMinimum:
@@ -123,6 +117,6 @@ class LocalMinimum:
             room = self._local.room = _Room(self.robot, self.step.target_size, self._code)
         room.state[...] = 0.0
         room.q[...], room.targets[...] = q, target
-        room.drive(*room.arguments)
+        room.run()
         gap, angle = map(math.sqrt, room.squares.tolist())
         return room.q.copy(), gap, angle, int(room.state[TURN])

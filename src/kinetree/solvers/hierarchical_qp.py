@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant
-from kinetree.compiler import Argument, Chain, Layout, Numbers, Place, Result, Stage, once
+from kinetree.compiler import Argument, Chain, Layout, Numbers, Operand, Result, Stage, once
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.solvers import qp
@@ -86,8 +86,8 @@ def stage(
     n: int,
     sizes: tuple[int, ...],
     since: Since,
-    inputs: tuple[Place, ...],
-    outputs: tuple[Place, ...],
+    inputs: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
     *,
     hard: bool = False,
     shared: int = 0,

@@ -26,7 +26,7 @@ from kinetree.solvers.active_set import (
     search,
     search_factored,
 )
-from kinetree.solvers.dense import dot, subtract
+from kinetree.solvers.dense import along, dot, subtract
 from kinetree.solvers.level_bounds import (
     ACTIVE_ROW,
     GUESS_ROW,
@@ -37,7 +37,6 @@ from kinetree.solvers.level_bounds import (
     UPPER_ROW,
     beginning,
     broken,
-    in_basis,
     kept,
     outside,
     partway,
@@ -178,7 +177,7 @@ def descend(
             size += dot(J[start + i], J[start + i], n)
             T[ERROR, i] = e[start + i] - dot(J[start + i], x, n)
             wanted += abs(e[start + i])
-            in_basis(B[i], J[start + i], Z, free, n)
+            along(B[i], Z[n - free :], J[start + i], free, n)
         start += rows
         if not (size < FINITE and wanted < FINITE):  # else it would pass for a level of rank zero
             info[LEVEL] = float(level)

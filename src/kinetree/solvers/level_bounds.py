@@ -16,7 +16,7 @@ from math import sqrt
 
 from kinetree.compiler import Matrix, Vector
 from kinetree.solvers.active_set import FINITE, value
-from kinetree.solvers.dense import dot, dot_four
+from kinetree.solvers.dense import along, dot
 
 LOWER_ROW, UPPER_ROW, GUESS_ROW, MULTIPLIER_ROW, ACTIVE_ROW, KEPT_LOWER, KEPT_UPPER = 0, 1, 2, 3, 4, 5, 6
 """Rows of `bounds`: those of a level's quadratic program, a guess of what is active, what it gives; and bounds of
@@ -35,13 +35,17 @@ def beyond(there: float, lower: float, upper: float, tolerance: float) -> bool:
     return there < lower - tolerance * (1.0 + abs(lower)) or there > upper + tolerance * (1.0 + abs(upper))
 
 
+def counts(row: int, since: Vector, level: int, n: int) -> bool:
+    """Whether a row of (x, D x) counts at this level."""
+    return row < n or since[row - n] <= level
+
+
 def outside(x: Vector, D: Matrix, bounds: Matrix, since: Vector, level: int, n: int, rows: int) -> bool:
     """Whether a bound of (x, D x) is violated, of those that count at this level."""
     for row in range(n + rows):
-        counts = row < n
-        if row >= n:
-            counts = since[row - n] <= level
-        if counts and beyond(value(x, D, row, n), bounds[KEPT_LOWER, row], bounds[KEPT_UPPER, row], 1e-12):
+        if counts(row, since, level, n) and beyond(
+            value(x, D, row, n), bounds[KEPT_LOWER, row], bounds[KEPT_UPPER, row], 1e-12
+        ):
             return True
     return False
 
@@ -75,38 +79,24 @@ def restrict(
         for i in range(free, k):
             C[j, i] = 0.0
         size = 1.0
-        counts = True
+        is_fixed = False
         if j < n:
             for i in range(free):
                 C[j, i] = Z[n - free + i, j]
         else:
-            in_basis(C[j], D[j - n], Z, free, n)
+            along(C[j], Z[n - free :], D[j - n], free, n)
             size = dot(D[j - n], D[j - n], n)
-            counts = since[j - n] <= level
         if dot(C[j], C[j], free) <= FIXED * size:  # earlier levels have fixed it, but for rounding
             for i in range(free):
                 C[j, i] = 0.0
-            if not beyond(there, bounds[KEPT_LOWER, j], bounds[KEPT_UPPER, j], KEPT):
-                counts = False
-        if not counts:
+            is_fixed = not beyond(there, bounds[KEPT_LOWER, j], bounds[KEPT_UPPER, j], KEPT)
+        if is_fixed or not counts(j, since, level, n):
             bounds[LOWER_ROW, k + j] = -2.0 * FINITE
             bounds[UPPER_ROW, k + j] = 2.0 * FINITE
             bounds[GUESS_ROW, k + j] = 0.0
         if j >= n and since[j - n] == level:
             C[j, s] = 1.0
             s += 1
-
-
-def in_basis(c: Vector, d: Vector, Z: Matrix, free: int, n: int) -> None:
-    """c = Z d of the last `free` rows of Z."""
-    i = 0
-    first = n - free
-    while i + 4 <= free:
-        dot_four(c[i:], Z[first + i], Z[first + i + 1], Z[first + i + 2], Z[first + i + 3], d, n)
-        i += 4
-    while i < free:
-        c[i] = dot(Z[first + i], d, n)
-        i += 1
 
 
 def relax(x: Vector, D: Matrix, since: Vector, bounds: Matrix, level: int, n: int, rows: int) -> None:
@@ -133,7 +123,7 @@ def broken(
             and bounds[ACTIVE_ROW, k + n + row] != 0.0
             and abs(bounds[MULTIPLIER_ROW, k + n + row]) > BROKEN + weak
         ):
-            in_basis(B[count], D[row], Z, free, n)
+            along(B[count], Z[n - free :], D[row], free, n)
             size = 1.0 / sqrt(dot(D[row], D[row], n))
             for i in range(free):
                 B[count, i] = B[count, i] * size
@@ -144,10 +134,9 @@ def broken(
 def kept(x: Vector, D: Matrix, since: Vector, bounds: Matrix, level: int, n: int, rows: int) -> bool:
     """Whether x keeps all bounds that are not soft at this level."""
     for row in range(n + rows):
-        counts = row < n
-        if row >= n:
-            counts = since[row - n] < level
-        if counts and beyond(value(x, D, row, n), bounds[KEPT_LOWER, row], bounds[KEPT_UPPER, row], KEPT):
+        if counts(row, since, level - 1, n) and beyond(
+            value(x, D, row, n), bounds[KEPT_LOWER, row], bounds[KEPT_UPPER, row], KEPT
+        ):
             return False
     return True
 
@@ -156,10 +145,7 @@ def partway(x: Vector, there: Vector, D: Matrix, since: Vector, bounds: Matrix, 
     """The part of the way from x, which keeps all bounds, to `there` that keeps them, from 0 to 1."""
     farthest = 1.0
     for row in range(n + rows):
-        counts = row < n
-        if row >= n:
-            counts = since[row - n] < level
-        if counts:
+        if counts(row, since, level - 1, n):
             start = value(x, D, row, n)
             end = value(there, D, row, n)
             room = 0.0

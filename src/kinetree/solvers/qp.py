@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant
-from kinetree.compiler import Numbers, Place, Result, Stage, once
+from kinetree.compiler import Numbers, Operand, Result, Stage, once
 from kinetree.errors import (
     ArgumentError,
     InfeasibleError,
@@ -122,8 +122,8 @@ class Program(Pipeline):
         solved: tuple[Array, Array, Array, Array] = self.evaluate((H, g, C, lower, upper, guess))
         return solved
 
-    def stages(self, places: Mapping[str, Place]) -> list[Stage]:
-        inputs = (*(places[name] for name in self.arrays), Numbers((0.0,)))
+    def stages(self, operands: Mapping[str, Operand]) -> list[Stage]:
+        inputs = (*(operands[name] for name in self.arrays), Numbers((0.0,)))
         return [PROGRAM.stage(self.n, self.m, inputs, tuple(map(Result, range(4))))]
 
     def refuse(self, status: int, given: list[Array], results: list[Array]) -> NoReturn:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.compiler import SINGLE, Loaded, Numbers, Place, Stage, call_text, loop_stage, loops_module, once
+from kinetree.compiler import SINGLE, Loaded, Numbers, Operand, Stage, call_text, loop_stage, loops_module, once
 from kinetree.solvers import active_set, hierarchical_qp_kernel, least_squares, level_bounds, shared_equations
 
 FEW = 12
@@ -38,7 +38,7 @@ class Method:
         }
 
     def stage(
-        self, n: int, m: int, inputs: tuple[Place, ...], outputs: tuple[Place, ...], own: bool = False, s: int = 0
+        self, n: int, m: int, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...], own: bool = False, s: int = 0
     ) -> Stage:
         """For these sizes; with code of its `own`, faster for a few variables, or with that for all sizes."""
         size = 8 * sum(rows * stride for rows, stride in self.workspace(n, m, s).values())
@@ -154,7 +154,7 @@ def _assembly(method: Method, n: int, m: int) -> str:
     }
     arguments |= {name: f"%{name}, {size_of[stride]}" for name, stride in strides.items()}
     lines += [
-        *call_text(method.function, arguments),
+        call_text(method.function, arguments),
         f"%ended = load double, ptr %{method.outputs[-1]}",
         "store double %ended, ptr %status",
     ]

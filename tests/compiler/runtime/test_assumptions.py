@@ -33,7 +33,11 @@ def test_they_are_given_up_where_an_assumption_does_not_hold(check, monkeypatch)
 
 def test_objects_that_lie_elsewhere_in_memory_are_noticed(monkeypatch):
     interpreter = assumptions.interpreter
+
+    class Elsewhere(interpreter.Object):
+        _fields_ = tuple(interpreter.Array._fields_[k] for k in (2, 1, 0, *range(3, 8)))  # data and shape change places
+
     monkeypatch.setattr(interpreter, "TUPLE", interpreter.TUPLE << 1)
     assert not assumptions.types_are_as_expected()
-    monkeypatch.setattr(interpreter, "ARRAY_SHAPE", interpreter.ARRAY_DATA)
+    monkeypatch.setattr(interpreter, "Array", Elsewhere)
     assert not assumptions.arrays_are_as_expected()

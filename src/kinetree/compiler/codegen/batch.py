@@ -10,7 +10,7 @@ each part together while its instructions are cached; more blocks would need too
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kinetree.compiler.codegen.kernel import BlockSpace
 from kinetree.compiler.codegen.tiles import loop, pack
@@ -34,21 +34,18 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
     The descriptor holds, as i64: address, stride between states and stride between numbers of every input, then
     address and stride between states of every output; strides are in numbers.
     """
-    W, group = space.width.lanes, group_size(parts)
+    arguments = "i64 %{0}, i64 %stop, ptr %descriptor, ptr %{0}.work"
+    calls = {
+        "reading": f"  call fastcc void @kinetree.read({arguments.format('reading')})",
+        **part_calls(parts),
+        "writing": f"  call fastcc void @kinetree.write({arguments.format('writing')}, i1 %streaming)",
+    }
     lines = [
         f"define void @{BATCH}(i64 %start, i64 %stop, ptr %descriptor, ptr %work) nounwind {{",
         "  %states = sub i64 %stop, %start",
         f"  %bytes = mul i64 %states, {streamed_size(space)}",
         f"  %streaming = icmp sge i64 %bytes, {STREAMED}",
-    ]
-    for k in range(group):
-        lines.append(f"  %work{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
-        lines.append(f"  call fastcc void @{BLOCK}.constants(ptr %work{k})")
-    lines += [
-        "  br label %group.enter",
-        "group.enter:",
-        *loop("group", "%start", W * group, "%stop", _group(space, parts), "end", last="group.done"),
-        "end:",
+        *for_groups(space, parts, [*for_blocks(space, calls, "group.done"), "group.done:"]),
         "  br i1 %streaming, label %settle, label %done",
         "settle:",
         "  fence seq_cst",
@@ -62,29 +59,46 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
     return "\n\n".join(texts)
 
 
-def _group(space: BlockSpace, parts: int) -> list[str]:
-    """Instructions that read a group of blocks, run every part on all of them, and write their results."""
+def part_calls(parts: int) -> dict[str, str]:
+    """The calls of all parts of a kernel, for `for_blocks`."""
+    return {f"part{k}": f"  call fastcc void @{BLOCK}.part{k}(ptr %part{k}.work)" for k in range(parts)}
+
+
+def for_groups(space: BlockSpace, parts: int, body: list[str]) -> list[str]:
+    """A loop over groups of blocks: %group is the first state of a group and %limit the end of its states. The body
+    ends with the block group.done."""
     W, group = space.width.lanes, group_size(parts)
-    arguments = "i64 %{0}, i64 %stop, ptr %descriptor, ptr %{0}.work"
-    lines = [
+    lines = []
+    for k in range(group):
+        lines.append(f"  %work{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
+        lines.append(f"  call fastcc void @{BLOCK}.constants(ptr %work{k})")
+    limit = [
         f"  %past = add i64 %group, {W * group}",
         "  %over = icmp sgt i64 %past, %stop",
         "  %limit = select i1 %over, i64 %stop, i64 %past",
     ]
-    steps = [("reading", f"  call fastcc void @kinetree.read({arguments.format('reading')})")]
-    steps += [(f"part{k}", f"  call fastcc void @{BLOCK}.part{k}(ptr %part{k}.work)") for k in range(parts)]
-    steps += [("writing", f"  call fastcc void @kinetree.write({arguments.format('writing')}, i1 %streaming)")]
-    for (name, call), (after, _) in zip(steps, [*steps[1:], ("group.done", "")], strict=True):
-        body = [
+    groups = loop("group", "%start", W * group, "%stop", [*limit, *body], "end", last="group.done")
+    return [*lines, "  br label %group.enter", "group.enter:", *groups, "end:"]
+
+
+def for_blocks(space: BlockSpace, calls: Mapping[str, str], after: str, tile: int = 0) -> list[str]:
+    """Loops over the blocks of a group, one for each call: %name is the first state of a block, %name.work its
+    workspace, and %name.tile its tile if tiles of this many numbers lie one after the other at %states."""
+    W, names = space.width.lanes, list(calls)
+    lines = [f"  br label %{names[0]}.enter"]
+    for name, following in zip(names, [*(f"{name}.enter" for name in names[1:]), after], strict=True):
+        own = [
             f"  %{name}.behind = sub i64 %{name}, %group",
             f"  %{name}.offset = mul i64 %{name}.behind, {space.size // W}",
             f"  %{name}.work = getelementptr i8, ptr %work, i64 %{name}.offset",
-            call,
         ]
-        following = after if after == "group.done" else f"{after}.enter"
-        lines += [f"  br label %{name}.enter", f"{name}.enter:"] if name == "reading" else [f"{name}.enter:"]
-        lines += loop(name, "%group", W, "%limit", body, following)
-    return [*lines, "group.done:"]
+        if tile:
+            own += [
+                f"  %{name}.first = mul i64 %{name}, {tile // W}",
+                f"  %{name}.tile = getelementptr double, ptr %states, i64 %{name}.first",
+            ]
+        lines += [f"{name}.enter:", *loop(name, "%group", W, "%limit", [*own, calls[name]], following)]
+    return lines
 
 
 def _read(space: BlockSpace) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.compiler.codegen.ir import Lines, Width
+from kinetree.compiler.codegen.ir import Lines, Width, imported
 from kinetree.compiler.codegen.polynomials import WITH_FMA, WITHOUT_FMA, Polynomial
 
 LIBRARY = ("sin", "cos", "exp", "log", "tanh")
@@ -24,15 +24,7 @@ BIND = "kinetree_bind"
 
 def library() -> str:
     """The pointers to the C library, and void kinetree_bind(table of addresses), which sets them."""
-    lines = [f"@{LIBRARY_PREFIX}.{name} = internal global ptr null, align 8" for name in LIBRARY]
-    lines.append(f"define void @{BIND}(ptr %table) nounwind {{")
-    for k, name in enumerate(LIBRARY):
-        lines += [
-            f"  %at{k} = getelementptr ptr, ptr %table, i64 {k}",
-            f"  %address{k} = load ptr, ptr %at{k}, align 8",
-            f"  store ptr %address{k}, ptr @{LIBRARY_PREFIX}.{name}, align 8",
-        ]
-    return "\n".join([*lines, "  ret void", "}"])
+    return imported([f"{LIBRARY_PREFIX}.{name}" for name in LIBRARY], BIND)
 
 
 def _polynomial(b: Lines, z: str, coefficients: Polynomial) -> str:

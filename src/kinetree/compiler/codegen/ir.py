@@ -116,3 +116,16 @@ class Lines:
     def select(self, condition: str, a: str, b: str) -> str:
         truth, real = self.width.vector("i1"), self.width.real
         return self.let(f"select {truth} {condition}, {real} {a}, {real} {b}")
+
+
+def imported(names: Sequence[str], connect: str) -> str:
+    """Pointers to what lies outside of the module, and void connect(table of addresses), which sets them in order."""
+    lines = [f"@{name} = internal global ptr null, align 8" for name in names]
+    lines.append(f"define void @{connect}(ptr %table) nounwind {{")
+    for k, name in enumerate(names):
+        lines += [
+            f"  %at{k} = getelementptr ptr, ptr %table, i64 {k}",
+            f"  %address{k} = load ptr, ptr %at{k}, align 8",
+            f"  store ptr %address{k}, ptr @{name}, align 8",
+        ]
+    return "\n".join([*lines, "  ret void", "}"])

@@ -8,9 +8,9 @@ together, as in a batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from kinetree.compiler.codegen.batch import BLOCK, group_size
+from kinetree.compiler.codegen.batch import for_blocks, for_groups, part_calls
 from kinetree.compiler.codegen.kernel import BlockSpace
 from kinetree.compiler.codegen.tiles import loop, pack
 from kinetree.compiler.codegen.write import count, unpack, zero_table, zero_tiles
@@ -28,33 +28,17 @@ def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry
     Advances the states start … stop, whose tiles are consecutive at `states`. Outputs with an address are recorded
     after `until` steps and then after every `every` steps.
     """
-    W, group = space.width.lanes, group_size(parts)
+    W = space.width.lanes
     tile = W * sum(space.layout.inputs[: carry.states])
-    lines = [
-        f"define void @{LOOP}(i64 %start, i64 %stop, i64 %steps, i64 %until, i64 %every, ptr %words, ptr %states, "
-        "ptr %work) nounwind {",
-        "  %waiting = alloca i64, align 8",
-        "  %recorded = alloca i64, align 8",
-    ]
-    for k in range(group):
-        lines.append(f"  %work{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
-        lines.append(f"  call fastcc void @{BLOCK}.constants(ptr %work{k})")
     here = "i64 %{0}, i64 %stop, ptr %words"
-    calls = {
-        "beginning": [
-            f"  call fastcc void @kinetree.begin({here.format('beginning')}, ptr %beginning.tile, ptr %beginning.work)"
-        ],
-        "reading": [f"  call fastcc void @kinetree.read({here.format('reading')}, i64 %step, ptr %reading.work)"],
-        **{f"part{k}": [f"  call fastcc void @{BLOCK}.part{k}(ptr %part{k}.work)"] for k in range(parts)},
-        "carrying": ["  call fastcc void @kinetree.carry(ptr %carrying.tile, ptr %carrying.work)"],
-        "writing": [f"  call fastcc void @kinetree.write({here.format('writing')}, i64 %record, ptr %writing.work)"],
-    }
-    blocks = {name: _for_blocks(name, body, space, tile) for name, body in calls.items()}
-    order = [*(["reading"] if any(carry.moving) else []), *(f"part{k}" for k in range(parts)), "carrying"]
-    step = [f"  br label %{order[0]}.enter"]
-    for name, after in zip(order, [*order[1:], "judge"], strict=True):
-        step += [f"{name}.enter:", *blocks[name](after if after == "judge" else f"{after}.enter")]
-    step += [
+    begin = f"  call fastcc void @kinetree.begin({here.format('beginning')}, ptr %beginning.tile, ptr %beginning.work)"
+    read = f"  call fastcc void @kinetree.read({here.format('reading')}, i64 %step, ptr %reading.work)"
+    write = f"  call fastcc void @kinetree.write({here.format('writing')}, i64 %record, ptr %writing.work)"
+    calls = {"reading": read} if any(carry.moving) else {}
+    calls |= part_calls(parts)
+    calls |= {"carrying": "  call fastcc void @kinetree.carry(ptr %carrying.tile, ptr %carrying.work)"}
+    step = [
+        *for_blocks(space, calls, "judge", tile),
         "judge:",
         "  %waited = load i64, ptr %waiting, align 8",
         "  %left = sub i64 %waited, 1",
@@ -66,29 +50,23 @@ def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry
         "  %record.next = add i64 %record, 1",
         "  store i64 %record.next, ptr %recorded, align 8",
         "  store i64 %every, ptr %waiting, align 8",
-        "  br label %writing.enter",
-        "writing.enter:",
-        *blocks["writing"]("step.done"),
+        *for_blocks(space, {"writing": write}, "step.done", tile),
         "step.done:",
     ]
-    body = [
-        f"  %past = add i64 %group, {W * group}",
-        "  %over = icmp sgt i64 %past, %stop",
-        "  %limit = select i1 %over, i64 %stop, i64 %past",
+    group = [
         "  store i64 %until, ptr %waiting, align 8",
         "  store i64 0, ptr %recorded, align 8",
-        "  br label %beginning.enter",
-        "beginning.enter:",
-        *blocks["beginning"]("step.enter"),
+        *for_blocks(space, {"beginning": begin}, "step.enter", tile),
         "step.enter:",
         *loop("step", "0", 1, "%steps", step, "group.done", last="step.done"),
         "group.done:",
     ]
-    lines += [
-        "  br label %group.enter",
-        "group.enter:",
-        *loop("group", "%start", W * group, "%stop", body, "end", last="group.done"),
-        "end:",
+    lines = [
+        f"define void @{LOOP}(i64 %start, i64 %stop, i64 %steps, i64 %until, i64 %every, ptr %words, ptr %states, "
+        "ptr %work) nounwind {",
+        "  %waiting = alloca i64, align 8",
+        "  %recorded = alloca i64, align 8",
+        *for_groups(space, parts, group),
         "  ret void",
         "}",
     ]
@@ -102,20 +80,6 @@ def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry
         position += n
         texts += [unpack(j, n, space.width, zeros), zero_table(j, zeros)]
     return "\n\n".join(texts)
-
-
-def _for_blocks(name: str, body: list[str], space: BlockSpace, tile: int) -> Callable[[str], list[str]]:
-    """A function of the label that follows, which returns a loop over the blocks of a group: %name is the first state
-    of a block, %name.work its workspace, %name.tile its tile."""
-    W = space.width.lanes
-    own = [
-        f"  %{name}.behind = sub i64 %{name}, %group",
-        f"  %{name}.offset = mul i64 %{name}.behind, {space.size // W}",
-        f"  %{name}.work = getelementptr i8, ptr %work, i64 %{name}.offset",
-        f"  %{name}.first = mul i64 %{name}, {tile // W}",
-        f"  %{name}.tile = getelementptr double, ptr %states, i64 %{name}.first",
-    ]
-    return lambda after: loop(name, "%group", W, "%limit", [*own, *body], after)
 
 
 def _words(start: int, names: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from kinetree.compiler.codegen.ir import ONE
+from kinetree.compiler.codegen.ir import ONE, imported
 from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded, ScatteredRows
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout
 from kinetree.compiler.runtime.jit import LoadedCode, compile_object, host, lock
@@ -54,17 +54,17 @@ class Numbers(NamedTuple):
     values: tuple[float, ...]
 
 
-Place: TypeAlias = Argument | Result | Buffer | Numbers
+Operand: TypeAlias = Argument | Result | Buffer | Numbers
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A kernel, the places that it reads and those that it writes."""
+    """A kernel, the operands that it reads and those that it writes."""
 
     code: Loaded
     workspace: int
-    inputs: tuple[Place, ...]
-    outputs: tuple[Place, ...]
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
     """The status follows these."""
 
 
@@ -141,7 +141,7 @@ def _rows(array: Array, start: int, stop: int) -> StridedView:
 
 def _assembly(stages: Sequence[Stage], results: int) -> tuple[str, int]:
     """The module of the chain, and the size of its workspace in bytes."""
-    buffers: dict[Place, int] = {}
+    buffers: dict[Operand, int] = {}
     end = 0
     for stage in stages:
         for place in (*stage.inputs, *stage.outputs):
@@ -162,24 +162,17 @@ def _assembly(stages: Sequence[Stage], results: int) -> tuple[str, int]:
     for s, stage in enumerate(stages):
         lines += _stage(s, stage, buffers, tables, scratch, results)
     body = "\n  ".join(lines)
-    names = [f"@stage{s} = internal global ptr null" for s in range(len(stages))]
-    connect = [
-        f"%from{s} = getelementptr ptr, ptr %table, i64 {s}\n  %address{s} = load ptr, ptr %from{s}\n"
-        f"  store ptr %address{s}, ptr @stage{s}"
-        for s in range(len(stages))
-    ]
     text = [
-        *names,
-        f"define void @{_CONNECT}(ptr %table) nounwind {{\n  " + "\n  ".join(connect) + "\n  ret void\n}",
+        imported([f"stage{s}" for s in range(len(stages))], _CONNECT),
         f"define void @{SINGLE}(ptr %in, ptr %out, ptr %work) nounwind {{\nentry:\n  {body}\n  ret void\n}}",
     ]
     return "\n".join(text), scratch + max(stage.workspace for stage in stages)
 
 
-def _stage(s: int, stage: Stage, buffers: dict[Place, int], tables: int, scratch: int, results: int) -> list[str]:
+def _stage(s: int, stage: Stage, buffers: dict[Operand, int], tables: int, scratch: int, results: int) -> list[str]:
     """Instructions that fill the tables of one stage, call it, and return if its status is not zero."""
     lines = []
-    places: list[Place] = [*stage.inputs, *stage.outputs, Result(results)]
+    places: list[Operand] = [*stage.inputs, *stage.outputs, Result(results)]
     for k, place in enumerate(places):
         here = f"{s}.{k}"
         if isinstance(place, Argument | Result):

@@ -179,6 +179,22 @@ def compile_object(assembly: str, target: Target) -> bytes:
 
 
 @_exclusive
+def simplified_object(assembly: str, target: Target) -> bytes:
+    """The object file of a module without long loops: variables in memory become registers, and functions that ask for
+    it are inlined. The passes of `optimized_object` take ten times as long."""
+    machine = _machine(target)
+    module = llvm.parse_assembly(assembly)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    return bytes(machine.emit_object(module))
+
+
+@_exclusive
 def optimized_object(assembly: str, target: Target) -> bytes:
     """The object file of a module with loops, after LLVM's passes: they inline, unroll and vectorize."""
     machine = _machine(target)

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kinetree.base.lazy_imports import importing
 from kinetree.compiler.runtime.call import Loaded
 from kinetree.compiler.runtime.code import Code
 from kinetree.compiler.runtime.jit import LoadedCode, host, optimized_object
 from kinetree.compiler.runtime.stored import stored_object
 
 
-def loop_function(name: str, symbol: str, assembly: Callable[[], str], signature: Any) -> tuple[LoadedCode, Any]:
-    """The function of this symbol as ctypes calls it, and its code, which must live as long."""
+def loop_function(name: str, function: Callable[..., Any], signature: Any) -> tuple[LoadedCode, Any]:
+    """A function of the loop language as ctypes calls it, under this name, and its code, which must live as long."""
+
+    def assembly() -> str:
+        importing("kinetree.compiler.codegen.loops")
+        from kinetree.compiler.codegen.loops import exported, loops_assembly  # noqa: PLC0415 - not with a warm cache
+
+        return f"{loops_assembly(function)}\n\n{exported(name, function)}"
+
     code = LoadedCode(stored_object(name, assembly, host(), optimized_object), host(), library=False)
-    return code, signature(code.address(symbol))
+    return code, signature(code.address(name))
 
 
 def loop_stage(name: str, assembly: Callable[[], str], operations: int) -> Loaded:

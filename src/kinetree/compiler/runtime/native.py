@@ -29,7 +29,7 @@ from kinetree.compiler.runtime.assumptions import (
 )
 from kinetree.compiler.runtime.call import Loaded
 from kinetree.compiler.runtime.code import Code
-from kinetree.compiler.runtime.jit import LoadedCode, host, lock, machine_code_works
+from kinetree.compiler.runtime.jit import LoadedCode, host, lock, machine_code_works, simplified_object
 from kinetree.compiler.runtime.keep_alive import keep_alive
 from kinetree.compiler.runtime.memory import LARGE, TOGETHER
 from kinetree.compiler.runtime.stored import stored_object
@@ -126,7 +126,7 @@ class NativeEntry:
     def __init__(self, interface: Interface) -> None:
         self.interface = interface
         self._references: list[object] = []  # keeps alive all that the record points to
-        self._variant_fields: dict[Variant, dict[records.Variant, int]] = {}
+        self._variant_fields: dict[Variant, dict[str, int]] = {}
         names = [name for name, _ in interface.arrays] + list(interface.options)
         mapping = interface.mapping
         if mapping is not None:
@@ -136,35 +136,35 @@ class NativeEntry:
         if interface.spread_to > len(interface.arrays):
             raise ValueError(f"{interface.name} has no {interface.spread_to} arguments to spread a tuple over")
         fields = {
-            records.Entry.FALLBACK: self._object(interface.fallback),
-            records.Entry.PARAMETERS: self._table([self._name(name) for name in (*names, "out")]),
-            records.Entry.POSITIONAL: len(names),
-            records.Entry.ARRAYS: len(interface.arrays),
-            records.Entry.INPUTS: self._shapes([shape for _, shape in interface.arrays]),
-            records.Entry.RESULTS: len(interface.results),
-            records.Entry.BARE: int(interface.bare),
-            records.Entry.SPREADS: interface.spreads,
-            records.Entry.SPREAD_TO: interface.spread_to,
-            records.Entry.DTYPE: self._object(interface.dtype),
-            records.Entry.SHIFT: interface.dtype.itemsize.bit_length() - 1,
-            records.Entry.RECYCLES: int(interface.bare and interface.results[0] != () and counts_are_as_expected()),
+            "fallback": self._object(interface.fallback),
+            "parameters": self._table([self._name(name) for name in (*names, "out")]),
+            "positional": len(names),
+            "arrays": len(interface.arrays),
+            "inputs": self._shapes([shape for _, shape in interface.arrays]),
+            "results": len(interface.results),
+            "bare": int(interface.bare),
+            "spreads": interface.spreads,
+            "spread_to": interface.spread_to,
+            "dtype": self._object(interface.dtype),
+            "size": interface.dtype.itemsize,
+            "shift": interface.dtype.itemsize.bit_length() - 1,
+            "recycles": int(interface.bare and interface.results[0] != () and counts_are_as_expected()),
         }
         if interface.presets:
             presets = [0 if array is None else self._object(array) for array in interface.presets]
-            fields[records.Entry.PRESETS] = self._table(presets)
+            fields["presets"] = self._table(presets)
         if mapping is not None:
             fields |= {
-                records.Entry.WRAPPER: self._object(mapping.wrapper),
-                records.Entry.VALUE: self._name(mapping.value),
-                records.Entry.TAG: self._name(mapping.tag),
-                records.Entry.UNTAGGED: self._name(mapping.untagged),
-                records.Entry.MAPPED: self._shapes([mapping.shape]),
+                "wrapper": self._object(mapping.wrapper),
+                "value": self._name(mapping.value),
+                "tag": self._name(mapping.tag),
+                "untagged": self._name(mapping.untagged),
+                "mapped": self._shapes([mapping.shape]),
             }
-        slot = _Slot()
+        slot = _Slot(*_free_place())
         self._slot = keep_alive(slot)
         self._record = slot.record
-        for field in records.Entry:
-            self._record[field] = fields.get(field, 0)
+        self._record[: len(_RELEASED)] = records.numbers(records.Entry, fields)
         slot.method.name, slot.method.doc = interface.name.encode(), interface.text.encode()
         self._method = ctypes.addressof(slot.method)
 
@@ -184,15 +184,15 @@ class NativeEntry:
         places = [ctypes.addressof(chain) + 8 * records.VARIANT * k for k in range(len(ordered))] + [0]
         plain = 0
         for k, variant in enumerate(ordered):
-            fields = self._fields(variant) | {records.Variant.NEXT: places[k + 1]}
-            for field, value in fields.items():
-                chain[records.VARIANT * k + field] = value
+            fields = self._fields(variant) | {"next": places[k + 1]}
+            for j, number in enumerate(records.numbers(records.Variant, fields)):
+                chain[records.VARIANT * k + j] = number
             if not variant.places and variant.options == self.interface.defaults:
                 plain = places[k]
-        self._record[records.Entry.FIRST] = places[0]
-        self._record[records.Entry.PLAIN] = plain
+        self._record[records.position(records.Entry, "first")] = places[0]
+        self._record[records.position(records.Entry, "plain")] = plain
 
-    def _fields(self, variant: Variant) -> dict[records.Variant, int]:
+    def _fields(self, variant: Variant) -> dict[str, int]:
         """The record of a variant, without the address of the next one."""
         if variant in self._variant_fields:
             return self._variant_fields[variant]
@@ -213,22 +213,22 @@ class NativeEntry:
         names = [self._name(word) for place in variant.places for word in place]
         mapping = self.interface.mapping
         self._variant_fields[variant] = fields = {
-            records.Variant.KERNEL: 0 if variant.code is None else variant.code.address,
-            records.Variant.WORKSPACE: self._aligned_zeros(0 if variant.code is None else variant.code.workspace),
-            records.Variant.BATCH: 0 if variant.batch is None else variant.batch.address,
-            records.Variant.BATCH_WORKSPACE: 0 if variant.batch is None else variant.batch.workspace,
-            records.Variant.SMALL: 0 if variant.batch is None else variant.batch.states_for_one_thread(lanes),
-            records.Variant.MOST: max_states,
-            records.Variant.OPTIONS: self._table(options),
-            records.Variant.PLACES: -1 if mapping is None else len(variant.places),
-            records.Variant.NAMES: self._table(names),
-            records.Variant.COVERS: int(variant.covers),
-            records.Variant.STATUS: scratch + 8 * sum(counts) if variant.has_status else 0,
-            records.Variant.SCRATCH: scratch,
-            records.Variant.OUTPUTS: self._shapes(results),
-            records.Variant.ROOM: self._aligned_zeros(8 * self._numbers(variant)),
-            records.Variant.ROOM_SIZE: 8 * self._numbers(variant),
-            records.Variant.ZEROS: 0 if mapping is None else self._aligned_zeros(8 * prod(mapping.shape)),
+            "kernel": 0 if variant.code is None else variant.code.address,
+            "workspace": self._aligned_zeros(0 if variant.code is None else variant.code.workspace),
+            "batch": 0 if variant.batch is None else variant.batch.address,
+            "batch_workspace": 0 if variant.batch is None else variant.batch.workspace,
+            "small": 0 if variant.batch is None else variant.batch.states_for_one_thread(lanes),
+            "most": max_states,
+            "options": self._table(options),
+            "place_count": -1 if mapping is None else len(variant.places),
+            "places": self._table(names),
+            "covers": int(variant.covers),
+            "status": scratch + 8 * sum(counts) if variant.has_status else 0,
+            "scratch": scratch,
+            "outputs": self._shapes(results),
+            "room": self._aligned_zeros(8 * self._numbers(variant)),
+            "room_size": 8 * self._numbers(variant),
+            "zeros": 0 if mapping is None else self._aligned_zeros(8 * prod(mapping.shape)),
         }
         return fields
 
@@ -291,23 +291,26 @@ def _raise_released(*arguments: object, **named: object) -> None:
 _pages: list[_Page] = []
 _decref = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("Py_DecRef", ctypes.pythonapi))
 """Py_DecRef of the object at an address, or of nothing at 0."""
-_RECYCLED = (int(records.Entry.LAST), int(records.Entry.EARLIER))
-_RELEASED = tuple(
-    {records.Entry.POSITIONAL: -1, records.Entry.FALLBACK: id(_raise_released)}.get(field, 0) for field in records.Entry
-)
+_RECYCLED = tuple(records.position(records.Entry, field) for field in ("last", "earlier"))
+_RELEASED = tuple(records.numbers(records.Entry, {"positional": -1, "fallback": id(_raise_released)}))
+
+
+def _free_place() -> tuple[_Page, int]:
+    """A page and the index of a place in it that no entry has."""
+    with lock:
+        if not any(page.free for page in _pages):
+            _pages.append(_Page(_entry_object()))
+        page = next(page for page in _pages if page.free)
+        return page, page.free.pop()
 
 
 class _Slot:
     """An entry's place in a page, which is free again when the slot is deallocated."""
 
-    def __init__(self) -> None:
-        with lock:
-            if not any(page.free for page in _pages):
-                _pages.append(_Page(_entry_object()))
-            self.page = next(page for page in _pages if page.free)
-            self.index = self.page.free.pop()
-        self.record: Any = self.page.records[self.index]
-        self.method = self.page.methods[self.index]
+    def __init__(self, page: _Page, index: int) -> None:
+        self.page, self.index = page, index
+        self.record: Any = page.records[index]
+        self.method = page.methods[index]
 
     def __del__(
         self,  # defaults outlive the names of this module at shutdown
@@ -324,7 +327,7 @@ class _Slot:
 
 @cache
 def _entry_object() -> bytes:
-    return stored_object("entry", _entry_assembly, host())
+    return stored_object("entry", _entry_assembly, host(), simplified_object)
 
 
 def _entry_assembly() -> str:

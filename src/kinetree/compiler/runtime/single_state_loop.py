@@ -1,4 +1,4 @@
-"""The step loop of one state: its machine code reads a table of words, few of which change from call to call."""
+"""The step loop of one state: its machine code reads tables, of which little changes from call to call."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.codegen.single_state_loop import LOOP_SINGLE, single_state_loop_assembly
+from kinetree.compiler.codegen.single_state_loop import Record, Steps, advance
 from kinetree.compiler.runtime.call import Kernel, address_of
-from kinetree.compiler.runtime.jit import LoadedCode, compile_object, host, once
+from kinetree.compiler.runtime.jit import LoadedCode, once
+from kinetree.compiler.runtime.loop_code import loop_function
 from kinetree.compiler.runtime.pace import Pace
 from kinetree.compiler.runtime.strided_view import StridedView
 from kinetree.ops import Array
@@ -22,9 +23,8 @@ NEVER = 2**62
 
 @once
 def _driver() -> tuple[LoadedCode, Any]:
-    code = LoadedCode(compile_object(single_state_loop_assembly(), host()), host(), library=False)
     p, n = ctypes.c_void_p, ctypes.c_int64
-    return code, ctypes.CFUNCTYPE(None, p, n, n, n, p, p, p, p)(code.address(LOOP_SINGLE))
+    return loop_function("kinetree_loop_single", advance, ctypes.CFUNCTYPE(None, p, n, n, n, p, p, p, p))
 
 
 class SingleStateLoop:
@@ -46,22 +46,23 @@ class SingleStateLoop:
         carried = layout.inputs[: len(layout.inputs) - len(inputs)]
         results = np.empty(sum(layout.outputs))
         starts, ends = _addresses(state, carried), _addresses(results, layout.outputs)
+        strides = _words([0] * len(carried) + [view.stride for view in inputs])
         recorded = [(k, record) for k, record in enumerate(records) if record is not None]
-        steps = [0] * len(carried) + [view.stride for view in inputs]
-        words = [len(steps), *steps, address_of(state), address_of(results), len(state), len(recorded)]
-        self._written = []  # index of the word, address of the first record, stride between records
-        for k, record in recorded:
-            self._written.append((len(words) + 1, address_of(record.first), record.stride))
-            words += [ends[k], 0, layout.outputs[k], record.stride]
+        self._records = (Record * len(recorded))(
+            *(Record(ends[k], 0, layout.outputs[k], record.stride) for k, record in recorded)
+        )
+        self._steps = Steps(
+            len(strides), strides, address_of(results), address_of(state), len(state), len(recorded), self._records
+        )
+        self._written = [(k, address_of(record.first), record.stride) for k, (_, record) in enumerate(recorded)]
         firsts = [address_of(view.first) for view in inputs]
         self._read = [
             (len(carried) + k, first, view.stride)
             for k, (view, first) in enumerate(zip(inputs, firsts, strict=True))
             if view.stride
         ]
-        self._inputs = _words([*starts, *firsts])
-        self._outputs, self._words = _words(ends), _words(words)
-        self._addresses = tuple(map(ctypes.addressof, (self._inputs, self._outputs, self._words)))
+        self._inputs, self._outputs = _words([*starts, *firsts]), _words(ends)
+        self._addresses = tuple(map(ctypes.addressof, (self._inputs, self._outputs, self._steps)))
         self._kernel, self._code, self._drive, self._every = kernel, kernel.load("single"), _driver()[1], every
         self._references = (state, results, tuple(inputs), tuple(records))  # they keep the addresses valid
 
@@ -70,7 +71,7 @@ class SingleStateLoop:
         for k, first, step in self._read:
             self._inputs[k] = first + done * step
         for k, first, step in self._written:
-            self._words[k] = first + done // self._every * step
+            self._records[k].target = first + done // self._every * step
         memory, space = self._kernel.workspace(self._code.workspace)
         self._drive(self._code.address, steps, self._every - done % self._every, self._every, *self._addresses, space)
         del memory
@@ -101,11 +102,12 @@ def run_rows(
     views = (*inputs, *outputs)
     code, drive = kernel.load("single"), _driver()[1]
     table = _words([address_of(view.first) for view in views])
-    words = _words([len(views), *(view.stride for view in views), 0, 0, 0, 0])  # nothing is carried or recorded
+    strides = _words([view.stride for view in views])
+    steps = Steps(len(views), strides)  # nothing is carried or recorded
     start = ctypes.addressof(table)
     memory, space = kernel.workspace(code.workspace)
     for begun, ended in Pace(code.operations).pieces(0, rows):
         if stopped():
             return
-        drive(code.address, ended - begun, NEVER, NEVER, start, start + 8 * len(inputs), ctypes.addressof(words), space)
+        drive(code.address, ended - begun, NEVER, NEVER, start, start + 8 * len(inputs), ctypes.addressof(steps), space)
     del memory

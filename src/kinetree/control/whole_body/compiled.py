@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
-from kinetree.compiler import Buffer, Numbers, Place, Result, Stage
+from kinetree.compiler import Buffer, Numbers, Operand, Result, Stage
 from kinetree.control.whole_body.fallback import Safe
 from kinetree.control.whole_body.problem import Problem
 from kinetree.control.whole_body.refusal import why
@@ -74,27 +74,34 @@ class Compiled(Pipeline):
 
         return BoundLaw(Definition(reading, shapes, identity=identity("whole-body reading", p)), {}, {})
 
-    def stages(self, places: Mapping[str, Place]) -> list[Stage]:
+    def stages(self, operands: Mapping[str, Operand]) -> list[Stage]:
         """The solver, then what is read from its solution."""
         p, n = self.problem, self.problem.dynamics.n
         x, info = Buffer("x", n), Result(4)
         if p.is_strict:
             damping = Numbers((0.0, *[p.regularization**2] * len(p.priorities)))
-            given = (places["J"], places["e"], damping, places["D"], places["lower"], places["upper"], places["state"])
-            outputs: tuple[Place, ...] = (x, Result(3), info)
+            J, e, D, lower, upper, state = (operands[name] for name in ("J", "e", "D", "lower", "upper", "state"))
+            outputs: tuple[Operand, ...] = (x, Result(3), info)
             solver = hierarchical_qp.stage(
-                n, p.level_sizes, p.since, given, outputs, hard=True, shared=p.dynamics.held, limit=self.limit
+                n,
+                p.level_sizes,
+                p.since,
+                (J, e, damping, D, lower, upper, state),
+                outputs,
+                hard=True,
+                shared=p.dynamics.held,
+                limit=self.limit,
             )
         else:
             m = len(p.equation_names) + len(p.row_names)
             rows = sum(task.size for task in p.stacked)
             counts = Numbers((float(rows), float(self.limit), float(p.dynamics.held)))
             outputs = (x, Buffer("multipliers", n + m), Result(3), info)
-            inputs = (*(places[name] for name in self.between[:-1]), places["state"], counts)
+            inputs = (*(operands[name] for name in self.between[:-1]), operands["state"], counts)
             solver = FIT.stage(n, m, inputs, outputs)
         code = self._reading.specialization().kernel.load("single")
-        rows_at = places["D" if p.is_strict else "C"]
-        read = Stage(code, code.workspace, (rows_at, x, places["h"]), tuple(map(Result, range(3))))
+        rows_at = operands["D" if p.is_strict else "C"]
+        read = Stage(code, code.workspace, (rows_at, x, operands["h"]), tuple(map(Result, range(3))))
         return [solver, read]
 
     # -- without a solution ------------------------------------------------------------------------------------

@@ -1,49 +1,116 @@
-"""What the native code needs of CPython and NumPy: objects and functions by address, and where an object has what."""
+"""CPython and NumPy as a C program includes them: layouts of objects, global objects, functions.
 
-PYTHON = (
-    "ndarray",
-    "float64",
-    "float",
-    "float64_scalar",
-    "none",
-    "dict",
-    "str",
-    "int",
-    "list",
-    "tuple",
-    "PyArray_NewFromDescr",
-    "PyArray_Scalar",
-    "Py_IncRef",
-    "Py_DecRef",
-    "PyMethod_New",
-    "PyObject_Vectorcall",
-    "PyObject_GetAttr",
-    "PyUnicode_Compare",
-    "PyDict_Next",
-    "PyDict_Size",
-    "PyTuple_Size",
-    "PyTuple_GetItem",
-    "PyTuple_New",
-    "PyTuple_SetItem",
-    "PyList_Size",
-    "PyList_GetItem",
-    "PyLong_AsLongLongAndOverflow",
-    "PyErr_Clear",
-    "threads",
-    "PyMem_RawMalloc",
-    "PyMem_RawFree",
-    "PyEval_SaveThread",
-    "PyEval_RestoreThread",
-)
-"""Objects and functions of Python and NumPy that the entry needs, by address."""
+Nothing here is defined: `runtime.assumptions` compares the layouts with real objects before the first use, and finds
+the addresses of the others, `symbols`.
+"""
 
-# Of PyObject, PyArrayObject and PyArray_Descr, in bytes; checked before the first use of any of this.
-OBJECT_REFERENCES, OBJECT_TYPE = 0, 8
-ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_STRIDES = 16, 24, 32, 40
-ARRAY_BASE, ARRAY_DTYPE, ARRAY_FLAGS, ARRAY_WEAK = 48, 56, 64, 72
-DTYPE_ORDER, DTYPE_NUMBER = 26, 28
-NUMBER_VALUE = 16  # of Python's float and of NumPy's
-TYPE_FLAGS, TUPLE = 168, 1 << 26  # of a type; whether it is a tuple's
+from __future__ import annotations
+
+import ctypes
+from inspect import isfunction
+from typing import Any, ClassVar
+
+from kinetree.compiler.codegen.loop_types import Address, Addresses, Int32, Integers
+
+# -- layouts -----------------------------------------------------------------------------------------------------------
+
+
+class Object(ctypes.Structure):
+    """PyObject."""
+
+    _fields_: ClassVar[Any] = (("references", ctypes.c_int64), ("type", ctypes.c_void_p))
+
+
+class Type(ctypes.Structure):
+    """PyTypeObject, as far as the lower half of its flags."""
+
+    _fields_ = (("head", ctypes.c_char * 168), ("flags", ctypes.c_uint32))
+
+
+class Float(Object):
+    """PyFloatObject, and NumPy's float64."""
+
+    _fields_ = (("value", ctypes.c_double),)
+
+
+class Dtype(Object):
+    """PyArray_Descr."""
+
+    _fields_ = (
+        ("scalar_type", ctypes.c_void_p),
+        ("kind", ctypes.c_char),
+        ("character", ctypes.c_char),
+        ("order", ctypes.c_uint8),
+        ("former_flags", ctypes.c_char),
+        ("number", ctypes.c_int32),
+    )
+
+
+class Array(Object):
+    """PyArrayObject."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("rank", ctypes.c_int32),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("base", ctypes.c_void_p),
+        ("dtype", ctypes.POINTER(Dtype)),
+        ("flags", ctypes.c_int32),
+        ("weak", ctypes.c_void_p),
+    )
+
+
+TUPLE = 1 << 26  # a flag of types: tuple or derived from it
 INT, LONG, LONGLONG, FLOAT, DOUBLE = 5, 7, 9, 11, 12  # numbers of dtypes
-NATIVE = ord("=")
-C_CONTIGUOUS, OWNED, ALIGNED, WRITEABLE = 0x001, 0x004, 0x100, 0x400
+NATIVE = ord("=")  # an order of bytes
+C_CONTIGUOUS, OWNED, ALIGNED, WRITEABLE = 0x001, 0x004, 0x100, 0x400  # flags of arrays
+
+# -- objects and variables ---------------------------------------------------------------------------------------------
+
+ndarray: Address
+float64: Address
+float_type: Address
+float64_scalar: Address
+none: Address
+dict_type: Address
+str_type: Address
+int_type: Address
+list_type: Address
+tuple_type: Address
+threads: Integers
+
+# -- functions ---------------------------------------------------------------------------------------------------------
+
+
+def PyArray_NewFromDescr(
+    kind: Address, dtype: Address, rank: Int32, shape: Integers, strides: Address, data: Address, flags: Int32,
+    like: Address,
+) -> Address: ...  # fmt: skip
+def PyArray_Scalar(data: Address, dtype: Address, base: Address) -> Address: ...
+def Py_IncRef(item: Address) -> None: ...
+def Py_DecRef(item: Address) -> None: ...
+def PyMethod_New(function: Address, instance: Address) -> Address: ...
+def PyObject_Vectorcall(function: Address, arguments: Addresses, count: int, names: Address) -> Address: ...
+def PyObject_GetAttr(item: Address, name: Address) -> Address: ...
+def PyUnicode_Compare(a: Address, b: Address) -> Int32: ...
+def PyDict_Next(mapping: Address, position: Integers, key: Addresses, value: Addresses) -> Int32: ...
+def PyDict_Size(mapping: Address) -> int: ...
+def PyTuple_Size(items: Address) -> int: ...
+def PyTuple_GetItem(items: Address, k: int) -> Address: ...
+def PyTuple_New(count: int) -> Address: ...
+def PyTuple_SetItem(items: Address, k: int, item: Address) -> Int32: ...
+def PyList_Size(items: Address) -> int: ...
+def PyList_GetItem(items: Address, k: int) -> Address: ...
+def PyLong_AsLongLongAndOverflow(number: Address, overflow: Integers) -> int: ...
+def PyErr_Clear() -> None: ...
+def PyMem_RawMalloc(size: int) -> Address: ...
+def PyMem_RawFree(memory: Address) -> None: ...
+def PyEval_SaveThread() -> Address: ...
+def PyEval_RestoreThread(state: Address) -> None: ...
+
+
+def symbols() -> list[str]:
+    """The names of all objects, variables and functions above."""
+    functions = [name for name, value in globals().items() if isfunction(value) and name.startswith("Py")]
+    return [*__annotations__, *functions]

@@ -1,9 +1,14 @@
-"""What the native code reads of a call: the fields of its records, in numbers of 8 bytes, and how many there may be.
+"""What the native code reads of a call: its records, all of whose fields have 8 bytes, and how many there may be.
 
-`kinetree.compiler.runtime.native` fills the records; the classes below give the positions of their fields.
+`kinetree.compiler.runtime.native` fills the records.
 """
 
-from enum import IntEnum
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ctypes import POINTER, Structure, c_int64, c_void_p, sizeof
+
+from kinetree.compiler.codegen.entry.interpreter import ALIGNED, C_CONTIGUOUS, OWNED, WRITEABLE
 
 ENTRIES = 64
 """Native entries of one module."""
@@ -16,9 +21,17 @@ MOST_AXES = 16
 MOST_DESCRIPTOR = 3 * MOST_PARAMETERS + 2 * MOST_OUTPUTS
 MOST_HELD = 4 * MOST_INPUTS
 """References that a call may hold."""
+READ = C_CONTIGUOUS | ALIGNED
+"""Flags of an array that a kernel reads,"""
+WRITTEN = READ | WRITEABLE
+"""of one that it writes into,"""
+RECYCLED = WRITTEN | OWNED
+"""and of a result that is used again."""
+TO_PYTHON = 1
+"""In place of the address of a result: let Python serve the call."""
 
 CONNECT = "kinetree_connect"
-"""void kinetree_connect(table): the addresses of PYTHON, in its order."""
+"""void kinetree_connect(table): the addresses of `interpreter.symbols()`, in their order."""
 RECORDS = "kinetree_records"
 """ptr kinetree_records(): the records of all entries, ENTRIES * FIELDS fields."""
 
@@ -28,69 +41,100 @@ def entry_name(k: int) -> str:
     return f"kinetree_entry{k}"
 
 
-class Entry(IntEnum):
-    """Fields of an entry's record."""
+class Form(Structure):
+    """An array."""
 
-    PLAIN = 0  # the variant for a call with nothing but arrays, or 0
-    FIRST = 1  # the first of all variants, or 0
-    FALLBACK = 2  # the Python function: fallback(self, *args, **kwargs)
-    PARAMETERS = 3  # names of the parameters (interned), arrays first, `out` last
-    POSITIONAL = 4  # how many may be given by position: all but `out`
-    ARRAYS = 5  # how many are arrays
-    INPUTS = 6  # the form of each array
-    RESULTS = 7  # how many results
-    BARE = 8  # 1: the one result itself is returned, and `out` may be given; 0: a tuple of results
-    WRAPPER = 9  # type of the values in a mapping that carry a tag, or 0
-    VALUE = 10  # its attribute for the array
-    TAG = 11  # and for the tag
-    UNTAGGED = 12  # the tag of an array that carries none
-    MAPPED = 13  # the form of the arrays in a mapping
-    LAST = 14  # the last result, and
-    EARLIER = 15  # the one before, each with a reference of the entry's
-    RECYCLES = 16  # 1: use them again
-    PRESETS = 17  # per array, what it is where it is not given, or 0; or 0 if there are none
-    SPREADS = 18  # of so many arguments by position the last may be a tuple, of that one and those after it; or 0
-    SPREAD_TO = 19  # with the items of the tuple, so many at most
-    DTYPE = 20  # the dtype of the kernels' numbers, float64 or float32; calls of one state are float64 only
-    SHIFT = 21  # their size in bytes, as a power of two
+    _fields_ = (
+        ("rank", c_int64),
+        ("shape", POINTER(c_int64)),
+        ("count", c_int64),  # how many numbers
+        ("offset", c_int64),  # of a result: numbers before it in the variant's scratch memory
+    )
+
+
+class Option(Structure):
+    """A parameter between the arrays and `out`."""
+
+    _fields_ = (
+        ("value", c_void_p),  # the string it must be
+        ("is_default", c_int64),  # whether it may be missing
+    )
+
+
+class Place(Structure):
+    """An array in a mapping."""
+
+    _fields_ = (("name", c_void_p), ("tag", c_void_p))
+
+
+class Variant(Structure):
+    """The kernels for one choice of options and places."""
+
+
+Variant._fields_ = (
+    ("next", POINTER(Variant)),
+    ("kernel", c_void_p),  # for one state, or 0
+    ("workspace", c_void_p),
+    ("options", POINTER(Option)),
+    ("place_count", c_int64),  # in place of options, a mapping: how many arrays it may hold; -1 if there is none
+    ("places", POINTER(Place)),
+    ("covers", c_int64),  # 1: the mapping may hold fewer, or be missing
+    ("status", c_void_p),  # where the kernel writes whether all is well (0.0), or 0
+    ("scratch", c_void_p),  # room for all results
+    ("zeros", c_void_p),  # an array of zeros, for what the mapping does not hold
+    ("batch", c_void_p),  # the kernel for a batch, or 0
+    ("batch_workspace", c_int64),  # how many bytes it needs
+    ("small", c_int64),  # up to so many states, one thread is enough
+    ("most", c_int64),  # up to so many states, results are small enough to be allocated here
+    ("room", c_void_p),  # for the numbers of all inputs of one state
+    ("outputs", POINTER(Form)),  # the form of each result
+    ("room_size", c_int64),  # bytes of the room
+)
+
+
+class Entry(Structure):
+    """A native entry."""
+
+    _fields_ = (
+        ("plain", POINTER(Variant)),  # the variant for a call with nothing but arrays, or 0
+        ("first", POINTER(Variant)),  # the first of all variants, or 0
+        ("fallback", c_void_p),  # the Python function: fallback(self, *args, **kwargs)
+        ("parameters", POINTER(c_void_p)),  # their names (interned), arrays first, `out` last
+        ("positional", c_int64),  # how many may be given by position: all but `out`
+        ("arrays", c_int64),  # how many are arrays
+        ("inputs", POINTER(Form)),  # the form of each array
+        ("results", c_int64),  # how many results
+        ("bare", c_int64),  # 1: the one result itself is returned, and `out` may be given; 0: a tuple of results
+        ("wrapper", c_void_p),  # type of the values in a mapping that carry a tag, or 0
+        ("value", c_void_p),  # its attribute for the array
+        ("tag", c_void_p),  # and for the tag
+        ("untagged", c_void_p),  # the tag of an array that carries none
+        ("mapped", POINTER(Form)),  # the form of the arrays in a mapping
+        ("last", c_void_p),  # the last result, and
+        ("earlier", c_void_p),  # the one before, each with a reference of the entry's
+        ("recycles", c_int64),  # 1: use them again
+        ("presets", POINTER(c_void_p)),  # per array, what it is where it is not given, or 0; or 0 if there are none
+        ("spreads", c_int64),  # of so many arguments by position the last may be a tuple, of that one and those after
+        ("spread_to", c_int64),  # with the items of the tuple, so many at most
+        ("dtype", c_void_p),  # that of the kernels' numbers, float64 or float32; calls of one state are float64 only
+        ("size", c_int64),  # bytes of one of them, and
+        ("shift", c_int64),  # that as a power of two
+    )
 
 
 FIELDS = 24
-"""Fields from one entry's record to the next."""
+"""Fields from one entry's record to the next: whole lines of the cache."""
+VARIANT = sizeof(Variant) // 8
 
 
-class Form(IntEnum):
-    """Fields that describe an array."""
-
-    RANK = 0
-    SHAPE = 1  # address of its lengths
-    COUNT = 2  # how many numbers
-    OFFSET = 3  # of a result: numbers before it in the variant's scratch memory
+def position(record: type[Structure], field: str) -> int:
+    """The position of a field among those of its record."""
+    return int(getattr(record, field).offset) // 8
 
 
-FORM = 4
-
-
-class Variant(IntEnum):
-    """Fields of a variant's record."""
-
-    NEXT = 0
-    KERNEL = 1  # for one state, or 0
-    WORKSPACE = 2
-    OPTIONS = 3  # per parameter between the arrays and `out`: the string it must be; whether it may be missing
-    PLACES = 4  # in place of options, a mapping: how many arrays it may hold; -1 if there is none
-    NAMES = 5  # per such array, its name and its tag
-    COVERS = 6  # 1: the mapping may hold fewer, or be missing
-    STATUS = 7  # where the kernel writes whether all is well (0.0), or 0
-    SCRATCH = 8  # room for all results
-    ZEROS = 9  # an array of zeros, for what the mapping does not hold
-    BATCH = 10  # the kernel for a batch, or 0
-    BATCH_WORKSPACE = 11  # how many bytes it needs
-    SMALL = 12  # up to so many states, one thread is enough
-    MOST = 13  # up to so many states, results are small enough to be allocated here
-    ROOM = 14  # for the numbers of all inputs of one state
-    OUTPUTS = 15  # the form of each result
-    ROOM_SIZE = 16  # bytes of the room
-
-
-VARIANT = 24
+def numbers(record: type[Structure], fields: Mapping[str, int]) -> list[int]:
+    """A record as numbers: values or addresses of these fields, 0 in the others."""
+    filled = [0] * (sizeof(record) // 8)
+    for field, number in fields.items():
+        filled[position(record, field)] = number
+    return filled

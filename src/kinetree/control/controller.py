@@ -15,8 +15,7 @@ from kinetree.base.lazy import lazy
 from kinetree.compiler import lock, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, unknown
 from kinetree.functions.binding import native as native_method
-from kinetree.functions.bound_law import BoundLaw
-from kinetree.functions.definition import Definition
+from kinetree.functions.bound_law import BoundLaw, law_of_method
 from kinetree.functions.identity import identity
 from kinetree.functions.parameters import Parameters
 from kinetree.ops import Array
@@ -160,19 +159,8 @@ class Controller(ABC):
         return law
 
     def _new_law(self) -> BoundLaw:
-        method = self.formula
-        names = [*([] if self.robot is None else ["robot"]), *self.arguments]
-
-        def formula(*values: Any) -> Any:
-            return method(*values) if "robot" in names else method(None, *values)
-
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        formula.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
-        formula.__name__ = formula.__qualname__ = type(self).__name__
-        shapes = {name: shape for name, shape in self.arguments.items() if name not in ("q", "v")}
         own = None if "formula" in vars(self) else identity(type(self), self.structure)
-        definition = Definition(formula, shapes, identity=own)
-        return BoundLaw(definition, {} if self.robot is None else {"robot": self.robot}, {})
+        return law_of_method(type(self).__name__, self.formula, self.arguments, self.robot, own)
 
     @lazy
     def _function(self) -> BoundLaw:

@@ -15,7 +15,7 @@ from kinetree.errors import ArgumentError
 from kinetree.functions.bindable import Bindable
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.compiled_function import CompiledFunction, Key
-from kinetree.functions.definition import Definition
+from kinetree.functions.definition import Declared, Definition
 from kinetree.functions.identity import identity
 from kinetree.functions.parameters import Parameters
 from kinetree.ops import Array
@@ -133,6 +133,25 @@ def _common_dtype(name: str, robots: Mapping[str, Bindable]) -> np.dtype[Any]:
     if len(found) > 1:
         raise ArgumentError(f"{name} got robots of dtype float64 and float32; expected robots of one dtype")
     return found.pop() if found else FLOAT64
+
+
+def law_of_method(
+    name: str, method: Callable[..., Any], arrays: Mapping[str, Declared], robot: Bindable | None, own: str | None
+) -> BoundLaw:
+    """method(robot, …) of arrays with these names and shapes as a law of this name. Its robot is None where there is
+    none; `own` is its identity, as in `Definition`."""
+    robots = {} if robot is None else {"robot": robot}
+    missing = (None,) * (robot is None)
+
+    def formula(*values: Any) -> Any:
+        return method(*missing, *values)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(parameter, kind) for parameter in (*robots, *arrays)]
+    formula.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    formula.__name__ = formula.__qualname__ = name
+    shapes = {array: shape for array, shape in arrays.items() if array not in ("q", "v")}
+    return BoundLaw(Definition(formula, shapes, identity=own), robots, {})
 
 
 def _applied(definition: Definition, chosen: Mapping[str, Any], names: tuple[str, ...]) -> Callable[..., Any]:

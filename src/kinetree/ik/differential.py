@@ -24,8 +24,7 @@ from kinetree.errors import (
     unknown,
 )
 from kinetree.functions.binding import native as native_method
-from kinetree.functions.bound_law import BoundLaw
-from kinetree.functions.definition import Definition
+from kinetree.functions.bound_law import BoundLaw, law_of_method
 from kinetree.functions.identity import identity
 from kinetree.functions.parameters import Parameters
 from kinetree.functions.pipeline import Pipeline
@@ -180,15 +179,8 @@ class Velocity(Pipeline):
         """What the solver is given, as a law."""
         problem = self.problem
         method = problem.levels if problem.by_levels else problem.program
-
-        def formula(robot: Robot, *values: Any) -> Any:
-            return method(robot, *values)
-
-        formula.__signature__ = problem.signature  # type: ignore[attr-defined]
-        formula.__name__ = formula.__qualname__ = "formula"
-        shapes = {name: shape for name, shape in problem.arguments.items() if name not in ("q", "v")}
         own = identity("differential IK", problem.by_levels, problem)
-        return BoundLaw(Definition(formula, shapes, identity=own), {"robot": self.robot}, {})
+        return law_of_method("formula", method, problem.arguments, self.robot, own)
 
     @property
     def _is_hard(self) -> bool:

@@ -43,6 +43,9 @@ class Search(ctypes.Structure):
     )
 
 
+_COUNT, _GIVEN = Search.count.offset // 8, Search.targets.offset // 8
+
+
 def run(r: Search, steps: int, onward: int) -> int:
     """Whether it is to be called again, then with `onward`, since it has made so many steps."""
     made = 0
@@ -94,8 +97,9 @@ class _Room:
             *(lanes, 0, nq, nt, len(seeds)),
             *(address_of(self.settings), address_of(free)),
             *(Rows(address_of(matrix), matrix.shape[1]) for matrix in self.matrices.values()),
-            *(Rows(0, stride) for stride in (nt, nq, nq, REPORT, nq)),
         )
+        self.sizes = nq, nt
+        self.words = (ctypes.c_int64 * (ctypes.sizeof(Search) // 8)).from_buffer(self.search)
         steps = int(max(1.0, AT_ONCE / max(1.0, code.operations * NANOSECONDS)))
         self.arguments = (ctypes.addressof(self.search), steps)
         self.lone = (np.zeros((1, nt)), np.zeros((1, nq)), np.zeros((1, REPORT)), np.zeros((1, nq)))
@@ -114,11 +118,10 @@ class _Room:
         without one, unless it was `stopped` or interrupted: then nobody must use this room again."""
         self.settings[: len(settings)] = settings
         self.settings[OFFSET], self.settings[ONWARD] = first, 0.0
-        search = self.search
-        search.count = count
-        given = (search.targets, search.starts, search.seeds, search.report, search.solutions)
-        for matrix, array in zip(given, arrays, strict=True):
-            matrix.data = address_of(array)
+        self.words[_COUNT] = count
+        nq, nt = self.sizes
+        targets, starts, seeds, report, solutions = map(address_of, arrays)
+        self.words[_GIVEN:] = [targets, nt, starts, nq, seeds, nq, report, REPORT, solutions, nq]
         more = self.drive(*self.arguments, 0)
         while more and not stopped():
             more = self.drive(*self.arguments, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,12 +87,6 @@ class Problem:
     def held(self) -> int:
         """Equations of all contacts."""
         return sum(contact.size for contact in self.contacts)
-
-    @property
-    def signature(self) -> inspect.Signature:
-        """The signature of the formula."""
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return inspect.Signature([inspect.Parameter(name, kind) for name in ("robot", *self.arguments)])
 
     # -- formulas ----------------------------------------------------------------------------------------------
 

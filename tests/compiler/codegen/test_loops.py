@@ -195,6 +195,10 @@ def with_slices(x: "Vector", n: "int") -> "float":
     return total(x[1:3], n)
 
 
+def with_a_column(A: "Matrix", n: "int") -> "float":
+    return total(A[1:, 0], n)
+
+
 def without_an_end(x: "Vector", n: "int") -> "float":
     if n > 3:
         return 1.0
@@ -217,6 +221,7 @@ def of_a_missing_field(x: "Vector", n: "int") -> "float":
         (with_a_string, "Constant"),
         (of_two_types, "float where int is expected"),
         (with_slices, "a slice other"),
+        (with_a_column, "a slice other"),
         (without_an_end, "may end without a result"),
     ],
 )

@@ -383,7 +383,7 @@ class Body:
         offsets = []
         for index in indices:
             if isinstance(index, ast.Slice):
-                if index.upper is not None or index.step is not None or index.lower is None:
+                if index is not indices[-1] or index.upper is not None or index.step is not None or index.lower is None:
                     raise self.fail(node, "a slice other than [k:]")
                 index = index.lower
             offsets.append(self.as_type(self.value(index), INT, node).name)

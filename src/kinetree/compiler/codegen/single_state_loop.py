@@ -38,11 +38,16 @@ def advance(
 ) -> None:  # fmt: skip
     """Do `count` steps; records are written after `until` of them and then after every `every`."""
     waiting = until
+    result = steps.result
+    state = steps.state
+    size = steps.size
+    moving = steps.inputs
+    strides = steps.strides
     for _ in range(count):
         kernel(inputs, outputs, work)
-        copy(steps.result, steps.state, steps.size)
-        for k in range(steps.inputs):
-            inputs[k] += steps.strides[k]
+        copy(result, state, size)
+        for k in range(moving):
+            inputs[k] += strides[k]
         waiting -= 1
         if waiting == 0:
             waiting = every

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,10 +21,14 @@ NEVER = 2**62
 """Steps until the next record if nothing is recorded."""
 
 
+Words: TypeAlias = "ctypes.Array[ctypes.c_int64]"
+_STEPS, _TARGET = ctypes.sizeof(Steps) // 8, Record.target.offset // 8
+
+
 @once
 def _driver() -> tuple[LoadedCode, Any]:
     p, n = ctypes.c_void_p, ctypes.c_int64
-    return loop_function("kinetree_loop_single", advance, ctypes.CFUNCTYPE(None, p, n, n, n, p, p, p, p))
+    return loop_function("kinetree_loop_single", advance, ctypes.CFUNCTYPE(None, p, n, n, n, p, p, p, p), False)
 
 
 class SingleStateLoop:
@@ -46,15 +50,15 @@ class SingleStateLoop:
         carried = layout.inputs[: len(layout.inputs) - len(inputs)]
         results = np.empty(sum(layout.outputs))
         starts, ends = _addresses(state, carried), _addresses(results, layout.outputs)
-        strides = _words([0] * len(carried) + [view.stride for view in inputs])
-        recorded = [(k, record) for k, record in enumerate(records) if record is not None]
-        self._records = (Record * len(recorded))(
-            *(Record(ends[k], 0, layout.outputs[k], record.stride) for k, record in recorded)
-        )
-        self._steps = Steps(
-            len(strides), strides, address_of(results), address_of(state), len(state), len(recorded), self._records
-        )
-        self._written = [(k, address_of(record.first), record.stride) for k, (_, record) in enumerate(recorded)]
+        strides = [0] * len(carried) + [view.stride for view in inputs]
+        table: list[int] = []
+        self._written = []  # index of the word, address of the first record, stride between records
+        for k, record in enumerate(records):
+            if record is not None:
+                index = _STEPS + len(strides) + len(table) + _TARGET
+                self._written.append((index, address_of(record.first), record.stride))
+                table += [ends[k], 0, layout.outputs[k], record.stride]  # a Record
+        self._steps = _steps(strides, address_of(results), address_of(state), len(state), table)
         firsts = [address_of(view.first) for view in inputs]
         self._read = [
             (len(carried) + k, first, view.stride)
@@ -71,7 +75,7 @@ class SingleStateLoop:
         for k, first, step in self._read:
             self._inputs[k] = first + done * step
         for k, first, step in self._written:
-            self._records[k].target = first + done // self._every * step
+            self._steps[k] = first + done // self._every * step
         memory, space = self._kernel.workspace(self._code.workspace)
         self._drive(self._code.address, steps, self._every - done % self._every, self._every, *self._addresses, space)
         del memory
@@ -82,7 +86,16 @@ def _addresses(array: Array, sizes: Sequence[int]) -> list[int]:
     return [address_of(array) + 8 * before for before in accumulate((0, *sizes[:-1]))][: len(sizes)]
 
 
-def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
+def _steps(strides: list[int], result: int, state: int, size: int, records: list[int]) -> Words:
+    """`Steps`, and behind it the strides and the records."""
+    count = len(records) * 8 // ctypes.sizeof(Record)
+    words = _words([len(strides), 0, result, state, size, count, 0, *strides, *records])
+    words[1] = ctypes.addressof(words) + 8 * _STEPS
+    words[6] = words[1] + 8 * len(strides)
+    return words
+
+
+def _words(values: Sequence[int]) -> Words:
     return (ctypes.c_int64 * len(values))(*values)
 
 
@@ -102,8 +115,7 @@ def run_rows(
     views = (*inputs, *outputs)
     code, drive = kernel.load("single"), _driver()[1]
     table = _words([address_of(view.first) for view in views])
-    strides = _words([view.stride for view in views])
-    steps = Steps(len(views), strides)  # nothing is carried or recorded
+    steps = _steps([view.stride for view in views], 0, 0, 0, [])  # nothing is carried or recorded
     start = ctypes.addressof(table)
     memory, space = kernel.workspace(code.workspace)
     for begun, ended in Pace(code.operations).pieces(0, rows):

@@ -13,12 +13,11 @@ from kinetree.control.whole_body.fallback import Safe
 from kinetree.control.whole_body.problem import Problem
 from kinetree.control.whole_body.refusal import why
 from kinetree.errors import KinetreeError
-from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.bound_law import BoundLaw, law_of_method
 from kinetree.functions.definition import Definition
 from kinetree.functions.identity import identity
 from kinetree.functions.pipeline import Pipeline
 from kinetree.ops import Array
-from kinetree.robot import Robot
 from kinetree.solvers import hierarchical_qp
 from kinetree.solvers.stages import FIT
 
@@ -51,15 +50,8 @@ class Compiled(Pipeline):
         """What the solver is given, as a law."""
         problem = self.problem
         method = problem.levels if problem.is_strict else problem.program
-
-        def formula(robot: Robot, *values: Any) -> Any:
-            return method(robot, *values)
-
-        formula.__signature__ = problem.signature  # type: ignore[attr-defined]
-        formula.__name__ = formula.__qualname__ = "formula"
-        shapes = {name: shape for name, shape in problem.arguments.items() if name not in ("q", "v")}
         own = identity("whole-body formula", problem.is_strict, problem)
-        return BoundLaw(Definition(formula, shapes, identity=own), {"robot": problem.dynamics.robot}, {})
+        return law_of_method("formula", method, problem.arguments, problem.dynamics.robot, own)
 
     @lazy
     def _reading(self) -> BoundLaw:

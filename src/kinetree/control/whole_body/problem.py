@@ -7,7 +7,6 @@ body contradict each other while it turns; those come first, and are met in the 
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -63,12 +62,6 @@ class Problem:
         ends = [at.stop for own in self.references.values() for at, _ in own.values()]
         switches = len(self.dynamics.contacts) + len(self.tasks)
         return {"q": (robot.nq,), "v": (robot.nv,), "reference": (max(ends, default=0),), "switches": (switches,)}
-
-    @property
-    def signature(self) -> inspect.Signature:
-        """Of the formula."""
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return inspect.Signature([inspect.Parameter(name, kind) for name in ("robot", *self.arguments)])
 
     @lazy
     def priorities(self) -> list[int]:

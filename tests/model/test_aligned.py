@@ -69,7 +69,7 @@ def test_every_kind_of_joint_alone(kind):
         agree(Robot(model).eager, Robot(aligned(model)).eager, np.random.default_rng(seed), large=False)
 
 
-def chain(*lines, kinds=("revolute",), branch=False):
+def chain(*lines, kinds=("revolute",)):
     """A chain of links with these positions and directions of axes in the frame of the parent, each turned a bit."""
     rng = np.random.default_rng(7)
     builder = kt.ModelBuilder("chain")
@@ -77,9 +77,8 @@ def chain(*lines, kinds=("revolute",), branch=False):
     for k, (xyz, axis) in enumerate(lines, start=1):
         inertia = kt.Inertia.from_com(1.0 + k, rng.normal(size=3) * 0.1, np.diag([0.02, 0.03, 0.04]))
         builder.link(f"link{k}", inertia)
-        parent = f"link{0 if branch and k == 3 else k - 1}"
         axis = np.asarray(axis) / np.linalg.norm(axis)
-        builder.joint(f"joint{k}", kinds[k % len(kinds)], parent, f"link{k}", axis=axis, xyz=xyz)
+        builder.joint(f"joint{k}", kinds[k % len(kinds)], f"link{k - 1}", f"link{k}", axis=axis, xyz=xyz)
     return builder.build()
 
 
@@ -94,7 +93,7 @@ DEGENERATE = {
 NEAR = [1e-2, 1e-4, 1e-6, 1e-8, 1e-12, 1e-15]
 
 
-@pytest.mark.parametrize("kinds", [("revolute",), ("revolute", "prismatic"), ("helical", "revolute")][:2])
+@pytest.mark.parametrize("kinds", [("revolute",), ("revolute", "prismatic")])
 @pytest.mark.parametrize("case", DEGENERATE)
 def test_axes_without_a_common_normal(case, kinds):
     model = chain(*DEGENERATE[case], kinds=kinds)
@@ -155,13 +154,23 @@ def test_models_without_dense_constants_stay_as_they_are():
     assert arm.aligned is None and one.build().aligned is None
 
 
+def test_models_stay_as_they_are_where_inertias_become_denser():
+    """A link whose centre of mass is at its origin: sliding that away along the axis takes it out of the placement."""
+    builder = kt.ModelBuilder("arm")
+    builder.link("link0")
+    for k in (1, 2, 3):
+        builder.link(f"link{k}", kt.Inertia.from_com(1.0, (0.0, 0.0, 0.0), np.diag([0.02, 0.03, 0.04])))
+        builder.joint(f"joint{k}", "revolute", f"link{k - 1}", f"link{k}", axis=(X, Y)[k % 2], xyz=(0.1, 0.2, 0.0))
+    model = builder.build()
+    assert cost(aligned(model)) < 0.98 * cost(model) and model.aligned is None
+
+
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_code_in_other_frames_computes_the_same(base):
     """Compiled code, which may be that of the aligned model, against the textbook on the given one."""
-    for seed in range(2):
-        model = kt.random_model(seed, 6, ["revolute", "helical", "prismatic", "mimic", "revolute"], base=base)
-        assert model.aligned is not None
-        agree(Robot(model).eager, Robot(model), np.random.default_rng(seed), large=seed == 0)
+    model = kt.random_model(0, 5, ["revolute", "helical", "prismatic", "mimic", "revolute"], base=base)
+    assert model.aligned is not None
+    agree(Robot(model).eager, Robot(model), np.random.default_rng(0), large=base == "fixed")
 
 
 def test_what_is_in_the_coordinates_of_bodies_is_that_of_the_given_ones():

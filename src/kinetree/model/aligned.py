@@ -44,6 +44,8 @@ PLACEMENT, MOMENT, PRODUCT = 4, 2, 1
 """What a dense entry costs: of a placement or axis, of a first moment, of an inertia off its diagonal."""
 CLEAR_GAIN = 0.98
 """The share of the costs that may be left."""
+DENSER = 1.1
+"""How much the part of inertias may grow: in sparse ones, quantities differ in what pays."""
 OWN = (Revolute, Continuous, Helical)
 """A class that is derived from these may turn in its own way."""
 Z = np.array([0.0, 0.0, 1.0])
@@ -52,7 +54,8 @@ Z = np.array([0.0, 0.0, 1.0])
 def shorter(model: Model) -> Model | None:
     """The aligned model, if its dense constants cost clearly less than those of the given one."""
     found = aligned(model)
-    return found if cost(found) < CLEAR_GAIN * cost(model) else None
+    is_cheaper = cost(found) < CLEAR_GAIN * cost(model)
+    return found if is_cheaper and _inertias(found) <= DENSER * _inertias(model) else None
 
 
 def aligned(model: Model) -> Model:
@@ -62,12 +65,15 @@ def aligned(model: Model) -> Model:
 
 def cost(model: Model) -> int:
     """A measure of operations: entries of placements, axes and inertias that are neither 0 nor ±1, weighted."""
-    total = 0
-    for i, _ in model.root_to_tips():
-        joint, X = model.joints[i], model.placements[i]
+    total = _inertias(model)
+    for joint, X in zip(model.joints[1:], model.placements[1:], strict=True):
         axis = _dense(joint.axis) if isinstance(joint, AxisJoint) else 0
-        total += PLACEMENT * (_dense(X.R) + _dense(X.p) + axis) + _cost(model.inertias[i])
+        total += PLACEMENT * (_dense(X.R) + _dense(X.p) + axis)
     return total
+
+
+def _inertias(model: Model) -> int:
+    return sum(map(_cost, model.inertias[1:]))
 
 
 class _Alignment:

@@ -190,6 +190,15 @@ class Model:
             raise unknown("frame", name, self._frames_by_name)
         return found
 
+    # -- code --------------------------------------------------------------------------------------------------
+
+    @lazy
+    def aligned(self) -> Model | None:
+        """The same robot with body frames in which code is shorter; None if the given frames are as good."""
+        from kinetree.model.aligned import shorter  # noqa: PLC0415 - it imports this module
+
+        return shorter(self)
+
     # -- identity ----------------------------------------------------------------------------------------------
 
     @lazy

@@ -71,7 +71,7 @@ class BodyQuantities(HasQuantities):
     ) -> Array:
         """The time derivative J̇_i of every `body_jacobians` along v, (…, nbodies, 6, nv)."""
 
-    @quantity(kinematics.joint_axes, shapes.axes)
+    @quantity(kinematics.joint_axes, shapes.axes, any_frames=True)
     def joint_axes(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The joint axes n_i, unit vectors in world axes, (…, nv, 3), in the order of v: the axis of rotation of each
         velocity, or the direction of translation for prismatic joints and other linear velocities.

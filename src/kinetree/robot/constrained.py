@@ -131,22 +131,22 @@ class Constrained(HasQuantities):
 
     # -- kinematics --------------------------------------------------------------------------------------------
 
-    @quantity(constrained_dynamics.jacobian, lambda model, k: (k, model.nv))
+    @quantity(constrained_dynamics.jacobian, lambda model, k: (k, model.nv), any_frames=True)
     def jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The Jacobian J of the constraints, ṙ = J v, (…, k, nv)."""
 
-    @quantity(constrained_dynamics.bias, lambda model, k: (k,))
+    @quantity(constrained_dynamics.bias, lambda model, k: (k,), any_frames=True)
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """The bias acceleration J̇ v, (…, k) [m/s², rad/s²]."""
 
-    @quantity(constrained_dynamics.position_error, lambda model, k: (k,))
+    @quantity(constrained_dynamics.position_error, lambda model, k: (k,), any_frames=True)
     def position_error(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The position error r, (…, k) [m, rad], from the pose `at` of a contact, or from `frame_b` of a loop, to the
         frame; zero for contacts without `at`."""
 
     # -- dynamics ----------------------------------------------------------------------------------------------
 
-    @quantity(constrained_dynamics.forward_dynamics, _motion_and_forces, 2)
+    @quantity(constrained_dynamics.forward_dynamics, _motion_and_forces, 2, any_frames=True)
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
@@ -159,6 +159,7 @@ class Constrained(HasQuantities):
         6,
         keeps_references=True,
         is_large=True,
+        any_frames=True,
     )
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
@@ -169,7 +170,7 @@ class Constrained(HasQuantities):
         ∂f is one of several with the same effect.
         """
 
-    @quantity(support_consistent.inverse_dynamics, _motion_and_forces, 2)
+    @quantity(support_consistent.inverse_dynamics, _motion_and_forces, 2, any_frames=True)
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
@@ -180,7 +181,7 @@ class Constrained(HasQuantities):
         N_cᵀ (M a + C v + G - Σ Jᵀ w - Sᵀ τ), whose entries without a motor are added to τ.
         """
 
-    @quantity(support_consistent.nearest_torques, _motion_and_forces, 2)
+    @quantity(support_consistent.nearest_torques, _motion_and_forces, 2, any_frames=True)
     def nearest_torques(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
@@ -198,7 +199,7 @@ class Constrained(HasQuantities):
             raise ArgumentError(f"restitution is {short(restitution)}; expected numbers from 0 to 1")
         return self._impact(q, v, e[..., None])
 
-    @quantity(constrained_dynamics.impact, _motion_and_forces, 2)
+    @quantity(constrained_dynamics.impact, _motion_and_forces, 2, any_frames=True)
     def _impact(self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike) -> tuple[Array, Array]:
         """v⁺ and impulses, with the coefficient of restitution as an array (…, 1)."""
 
@@ -206,19 +207,23 @@ class Constrained(HasQuantities):
         constrained_dynamics.projector,
         lambda model, k: (model.nv, model.nv),
         lacks_rank=constrained_dynamics.lacks_rank,
+        any_frames=True,
     )
     def projector(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The projector N = 1 - M⁻¹ Jᵀ Λ J, (…, nv, nv), on velocities that the constraints allow: J N = 0 and
         N N = N."""
 
-    @quantity(constrained_dynamics.projected, lambda model, k: ((model.nq,), (model.nv,)), 2)
+    @quantity(constrained_dynamics.projected, lambda model, k: ((model.nq,), (model.nv,)), 2, any_frames=True)
     def projected(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         """A configuration nearer to the constraints, (…, nq), and the part N v of the velocity that they allow,
         (…, nv). It is one step of Newton's method, r + J dq = 0 with the least dqᵀ M dq: one step closes small errors,
         a few steps close large ones."""
 
     @quantity(
-        constrained_dynamics.constraint_inertia, lambda model, k: (k, k), lacks_rank=constrained_dynamics.lacks_rank
+        constrained_dynamics.constraint_inertia,
+        lambda model, k: (k, k),
+        lacks_rank=constrained_dynamics.lacks_rank,
+        any_frames=True,
     )
     def constraint_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the apparent inertia in the directions of the constraints. If they are

@@ -62,17 +62,17 @@ class Frame(HasQuantities):
     def __repr__(self) -> str:
         return f"<Frame {self.name!r} of {self.robot.name!r}>"
 
-    @quantity(kinematics.frame_pose, shapes.pose)
+    @quantity(kinematics.frame_pose, shapes.pose, any_frames=True)
     def pose(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The pose in the world, (…, 4, 4)."""
 
-    @quantity(kinematics.frame_velocity, shapes.six)
+    @quantity(kinematics.frame_velocity, shapes.six, any_frames=True)
     def velocity(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
         """The linear and angular velocity, (…, 6) [m/s, rad/s]."""
 
-    @quantity(kinematics.frame_acceleration, shapes.six)
+    @quantity(kinematics.frame_acceleration, shapes.six, any_frames=True)
     def acceleration(
         self,
         q: ArrayLike,
@@ -88,7 +88,7 @@ class Frame(HasQuantities):
         'classical' is the acceleration of the frame's origin; 'spatial', as Featherstone defines it, lacks ω × v.
         """
 
-    @quantity(kinematics.frame_bias_acceleration, shapes.six)
+    @quantity(kinematics.frame_bias_acceleration, shapes.six, any_frames=True)
     def bias_acceleration(
         self,
         q: ArrayLike,
@@ -101,11 +101,11 @@ class Frame(HasQuantities):
         """The acceleration at a = 0, (…, 6) [m/s², rad/s²]: J̇ v for 'world-aligned' with 'classical', and for 'local'
         or 'world' with 'spatial'."""
 
-    @quantity(jacobians.frame_jacobian, shapes.six_rows)
+    @quantity(jacobians.frame_jacobian, shapes.six_rows, any_frames=True)
     def jacobian(self, q: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None) -> Array:
         """The Jacobian J with velocity = J v in the same reference, (…, 6, nv)."""
 
-    @quantity(jacobians.frame_jacobian_rate, shapes.six_rows)
+    @quantity(jacobians.frame_jacobian_rate, shapes.six_rows, any_frames=True)
     def jacobian_rate(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
     ) -> Array:
@@ -116,6 +116,7 @@ class Frame(HasQuantities):
         lambda model, task: (len(task), len(task)),
         select=TASK,
         lacks_rank=operational_space.lacks_rank,
+        any_frames=True,
     )
     def operational_space_inertia(
         self,
@@ -132,7 +133,11 @@ class Frame(HasQuantities):
         """
 
     @quantity(
-        operational_space.bias, lambda model, task: (len(task),), select=TASK, lacks_rank=operational_space.lacks_rank
+        operational_space.bias,
+        lambda model, task: (len(task),),
+        select=TASK,
+        lacks_rank=operational_space.lacks_rank,
+        any_frames=True,
     )
     def operational_space_bias(
         self,
@@ -151,6 +156,7 @@ class Frame(HasQuantities):
         lambda model, task: (len(task),),
         select=TASK,
         lacks_rank=operational_space.lacks_rank,
+        any_frames=True,
     )
     def operational_space_gravity(
         self,
@@ -167,6 +173,7 @@ class Frame(HasQuantities):
         lambda model, task: (model.nv, len(task)),
         select=TASK,
         lacks_rank=operational_space.lacks_rank,
+        any_frames=True,
     )
     def consistent_inverse(
         self,
@@ -184,6 +191,7 @@ class Frame(HasQuantities):
         lambda model, task: (model.nv, len(task)),
         select=TASK,
         lacks_rank=operational_space.lacks_rank,
+        any_frames=True,
     )
     def pseudo_inverse(
         self,
@@ -201,6 +209,7 @@ class Frame(HasQuantities):
         lambda model, task, metric: (model.nv, model.nv),
         select={**TASK, "metric": _metric},
         lacks_rank=lambda model, frame, task, metric: operational_space.lacks_rank(model, frame, task),
+        any_frames=True,
     )
     def null_space_projector(
         self,
@@ -219,14 +228,14 @@ class Frame(HasQuantities):
         accelerate the frame.
         """
 
-    @quantity(kinematic_derivatives.frame_velocity_derivatives, shapes.six_rows, 2, is_large=True)
+    @quantity(kinematic_derivatives.frame_velocity_derivatives, shapes.six_rows, 2, is_large=True, any_frames=True)
     def velocity_derivatives(
         self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned"
     ) -> tuple[Array, Array]:
         """∂/∂q and ∂/∂v of the velocity, (…, 6, nv) each; the first is on the tangent space (q ⊕ dv), the second is the
         Jacobian."""
 
-    @quantity(kinematic_derivatives.frame_acceleration_derivatives, shapes.six_rows, 3, is_large=True)
+    @quantity(kinematic_derivatives.frame_acceleration_derivatives, shapes.six_rows, 3, is_large=True, any_frames=True)
     def acceleration_derivatives(
         self,
         q: ArrayLike,
@@ -238,12 +247,12 @@ class Frame(HasQuantities):
         """∂/∂q, ∂/∂v and ∂/∂a of the acceleration, (…, 6, nv) each; the first is on the tangent space (q ⊕ dv), the
         third is the Jacobian."""
 
-    @quantity(regressors.frame_body_regressor, lambda model: (6, 10))
+    @quantity(regressors.frame_body_regressor, lambda model: (6, 10), any_frames=True)
     def body_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
         """The regressor Y_F, (…, 6, 10), of a body fixed to this frame: Y_F φ is the force and moment that move it,
         including its weight, in the frame's axes at its origin; φ are its ten inertial parameters about that origin."""
 
-    @quantity(analytic.pose_parameters, lambda model, **by: (analytic.size(**by),), select=PARAMETERS)
+    @quantity(analytic.pose_parameters, lambda model, **by: (analytic.size(**by),), select=PARAMETERS, any_frames=True)
     def pose_parameters(
         self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
     ) -> Array:
@@ -253,7 +262,12 @@ class Frame(HasQuantities):
         'rotation-vector', 'matrix' or a sequence of Euler angles such as 'ZYX' (intrinsic) or 'xyz' (extrinsic).
         """
 
-    @quantity(analytic.analytic_jacobian, lambda model, **by: (analytic.size(**by), model.nv), select=PARAMETERS)
+    @quantity(
+        analytic.analytic_jacobian,
+        lambda model, **by: (analytic.size(**by), model.nv),
+        select=PARAMETERS,
+        any_frames=True,
+    )
     def analytic_jacobian(
         self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", *, out: Array | None = None
     ) -> Array:
@@ -262,7 +276,12 @@ class Frame(HasQuantities):
         E J_A is the world-aligned Jacobian. States without rates of χ, such as gimbal lock, are refused.
         """
 
-    @quantity(analytic.analytic_jacobian_rate, lambda model, **by: (analytic.size(**by), model.nv), select=PARAMETERS)
+    @quantity(
+        analytic.analytic_jacobian_rate,
+        lambda model, **by: (analytic.size(**by), model.nv),
+        select=PARAMETERS,
+        any_frames=True,
+    )
     def analytic_jacobian_rate(
         self,
         q: ArrayLike,

@@ -38,7 +38,13 @@ class OneBodyQuantities(CentroidalQuantities):
         return self._coordinates(self._diagonalized_coordinates(q, v), v)
 
     @quantity(
-        coordinates.centroidal_coordinates, shapes.equation, 6, needs_mass=True, needs_floating_base=True, is_large=True
+        coordinates.centroidal_coordinates,
+        shapes.equation,
+        6,
+        needs_mass=True,
+        needs_floating_base=True,
+        is_large=True,
+        any_frames=True,
     )
     def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
@@ -50,6 +56,7 @@ class OneBodyQuantities(CentroidalQuantities):
         needs_mass=True,
         needs_floating_base=True,
         is_large=True,
+        any_frames=True,
     )
     def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
@@ -60,12 +67,12 @@ class OneBodyQuantities(CentroidalQuantities):
 
     # -- Newton and Euler --------------------------------------------------------------------------------------
 
-    @quantity(locked.average_acceleration, shapes.six, needs_mass=True)
+    @quantity(locked.average_acceleration, shapes.six, needs_mass=True, any_frames=True)
     def average_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
         """[c̈, ω̄̇], the rate of the average spatial velocity, (…, 6) [m/s², rad/s²]; ω̄̇ is NaN if all mass lies on one
         line."""
 
-    @quantity(one_body.centroidal_wrench, shapes.six, needs_mass=True)
+    @quantity(one_body.centroidal_wrench, shapes.six, needs_mass=True, any_frames=True)
     def centroidal_wrench(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
         """[F, M_G], the sum of wrenches and weight, and of their moments about the centre of mass, (…, 6) [N, N m].
 
@@ -113,7 +120,13 @@ class OneBodyQuantities(CentroidalQuantities):
             spatial_order=self.model.spatial_order,
         )
 
-    @quantity(one_body.average_rotation_by_joints, shapes.rows_of_joints, needs_mass=True, needs_floating_base=True)
+    @quantity(
+        one_body.average_rotation_by_joints,
+        shapes.rows_of_joints,
+        needs_mass=True,
+        needs_floating_base=True,
+        any_frames=True,
+    )
     def average_rotation_by_joints(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """L⁻¹ A_kj, (…, 3, nv - 6), with ω̄ - ω_b = L⁻¹ A_kj v_j: the error of using the base's angular velocity for the
         whole robot."""

@@ -58,6 +58,7 @@ def quantity(
     is_large: bool = False,
     needs_mass: bool = False,
     needs_floating_base: bool = False,
+    any_frames: bool = False,
 ) -> Callable[[F], F]:
     """A decorator that declares a method as a quantity.
 
@@ -70,12 +71,14 @@ def quantity(
     is_large              the code is large, and compiled only on request
     needs_mass            the quantity depends on the centre of mass, which a robot without moving mass does not have
     needs_floating_base   the quantity exists only for a robot with a floating base
+    any_frames            nothing is in the coordinates of a body, so code may be that of other body frames
     """
 
     def declare(method: F) -> F:
         declared = Quantity(cast(FunctionType, method), algorithm, shape, results, select or {})
         declared.keeps_references, declared.lacks_rank, declared.is_large = keeps_references, lacks_rank, is_large
         declared.needs_mass, declared.needs_floating_base = needs_mass, needs_floating_base
+        declared.any_frames = any_frames
         return cast(F, declared)
 
     return declare
@@ -89,6 +92,7 @@ class Quantity:
     is_large: bool
     needs_mass: bool
     needs_floating_base: bool
+    any_frames: bool
 
     def __init__(
         self,
@@ -251,16 +255,23 @@ class QuantityFunction(CompiledFunction):
         return ", ".join(map(repr, known))
 
     def formula(self, key: Key) -> Callable[..., Any]:
-        model, declared = self.model, self.declared
-        frame = model.frame(self.subject) if isinstance(self.subject, str) else self.subject
-        subject = () if frame is None else (frame,)
+        return self._formula(key, self.declared.any_frames)
+
+    def on_numbers(self, key: Key) -> Callable[..., Any]:
+        return self._formula(key, any_frames=False)
+
+    def _formula(self, key: Key, any_frames: bool) -> Callable[..., Any]:
+        """The quantity of the model as it is given, or with the frames that make its code short."""
+        given, declared, whose = self.model, self.declared, self.subject
         words: dict[str, Any] = dict(zip(self.options, key.options, strict=True)) | declared.selected(key.options)
         if self.careful(key.options) is not None:
             words["by"] = FullRank
-        places = [(model.frame(name), cast(Reference, reference)) for name, reference in key.places]
         quaternions, names = self.quaternions, declared.inputs
 
         def run(*values: Array) -> Any:
+            model = (given.aligned or given) if any_frames else given
+            subject = () if whose is None else (model.frame(whose) if isinstance(whose, str) else whose,)
+            places = [(model.frame(name), cast(Reference, reference)) for name, reference in key.places]
             state, sixes = values[: len(names)], values[len(names) :]
             forces: dict[str, Any] = {}
             if places:

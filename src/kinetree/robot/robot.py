@@ -217,13 +217,13 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
     # -- dynamics ----------------------------------------------------------------------------------------------
 
-    @quantity(rnea.inverse_dynamics, shapes.velocities)
+    @quantity(rnea.inverse_dynamics, shapes.velocities, any_frames=True)
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
         """τ = M a + C v + G + F - Σ Jᵀ w, (…, nv) [N m or N], by RNEA; F are the `passive_forces` of the joints."""
 
-    @quantity(forward_dynamics.forward_dynamics, shapes.velocities)
+    @quantity(forward_dynamics.forward_dynamics, shapes.velocities, any_frames=True)
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
@@ -232,15 +232,15 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         The algorithm is ABA (articulated bodies); for few joints, or with mimic joints, a factorization of M.
         """
 
-    @quantity(crba.mass_matrix, shapes.square)
+    @quantity(crba.mass_matrix, shapes.square, any_frames=True)
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The mass matrix M(q), (…, nv, nv), by CRBA."""
 
-    @quantity(factorization.inverse_mass_matrix, shapes.square)
+    @quantity(factorization.inverse_mass_matrix, shapes.square, any_frames=True)
     def inverse_mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The inverse mass matrix M(q)⁻¹, (…, nv, nv)."""
 
-    @quantity(rnea.bias_forces, shapes.velocities)
+    @quantity(rnea.bias_forces, shapes.velocities, any_frames=True)
     def bias_forces(
         self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
     ) -> Array:
@@ -252,24 +252,24 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         efforts that motors have to overcome, for joint positions x and the `friction_width` w of `kt.load`. They are
         zero for a model with passive=False."""
 
-    @quantity(rnea.gravity_forces, shapes.velocities)
+    @quantity(rnea.gravity_forces, shapes.velocities, any_frames=True)
     def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The gravity forces G(q), (…, nv) [N m or N]."""
 
-    @quantity(derivatives.gravity_forces_derivative, shapes.square, is_large=True)
+    @quantity(derivatives.gravity_forces_derivative, shapes.square, is_large=True, any_frames=True)
     def gravity_forces_derivative(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """∂G/∂q of gravity forces, (…, nv, nv), on the tangent space: of G(q ⊕ dv) with respect to dv."""
 
-    @quantity(coriolis.coriolis_matrix, shapes.square)
+    @quantity(coriolis.coriolis_matrix, shapes.square, any_frames=True)
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """The Coriolis matrix C(q, v), (…, nv, nv): C v are the bias forces without gravity, and Ṁ - 2C is
         skew-symmetric."""
 
-    @quantity(coriolis.mass_matrix_rate, shapes.square)
+    @quantity(coriolis.mass_matrix_rate, shapes.square, any_frames=True)
     def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Ṁ = C + Cᵀ, the time derivative of the mass matrix along v, (…, nv, nv)."""
 
-    @quantity(coriolis.christoffel_symbols, shapes.cube, is_large=True)
+    @quantity(coriolis.christoffel_symbols, shapes.cube, is_large=True, any_frames=True)
     def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The Christoffel symbols Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
 
@@ -284,7 +284,14 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
     def static_reactions(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
         """The `joint_reactions` at rest, (…, nbodies, 6) [N, N m]: the loads of gravity and wrenches."""
 
-    @quantity(derivatives.inverse_dynamics_derivatives, shapes.square, 2, keeps_references=True, is_large=True)
+    @quantity(
+        derivatives.inverse_dynamics_derivatives,
+        shapes.square,
+        2,
+        keeps_references=True,
+        is_large=True,
+        any_frames=True,
+    )
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array]:
@@ -293,7 +300,14 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         ∂/∂q is on the tangent space: of τ(q ⊕ dv) with respect to dv. Wrenches are constant in their reference.
         """
 
-    @quantity(derivatives.forward_dynamics_derivatives, shapes.square, 3, keeps_references=True, is_large=True)
+    @quantity(
+        derivatives.forward_dynamics_derivatives,
+        shapes.square,
+        3,
+        keeps_references=True,
+        is_large=True,
+        any_frames=True,
+    )
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
     ) -> tuple[Array, Array, Array]:
@@ -302,11 +316,11 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         ∂/∂q is on the tangent space: of a(q ⊕ dv) with respect to dv. Wrenches are constant in their reference.
         """
 
-    @quantity(energy.kinetic_energy, shapes.scalar)
+    @quantity(energy.kinetic_energy, shapes.scalar, any_frames=True)
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """The kinetic energy ½ vᵀ M v, (…) [J], including that of rotors."""
 
-    @quantity(energy.potential_energy, shapes.scalar)
+    @quantity(energy.potential_energy, shapes.scalar, any_frames=True)
     def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """The potential energy U = -Σ m gᵀ c + ½ Σ stiffness · (x - rest)², (…) [J], of gravity, zero at the height of
         the world's origin, and of springs in joints, if the model has any."""

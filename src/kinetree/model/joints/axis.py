@@ -38,7 +38,8 @@ class AxisJoint(VectorJoint, ABC):
 
     def position(self, q: Array) -> Any:
         """The joint's own angle [rad] or displacement [m]."""
-        return q[self.iq] if self.leader is None else self.ratio * q[self.iq] + self.offset
+        own = q[self.iq] if self.ratio == 1.0 else self.ratio * q[self.iq]
+        return own if self.offset == 0.0 else own + self.offset
 
     @property
     def lever(self) -> float:

@@ -22,6 +22,7 @@ imports modules again whose import by another thread was not complete.
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 import threading
@@ -29,7 +30,28 @@ from collections.abc import Iterator
 from importlib import _bootstrap
 from typing import Any
 
-compiler = threading.RLock()
+if sys.version_info < (3, 14):
+    ReentrantLock = threading.RLock
+else:
+
+    class ReentrantLock(_thread.RLock):
+        """A reentrant lock that `with` takes and an interrupt gives back.
+
+        Python 3.14 may run a signal handler after a built-in `__enter__` has returned and before the block begins. If
+        the handler raises, `__exit__` is not called. After a Python function has returned no handler runs.
+        """
+
+        def __enter__(self) -> bool:
+            before = self._recursion_count()
+            try:
+                return super().acquire(True)
+            except BaseException:
+                while self._recursion_count() > before:
+                    self.release()
+                raise
+
+
+compiler = ReentrantLock()
 
 IN_ORDER: list[Any] = [compiler]
 """Importing llvmlite appends its lock."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
 
+from kinetree.base.locks import ReentrantLock
 from kinetree.errors import printable
 
 PATIENCE = 2.0
@@ -26,7 +27,7 @@ class Progress:
         self._begun = time.monotonic()
         self._due = self._begun + PATIENCE
         self._shown = False
-        self._lock = threading.Lock()
+        self._lock = ReentrantLock()
         self._is_wanted = sys.stderr is not None and sys.stderr.isatty()
 
     def __enter__(self) -> Progress:

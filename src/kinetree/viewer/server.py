@@ -11,12 +11,13 @@ import threading
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from kinetree.base.locks import ReentrantLock
 from kinetree.errors import ArgumentError, KinetreeError, short
 from kinetree.viewer.access import PRIVATE, Access
 
 LOOPBACK = "127.0.0.1"
 BRAND = (37, 99, 235)
-_patching = threading.Lock()
+_patching = ReentrantLock()
 
 
 def start(host: str, port: int | None, title: str) -> tuple[Any, Access]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant, as_floats, as_number, check_quaternions
+from kinetree.base.locks import ReentrantLock
 from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.geometry import Ground
 from kinetree.model.constraints import Contact
@@ -55,7 +56,7 @@ class ShownRobot:
         contacts: Iterable[str | Contact] = (),
         show: Iterable[str] | None = None,
         offset: ArrayLike = (0.0, 0.0, 0.0),
-        lock: threading.RLock | None = None,
+        lock: ReentrantLock | None = None,
         wake: threading.Event | None = None,
     ) -> None:
         self.robot, self.name = robot, name
@@ -71,7 +72,7 @@ class ShownRobot:
         self.revision = 0
         """Counts changes of the state, for those who show it too."""
         self._clock = 0.0
-        self._lock, self._wake = lock or threading.RLock(), wake or threading.Event()
+        self._lock, self._wake = lock or ReentrantLock(), wake or threading.Event()
         for layer in self._first(show):
             self.layers[layer].show()
 

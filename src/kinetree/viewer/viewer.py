@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_number
 from kinetree.base.files import replaced, write_text
+from kinetree.base.locks import ReentrantLock
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, known, one_of, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -64,7 +65,7 @@ class Viewer:
         light: str = "studio",
     ) -> None:
         named, self._light = _named(robots), one_of("light", light, LIGHTS)
-        self.lock, self._wake, self._closed = threading.RLock(), threading.Event(), threading.Event()
+        self.lock, self._wake, self._closed = ReentrantLock(), threading.Event(), threading.Event()
         self.server, self._access = web.start(host, port, title or ", ".join(named))
         try:
             self.robots = self._staged(named, q, contacts, show)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from kinetree.base.lazy_imports import importing
-from kinetree.base.locks import is_held
+from kinetree.base.locks import ReentrantLock, is_held
 from kinetree.compiler.codegen.pause import PAUSE, pause_assembly
 from kinetree.compiler.runtime.jit import LoadedCode, compile_object, host, lock
 from kinetree.errors import ArgumentError, short
@@ -39,7 +39,7 @@ class _Pool:
 
     def reset(self) -> None:
         """Forget the threads: a forked child has none of its parent's, and may inherit a lock that nobody releases."""
-        self._lock = threading.RLock()
+        self._lock = ReentrantLock()
         self._busy = False
         self._executor: ThreadPoolExecutor | None = None
         self._size = 0
@@ -156,7 +156,7 @@ class _WorkQueue:
         self.problem: BaseException | None = None
         self._work, self._ranges, self._abandon = work, ranges, abandon
         self._helpers = ctypes.c_int64(0)
-        self._changed = threading.Condition()
+        self._changed = threading.Condition(ReentrantLock())
 
     def run(self) -> None:
         """Take and process ranges until none is left."""

@@ -19,6 +19,7 @@ from kinetree.compiler.runtime import jit
 from kinetree.compiler.runtime.call import Kernel
 from kinetree.compiler.runtime.jit import LoadedCode, compile_object, host
 from kinetree.compiler.runtime.target import ARM, NAMED, X86, Target, architecture, named_target, native_target
+from natively import native_only
 from processes import finish, run, start
 from targets import FUSING, RUNNABLE
 
@@ -187,6 +188,7 @@ assert native.available() and type(robot.inverse_dynamics) is type(len)
 """
 
 
+@native_only
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, code of Linux is the strange one")
 def test_code_of_macos_runs_here():
     """LLVM loads object files of its format on Linux too, and the calling convention is the same: kernels for one state

@@ -86,7 +86,7 @@ def christoffel_symbols(model: Model, q: Array) -> Array:
             own = frame.motions(m, joint.motion_subspace_rate(q, np.eye(model.nv)[k]))
             dS[m] = [ds + rate for ds, rate in zip(dS[m], own, strict=True)]
             for j in (*model.support(m)[:-1], *behind):
-                inertia = Ic[max(j, m)]
+                inertia = Ic[max(j, m)]  # on the way to m, where Ṡ = 0, only B counts
                 _add_body(symbols[:, :, k], model, j, S, dS, inertia, CoriolisInertia.of(inertia, V))
     return symbols
 

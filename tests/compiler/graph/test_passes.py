@@ -14,11 +14,12 @@ import pytest
 from kinetree.compiler.graph import expr
 from kinetree.compiler.graph.expr import NUMERIC, REAL, SIGNATURES, Node, make, new_table, symbol
 from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.passes import schedule as schedule_pass
 from kinetree.compiler.graph.passes.factor import FACTOR, factor
 from kinetree.compiler.graph.passes.fold import FOLD
 from kinetree.compiler.graph.passes.fuse import FUSE, fuse
 from kinetree.compiler.graph.passes.rules import _literal, _operation
-from kinetree.compiler.graph.passes.schedule import ANGULAR, angles_first, reloads, schedule
+from kinetree.compiler.graph.passes.schedule import ANGULAR, angles_first, distant_uses, reloads, schedule
 from kinetree.compiler.graph.passes.spec import IllegalGraph, check
 from kinetree.compiler.graph.passes.split import split
 from kinetree.compiler.graph.trace import trace
@@ -181,6 +182,18 @@ def test_reloads_counts_what_does_not_fit():
         order = values + sums
         assert reloads(order, registers=5) == 0
         assert reloads(order, registers=3) == 2
+
+
+def test_of_a_very_long_graph_the_order_with_fewer_distant_uses_is_taken(monkeypatch):
+    with new_table():
+        values = [make("sqrt", symbol(k)) for k in range(100)]
+        exponentials = [make("exp", value) for value in values]
+        graph = Graph(100, tuple(a + b for a, b in zip(values, exponentials, strict=True)))
+        traced = [node for node in graph.nodes() if node.args]
+        assert distant_uses(traced) == 300 and distant_uses(traced, registers=100) == 0
+        monkeypatch.setattr(schedule_pass, "MANY", 10)
+        monkeypatch.setattr(schedule_pass, "reloads", None)
+        assert distant_uses(schedule(graph)) == 0
 
 
 @pytest.mark.parametrize("size", [1, 3, 10, 50, 100])

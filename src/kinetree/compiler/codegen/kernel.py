@@ -7,7 +7,7 @@ of output k at ``out_j + k * lanes``; the block's workspace holds the addresses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -122,37 +122,29 @@ def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space:
 
 def _zero(width: Width) -> str:
     """A function that writes zeros. It replaces memset, so that the code has no external symbols."""
-    return f"""define internal fastcc void @kinetree.zero(ptr %place, i64 %count) nounwind noinline {{
-entry:
-  %rest = and i64 %count, 7
-  %whole = sub i64 %count, %rest
-  br label %head
-head:
-  %k = phi i64 [0, %entry], [%next, %body]
-  %more = icmp slt i64 %k, %whole
-  br i1 %more, label %body, label %tail
-body:
-  %at = getelementptr {width.element}, ptr %place, i64 %k
-  store <8 x {width.element}> zeroinitializer, ptr %at, align {width.size}
-  %next = add i64 %k, 8
-  br label %head
-tail:
-  %t = phi i64 [%whole, %head], [%after, %one]
-  %left = icmp slt i64 %t, %count
-  br i1 %left, label %one, label %end
-one:
-  %t.at = getelementptr {width.element}, ptr %place, i64 %t
-  store {width.element} 0.0, ptr %t.at, align {width.size}
-  %after = add i64 %t, 1
-  br label %tail
-end:
-  ret void
-}}"""
+
+    def write(real: str, index: str) -> str:
+        return f"""  %to.{index} = getelementptr {width.element}, ptr %to, i64 %{index}
+  store {real} zeroinitializer, ptr %to.{index}, align {width.size}"""
+
+    return _for_numbers("kinetree.zero(ptr %to, i64 %count)", width, write)
 
 
 def _copy(width: Width) -> str:
     """A function that copies numbers; it replaces memcpy."""
-    return f"""define internal fastcc void @kinetree.copy(ptr %to, ptr %from, i64 %count) nounwind noinline {{
+
+    def write(real: str, index: str) -> str:
+        return f"""  %from.{index} = getelementptr {width.element}, ptr %from, i64 %{index}
+  %value.{index} = load {real}, ptr %from.{index}, align {width.size}
+  %to.{index} = getelementptr {width.element}, ptr %to, i64 %{index}
+  store {real} %value.{index}, ptr %to.{index}, align {width.size}"""
+
+    return _for_numbers("kinetree.copy(ptr %to, ptr %from, i64 %count)", width, write)
+
+
+def _for_numbers(head: str, width: Width, write: Callable[[str, str], str]) -> str:
+    """A function that writes `count` numbers, eight at a time and then one at a time, by write(type, index)."""
+    return f"""define internal fastcc void @{head} nounwind noinline {{
 entry:
   %rest = and i64 %count, 7
   %whole = sub i64 %count, %rest
@@ -162,10 +154,7 @@ head:
   %more = icmp slt i64 %k, %whole
   br i1 %more, label %body, label %tail
 body:
-  %at = getelementptr {width.element}, ptr %from, i64 %k
-  %value = load <8 x {width.element}>, ptr %at, align {width.size}
-  %there = getelementptr {width.element}, ptr %to, i64 %k
-  store <8 x {width.element}> %value, ptr %there, align {width.size}
+{write(f"<8 x {width.element}>", "k")}
   %next = add i64 %k, 8
   br label %head
 tail:
@@ -173,10 +162,7 @@ tail:
   %left = icmp slt i64 %t, %count
   br i1 %left, label %one, label %end
 one:
-  %t.at = getelementptr {width.element}, ptr %from, i64 %t
-  %t.value = load {width.element}, ptr %t.at, align {width.size}
-  %t.there = getelementptr {width.element}, ptr %to, i64 %t
-  store {width.element} %t.value, ptr %t.there, align {width.size}
+{write(width.element, "t")}
   %after = add i64 %t, 1
   br label %tail
 end:

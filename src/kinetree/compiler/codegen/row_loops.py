@@ -53,12 +53,11 @@ class Region:
         places = list(range(len(program.given)))
         for k, step in enumerate(program.steps):
             in_place = (
-                step.start is not None
-                and step.start >= len(program.given)
+                step.start >= len(program.given)
                 and step.start not in program.results
                 and last_use.get(step.start, -1) < k
             )
-            places.append(places[step.start] if in_place and step.start is not None else max(places) + 1)
+            places.append(places[step.start] if in_place else max(places) + 1)
         return tuple(places)
 
     def row(self, row: int) -> int:
@@ -131,7 +130,7 @@ def _tiles(region: Region, results: Sequence[int], columns: int) -> list[list[Ti
             if not wanted:
                 continue
             start = 0
-            if step.start is not None and program.nonzero[step.start] & wanted:
+            if program.nonzero[step.start] & wanted:
                 start = region.row(step.start) + column
             terms = [
                 (region.coefficient(coefficient), region.row(row) + column)

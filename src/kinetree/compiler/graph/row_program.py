@@ -32,8 +32,8 @@ MIN_COLUMNS = 8
 class Step:
     """One row: a multiple of a start row, and the coefficients and rows of the terms."""
 
-    start: int | None
-    """The row that the sum starts from; None: zeros."""
+    start: int
+    """The row that the sum starts from."""
     scale: int | None
     """The coefficient that multiplies the start; None: one."""
     terms: tuple[tuple[int, int], ...]
@@ -57,7 +57,7 @@ class RowProgram:
         """The entries of every row that are not zero by structure, as bits."""
         masks = list(self.given)
         for step in self.steps:
-            mask = 0 if step.start is None else masks[step.start]
+            mask = masks[step.start]
             for _, row in step.terms:
                 mask |= masks[row]
             masks.append(mask)
@@ -70,7 +70,7 @@ class RowProgram:
             masks[row] |= mask & self.nonzero[row]
         for k in reversed(range(len(self.steps))):
             step, mask = self.steps[k], masks[len(self.given) + k]
-            for row in (*(row for _, row in step.terms), *(() if step.start is None else (step.start,))):
+            for row in (step.start, *(row for _, row in step.terms)):
                 masks[row] |= mask & self.nonzero[row]
         return masks
 
@@ -78,7 +78,7 @@ class RowProgram:
         """The numbers of scalings and of multiply-adds that these entries of the results take."""
         masks, scalings, sums = self.needed(results), 0, 0
         for step, mask in zip(self.steps, masks[len(self.given) :], strict=True):
-            if step.start is not None and step.scale is not None:
+            if step.scale is not None:
                 scalings += (mask & self.nonzero[step.start]).bit_count()
             sums += sum((mask & self.nonzero[row]).bit_count() for _, row in step.terms)
         return scalings, sums
@@ -99,7 +99,7 @@ class RowProgram:
         for (row, column), value in zip(self.positions(), operands[self.coefficients :], strict=True):
             rows[row][column] = value
         for step in self.steps:
-            total = np.zeros(self.columns) if step.start is None else rows[step.start]
+            total = rows[step.start]
             if step.scale is not None:
                 total = total * coefficients[step.scale]
             for coefficient, row in step.terms:

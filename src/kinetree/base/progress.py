@@ -83,9 +83,9 @@ def announced(title: str, seconds: float) -> Iterator[None]:
             while not over.wait(OFTEN):
                 progress.tell(OFTEN * min(1.0, 2.0 * (1.0 - progress.done / seconds)))  # slower towards the end
 
-        with suppress(RuntimeError):  # no thread can start while Python shuts down
-            threading.Thread(target=follow, daemon=True).start()
         try:
+            with suppress(RuntimeError):  # no thread can start while Python shuts down
+                threading.Thread(target=follow, daemon=True).start()
             yield
         finally:
             over.set()

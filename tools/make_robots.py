@@ -1,6 +1,7 @@
 """Writes the bundled robots: python tools/make_robots.py [folder]
 
-Their numbers are inventions, chosen to be plausible and easy to remember. x points forward, y to the left, z up.
+Their numbers are inventions, chosen to be plausible and easy to remember, but for those of flying robots. x points
+forward, y to the left, z up.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from flying_robots import fixed_wing, hexarotor, quadrotor, quadrotor_arm
 from urdf_writer import RIGHT_ANGLE, Limits, Vector, Writer, box, cylinder, sphere
 
 FOLDER = Path(__file__).parent.parent / "src" / "kinetree" / "robots"
@@ -326,7 +328,10 @@ def _outward(s: int, inward: float, outward: float) -> tuple[float, float]:
     return (inward, outward) if s > 0 else (-outward, -inward)
 
 
-ROBOTS: tuple[Callable[[], Writer], ...] = (planar2, cartpole, arm6, arm7, quadruped, humanoid)
+ROBOTS: tuple[Callable[[], Writer], ...] = (
+    *(planar2, cartpole, arm6, arm7, quadruped, humanoid),
+    *(quadrotor, hexarotor, quadrotor_arm, fixed_wing),
+)
 
 
 def main(folder: Path) -> None:

@@ -90,10 +90,11 @@ class Writer:
         """A heading above what follows."""
         self._write(1, f"<!-- {words} -->")
 
-    def link(self, name: str, mass: float, *solids: Solid) -> None:
-        """A link and its solids, with the inertia that follows from them."""
+    def link(self, name: str, mass: float, *solids: Solid, inertia: np.ndarray | None = None) -> None:
+        """A link and its solids, with the inertia that follows from them, or one that was measured about its origin."""
         self._write(1, f'<link name="{name}">')
-        centre, inertia = _spread(mass, [solid for solid in solids if not solid.drawn_only])
+        centre, spread = _spread(mass, [solid for solid in solids if not solid.drawn_only])
+        centre, inertia = (centre, spread) if inertia is None else (ORIGIN, inertia)
         self._write(2, "<inertial>", f'  <origin xyz="{numbers(centre)}"/>', f'  <mass value="{number(mass)}"/>')
         entries = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
         moments = " ".join(f'{key}="{inertia[i, j]:.6g}"' for key, i, j in entries)

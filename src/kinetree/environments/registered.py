@@ -13,6 +13,7 @@ except ModuleNotFoundError:
     ) from None
 
 from kinetree.environments.cart_pole import cart_pole
+from kinetree.environments.quadrotor import hover, waypoints
 from kinetree.environments.quadruped_stand import quadruped_stand
 from kinetree.environments.reacher import reacher
 from kinetree.environments.single import RobotEnv
@@ -23,6 +24,8 @@ TASKS: Mapping[str, Callable[[], Task]] = {
     "kinetree/CartPole-v0": cart_pole,
     "kinetree/Reacher-v0": reacher,
     "kinetree/QuadrupedStand-v0": quadruped_stand,
+    "kinetree/Hover-v0": hover,
+    "kinetree/Waypoints-v0": waypoints,
 }
 """What makes a task, by the name of its environment."""
 

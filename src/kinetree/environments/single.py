@@ -47,8 +47,8 @@ class RobotEnv(gymnasium.Env[Array, Array]):
         q, v, goal = self._running()
         taken = self.task.checked(action)
         q, v, diverged = self.task.advance(q, v, taken)
+        seen, reward, ended, goal = self.task.judge(q, v, taken, goal)
         self._state, self._age = (q, v, goal), self._age + 1
-        seen, reward, ended = self.task.judge(q, v, taken, goal)
         over = bool(ended) or bool(diverged)
         info = {"diverged": True} if diverged else {}
         return seen, float(reward), over, self._age >= self.task.horizon and not over, info

@@ -42,7 +42,8 @@ class Task:
     efforts: Law
     """(robot, q, v, action) to efforts (nv,), asked in every step of the simulation."""
     outcome: Law
-    """(robot, q, v, action, goal) to {"observation": (n,), "reward": (), "terminated": ()}, after every action."""
+    """(robot, q, v, action, goal) to {"observation": (n,), "reward": (), "terminated": ()}, after every action; with a
+    "goal" in it, that is the goal from then on."""
     start: Start
     action_low: Array
     action_high: Array
@@ -118,16 +119,20 @@ class Task:
                 return q, v, np.ones(q.shape[:-1], dtype=bool)
         return after.q[..., -1, :], after.v[..., -1, :], np.array(after.diverged)
 
-    def judge(self, q: Array, v: Array, action: Array, goal: Array) -> tuple[Array, Array, Array]:
-        """Observation, reward and whether it is over, for states or a batch of them."""
+    def judge(self, q: Array, v: Array, action: Array, goal: Array) -> tuple[Array, Array, Array, Array]:
+        """Observation, reward, whether it is over, and the goal from then on, for states or a batch of them."""
         found: Any = self.outcome(self.robot, q, v, action, goal)
         batch = q.shape[:-1]
-        for name, shape in (("observation", (self.observation_size,)), ("reward", ()), ("terminated", ())):
+        shapes = {"observation": (self.observation_size,), "reward": (), "terminated": ()}
+        if isinstance(found, dict) and "goal" in found:
+            shapes["goal"] = self._goal
+        for name, shape in shapes.items():
             if not isinstance(found, dict) or name not in found:
                 raise ArgumentError(f"outcome gives no {name!r}; expected a dict with observation, reward, terminated")
             if found[name].shape != batch + shape:
                 raise ArgumentError(f"{name} of outcome has shape {found[name].shape[len(batch) :]}; expected {shape}")
-        return found["observation"], found["reward"], np.asarray(found["terminated"], dtype=bool)
+        over = np.asarray(found["terminated"], dtype=bool)
+        return found["observation"], found["reward"], over, found.get("goal", goal)
 
     def checked(self, action: Any, batch: tuple[int, ...] = ()) -> Array:
         """Actions as floats within bounds; NaN and other shapes are refused."""

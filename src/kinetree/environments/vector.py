@@ -117,7 +117,8 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
         self._q, self._v = np.where(fresh[:, None], self._q, q), np.where(fresh[:, None], self._v, v)
         diverged &= ~fresh
         self._age += ~fresh
-        seen, reward, ended = self._seen(action)
+        seen, reward, ended, goal = self._seen(action)
+        self._goal = np.where(fresh[:, None], self._goal, goal)
         reward, ended = np.where(fresh, 0.0, reward), (ended | diverged) & ~fresh
         cut = (self._age >= self.task.horizon) & ~ended
         self._over = ended | cut
@@ -136,6 +137,6 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
         self._goal = np.where(rows, goal, self._goal)
         self._age[mask], self._over[mask] = 0, False
 
-    def _seen(self, action: Array | None = None) -> tuple[Array, Array, Array]:
+    def _seen(self, action: Array | None = None) -> tuple[Array, Array, Array, Array]:
         taken = np.zeros((self.num_envs, len(self.task.action_low))) if action is None else action
         return self.task.judge(self._q, self._v, taken, self._goal)

@@ -1,0 +1,72 @@
+"""A wing, tail or fin: lift, drag and moment of one surface by the flow at its own place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from kinetree import ops
+from kinetree.base.arguments import read_fields
+from kinetree.errors import ArgumentTypeError, short
+from kinetree.flight.fields import finite, positive, text
+from kinetree.flight.part import Airflow, Part
+from kinetree.flight.polar import Polar
+from kinetree.ops import Array
+from kinetree.spatial import Force
+
+
+@final
+@dataclass(frozen=True)
+class LiftingSurface(Part):
+    """A surface whose quarter chord is at a frame's origin; x of the frame points forward along the chord, y along the
+    span to the right, z down. A fin has y down.
+
+        α = atan2(w, u),   V² = u² + w²        of the velocity (u, v, w) of this place through the air
+        L = ½ρV² S (C_L + C_Lδ δ),   D = ½ρV² S (C_D + C_Dδ δ²),   m = ½ρV² S c (C_m + C_mδ δ)
+
+    Turning of the aircraft changes the flow at the surface, so that damping in roll, pitch and yaw needs no
+    coefficients. With a `flap` it has an input: the deflection δ [rad], trailing edge down.
+    """
+
+    frame: str
+    area: float
+    """S [m²]"""
+    chord: float
+    """c [m]"""
+    polar: Polar
+    flap: bool = False
+    flap_lift: float = 0.0
+    """C_Lδ [1/rad]"""
+    flap_drag: float = 0.0
+    """C_Dδ [1/rad²]"""
+    flap_moment: float = 0.0
+    """C_mδ [1/rad]"""
+
+    def __post_init__(self) -> None:
+        read_fields(self, frame=text, area=positive, chord=positive)
+        read_fields(self, flap_lift=finite, flap_drag=finite, flap_moment=finite)
+        if isinstance(self.polar, type) or not isinstance(self.polar, Polar):
+            raise ArgumentTypeError(f"polar is {short(self.polar)}; expected such as kt.flight.LinearPolar(5.0)")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The flap, if it has one."""
+        return ("flap",) if self.flap else ()
+
+    def force(self, flow: Airflow, u: Array) -> Force:
+        """Lift across the flow and drag along it."""
+        forward, _, down = flow.velocity
+        squared = forward * forward + down * down
+        rests = ops.equal(squared, 0.0)  # where there is no angle
+        alpha = ops.atan2(down, ops.where(rests, 1.0, forward))
+        pressure = 0.5 * flow.density * squared * self.area
+        C_L, C_D, C_m = self.polar.at(alpha)
+        if self.flap:
+            C_L, C_D = C_L + self.flap_lift * u[0], C_D + self.flap_drag * u[0] * u[0]
+            C_m = C_m + self.flap_moment * u[0]
+        c, s = ops.cos(alpha), ops.sin(alpha)
+        x, z = pressure * (C_L * s - C_D * c), -pressure * (C_L * c + C_D * s)
+        m = pressure * self.chord * C_m
+        return Force(np.array([x, 0.0 * x, z]), np.array([0.0 * x, m, 0.0 * x]))

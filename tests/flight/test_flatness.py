@@ -1,0 +1,64 @@
+"""Attitude and wrench from flat outputs, beside finite differences."""
+
+import numpy as np
+import pytest
+
+from flying import load
+from kinetree import flight
+from kinetree.flight.flatness import quaternion
+
+POINTS = [[0, 0, 1], [2, 1, 2], [3, -1, 1.5], [0, 0, 1]]
+PATH = flight.minimum_snap(POINTS, [0, 1.5, 3.0, 5.0], [0, 0.5, 1.5, 0])
+
+
+@pytest.mark.parametrize("t", [0.0, 0.4, 1.5, 2.2, 4.1])
+def test_rates_are_those_of_the_rotation(t):
+    robot, _ = load("quadrotor")
+    h = 1e-5
+
+    def turned(s):
+        flat = PATH(s)
+        return flight.attitude(
+            flat.acceleration - robot.gravity, flat.jerk, flat.snap, flat.yaw, flat.yaw_rate, flat.yaw_acceleration
+        )
+
+    t = max(t, h)
+    before, now, after = (turned(t + k * h) for k in (-1, 0, 1))
+    R = now.rotation
+    assert np.allclose(R.T @ R, np.eye(3)) and np.linalg.det(R) == pytest.approx(1.0)
+    spin = R.T @ (after.rotation - before.rotation) / (2 * h)
+    assert np.allclose([spin[2, 1], spin[0, 2], spin[1, 0]], now.rate, atol=1e-7)
+    assert np.allclose((after.rate - before.rate) / (2 * h), now.acceleration, atol=1e-6)
+
+
+def test_the_wrench_moves_the_robot_along_the_path():
+    """ID of the flat motion has no force across the thrust, and FD under it gives the acceleration of the path."""
+    robot, _ = load("quadrotor")
+    for t in (0.3, 1.7, 3.3):
+        motion = flight.flat_motion(robot, PATH(t))
+        tau = np.concatenate([np.zeros(2), motion.wrench])
+        assert np.allclose(robot.inverse_dynamics(motion.q, motion.v, motion.a), tau, atol=1e-12)
+        assert np.allclose(robot.forward_dynamics(motion.q, motion.v, tau), motion.a)
+        world = robot.frame("base_link").acceleration(motion.q, motion.v, motion.a)[:3]
+        assert np.allclose(world, PATH(t).acceleration)
+
+
+def test_at_rest_it_hovers_level():
+    robot, _ = load("quadrotor")
+    motion = flight.flat_motion(robot, PATH(9.0))
+    assert np.allclose(motion.wrench, [0.5 * 9.81, 0, 0, 0], atol=1e-9) and np.allclose(motion.q[3:], [0, 0, 0, 1])
+
+
+def test_quaternions_of_every_rotation():
+    rng = np.random.default_rng(0)
+    for axis in (*np.eye(3), *-np.eye(3), *rng.normal(size=(10, 3))):
+        for angle in (0.0, 1e-9, 1.0, np.pi - 1e-9, np.pi, 4.0):
+            n = axis / np.linalg.norm(axis)
+            xyzw = quaternion(matrix(n, angle))
+            expected = np.append(np.sin(angle / 2) * n, np.cos(angle / 2))
+            assert abs(xyzw @ expected) == pytest.approx(1.0, abs=1e-12)
+
+
+def matrix(n, angle):
+    K = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
+    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K

@@ -1,0 +1,76 @@
+"""`kinetree annotate`: quantities of every state of a collection on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from kinetree.cli.loading import Loading, RobotArgument, robot_command
+from kinetree.cli.long_runs import (
+    EngineOption,
+    OverwriteOption,
+    SchedulerOption,
+    WorkersOption,
+    connected,
+    content,
+    ended,
+    resumable,
+)
+from kinetree.cli.output import JsonOption, print_json
+
+
+@robot_command
+def annotate(
+    robot: RobotArgument,
+    source: Annotated[list[Path], typer.Argument(metavar="SOURCE", help="A folder or files: Parquet, NPZ, Zarr.")],
+    loading: Loading,
+    quantity: Annotated[
+        list[str],
+        typer.Option("--quantity", "-q", metavar="NAME", help="As inverse_dynamics, or pose@tool0; may be repeated."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", file_okay=False, help="The folder for results.")],
+    engine: EngineOption = "local",
+    workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
+    rows: Annotated[
+        int | None, typer.Option(help="States of a partition; by default a million, or what takes 256 MB.")
+    ] = None,
+    format: Annotated[
+        Literal["parquet", "npz", "zarr"] | None, typer.Option(help="Of the results; by default as the source.")
+    ] = None,
+    nan: Annotated[
+        Literal["refuse", "keep"], typer.Option(help="Partitions with NaN or infinity: list them, or compute them.")
+    ] = "refuse",
+    overwrite: OverwriteOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Quantities of every state of a collection, partition by partition; a second run does only what is missing.
+
+    Columns are q, v, a, tau as lists of fixed size, or q.NAME for every coordinate. The exit code is 1 where a
+    partition failed.
+    """
+    from kinetree.scale import annotate as annotated  # noqa: PLC0415 - slow to import
+
+    body = loading.load_aloud(robot).robot
+    with resumable(out), connected(engine, scheduler) as client:
+        report = annotated(
+            source,
+            body,
+            quantity,
+            out,
+            engine,
+            workers=workers,
+            rows=rows,
+            format=format,
+            nan=nan,
+            overwrite=overwrite,
+            client=client,
+        )
+    if json:
+        print_json({"out": str(out), **content(report)})
+    else:
+        kept = f", {report.kept} were there" if report.kept else ""
+        print(f"{report.done} partitions, {report.rows} states in {report.seconds:.1f} s, {report.rate:.3g}/s{kept}")
+    ended(report)

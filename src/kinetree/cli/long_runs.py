@@ -1,0 +1,99 @@
+"""What `kinetree annotate` and `kinetree montecarlo` have in common: engines, how a run ends, and its report."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import typer
+
+import kinetree as kt
+from kinetree.cli.main import INTERRUPTED
+from kinetree.cli.output import PROBLEM, say
+
+if TYPE_CHECKING:
+    from kinetree.scale import Report
+
+EngineOption: TypeAlias = Annotated[
+    Literal["local", "dask", "ray"],
+    typer.Option("--engine", help="Who runs it: this process or a pool of its own, Dask, or Ray."),
+]
+WorkersOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--workers", help="Processes; by default one with threads, and with Dask and Ray one for each CPU."),
+]
+SchedulerOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Of a Dask scheduler, or of a Ray cluster, that runs already."),
+]
+OverwriteOption: TypeAlias = Annotated[
+    bool, typer.Option("--overwrite", help="Replace what another robot or other options have left in --out.")
+]
+MOST = 20
+"""Failures that are listed on a screen."""
+
+
+@contextmanager
+def connected(engine: str, address: str | None) -> Iterator[Any]:
+    """A client of a Dask scheduler, or a connection to a Ray cluster, if an address is given."""
+    if address is None:
+        yield None
+        return
+    if engine == "dask":
+        from kinetree.scale.engines.dask import packages  # noqa: PLC0415 - slow to import
+
+        with packages()[1].Client(address) as client:
+            yield client
+        return
+    if engine != "ray":
+        raise kt.ArgumentError(f"--scheduler is {address!r}; expected --engine dask or ray with it")
+    from kinetree.scale.engines.ray import package  # noqa: PLC0415 - slow to import
+
+    ray = package()
+    ray.init(address=address, log_to_driver=False)
+    try:
+        yield None
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def resumable(out: Path | None) -> Iterator[None]:
+    """A context in which Ctrl-C says how to go on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.IncompleteWarning)  # said by `ended`
+        try:
+            yield
+        except KeyboardInterrupt:
+            if out is not None:
+                say("stopped", f"what is done is in {out}; the same command goes on where it was", "bold yellow")
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def content(report: Report) -> dict[str, Any]:
+    """A report for JSON."""
+    return {
+        "complete": report.complete,
+        "done": report.done,
+        "kept": report.kept,
+        "left": report.left,
+        "failed": [{**each.partition._asdict(), "reason": each.reason} for each in report.failed],
+        "rows": report.rows,
+        "seconds": report.seconds,
+        "rate": report.rate,
+    }
+
+
+def ended(report: Report) -> None:
+    """Say what failed on stderr; the exit code is 1 if anything did."""
+    for each in report.failed[:MOST]:
+        say("failed", each.sentence, "bold red")
+    if len(report.failed) > MOST:
+        say("failed", f"and {len(report.failed) - MOST} more, all in the manifest", "bold red")
+    if report.left:
+        say("left", f"{report.left} partitions were not tried; the same command goes on", "bold yellow")
+    if not report.complete:
+        raise typer.Exit(PROBLEM)

@@ -1,0 +1,125 @@
+"""`kinetree montecarlo`: how a robot moves from random starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.text import Text
+
+import kinetree as kt
+from kinetree.cli.loading import Loading, RobotArgument, robot_command, state_option
+from kinetree.cli.long_runs import (
+    EngineOption,
+    OverwriteOption,
+    SchedulerOption,
+    WorkersOption,
+    connected,
+    content,
+    ended,
+    resumable,
+)
+from kinetree.cli.numbers import STATE_HELP, configuration, fixed, one_state, velocities
+from kinetree.cli.output import JsonOption, console, print_json, print_table, table_of
+from kinetree.cli.simulate import effort_law, positive
+from kinetree.ops import Array
+
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True)
+class Around:
+    """Normal distributions around a state, on the tangent space of the positions."""
+
+    robot: kt.Robot
+    q: Array
+    v: Array
+    spread_q: float
+    spread_v: float
+
+    def __call__(self, rng: np.random.Generator, size: int) -> dict[str, Array]:
+        away, speed = rng.standard_normal((2, size, self.robot.nv))
+        return {"q0": self.robot.integrate(self.q, self.spread_q * away), "v0": self.v + self.spread_v * speed}
+
+
+@robot_command
+def montecarlo(
+    robot: RobotArgument,
+    loading: Loading,
+    samples: Annotated[int, typer.Option("--samples", "-n", help="How many.")] = 10_000,
+    seconds: Annotated[float, typer.Option("--seconds", "-s", help="How long each moves.")] = 1.0,
+    dt: Annotated[float, typer.Option(help="Of a step, in s.")] = 1e-3,
+    q: Annotated[str | None, state_option("--q", f"Middle of the starts: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("--v", "Middle of the velocities.")] = None,
+    spread_q: Annotated[float, typer.Option(help="Standard deviation of positions, in rad or m.")] = 0.1,
+    spread_v: Annotated[float, typer.Option(help="Standard deviation of velocities, in rad/s or m/s.")] = 0.0,
+    tau: Annotated[str | None, state_option("--tau", "Efforts that are held all the time.")] = None,
+    hold: Annotated[str | None, state_option("--hold", "A posture that springs and dampers pull to.")] = None,
+    frequency: Annotated[float, typer.Option(help="Of the springs of --hold, in rad/s.")] = 10.0,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, with any engine.")] = 0,
+    worst: Annotated[int, typer.Option(help="Samples to keep with the largest values.")] = 5,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", file_okay=False, help="A folder, so that a second run goes on.")
+    ] = None,
+    engine: EngineOption = "local",
+    workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
+    overwrite: OverwriteOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Rollouts from random starts: mean, deviation, quantiles and the worst of last positions and largest speeds."""
+    from kinetree.scale import monte_carlo  # noqa: PLC0415 - slow to import
+
+    body = loading.load_aloud(robot).robot
+    for value, option in ((seconds, "--seconds"), (dt, "--dt"), (frequency, "--frequency")):
+        positive(value, option)
+    q0 = one_state(configuration(body, q, "--q"), "--q")
+    v0 = one_state(velocities(body, v, "--v", "v"), "--v")
+    goal = None if hold is None else one_state(configuration(body, hold, "--hold"), "--hold")
+    law = effort_law(body, one_state(velocities(body, tau, "--tau", "tau"), "--tau"), goal, frequency, [])
+    with resumable(out), connected(engine, scheduler) as client:
+        result = monte_carlo(
+            body,
+            law,
+            Around(body, q0, v0, spread_q, spread_v),
+            samples=samples,
+            dt=dt,
+            steps=round(seconds / dt),
+            seed=seed,
+            worst=worst,
+            engine=engine,
+            workers=workers,
+            out=out,
+            overwrite=overwrite,
+            client=client,
+        )
+    known = {name: each for name, each in result.summaries.items() if name != "diverged"}
+    if json:
+        metrics = {
+            name: {
+                "count": each.count,
+                "mean": each.mean,
+                "std": each.std,
+                "min": each.min,
+                "max": each.max,
+                "quantiles": {str(p): each.quantile(p) for p in QUANTILES},
+                "worst": [{"value": value, "sample": sample} for value, sample in each.worst],
+            }
+            for name, each in known.items()
+        }
+        told = {"samples": result.samples, "diverged": result.diverged, "metrics": metrics}
+        print_json({**told, **content(result.report)})
+    else:
+        titles = ("mean", "std", "min", *(f"{100 * p:g} %" for p in QUANTILES), "max", "worst")
+        table = table_of(("", "left"), *((title, "right") for title in titles))
+        for name, each in known.items():
+            numbers = (each.mean, each.std, each.min, *map(each.quantile, QUANTILES), each.max)
+            first = str(each.worst[0][1]) if each.worst else ""
+            table.add_row(Text(name), *map(fixed, numbers), first)
+        print_table(table, console())
+        rate = result.report.rate
+        print(f"\n{result.samples} samples, {100 * result.diverged:.3g} % diverged, {rate:.3g} samples/s")
+    ended(result.report)

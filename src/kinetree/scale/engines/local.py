@@ -1,0 +1,78 @@
+"""Tasks in this process, or in a pool of processes of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+
+from kinetree.scale.engines.task import ATTEMPTS, DIED, EXTRA, Outcome, Work, attempt, packed, tried
+from kinetree.scale.partition import Failed, Partition
+
+
+def run_here(work: Work, partitions: Iterable[Partition], workers: int) -> Iterator[Outcome]:
+    """The outcome of every partition as it comes; with one worker in this process, on all its threads."""
+    if workers == 1:
+        for partition in partitions:
+            yield tried(work, partition)
+        return
+    payload, left = packed(work), iter(partitions)
+    retried: list[Partition] = []
+    while True:
+        lost = yield from _pooled(payload, left, workers)
+        retried += lost
+        if not lost:
+            break
+    yield from _one_by_one(payload, retried)
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _ignore_interrupts)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches all processes of a terminal; this one decides, and workers finish what they do."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _pooled(payload: bytes, left: Iterator[Partition], workers: int) -> Generator[Outcome, None, list[Partition]]:
+    """Outcomes until the end, or until a worker dies; returns the partitions that were on their way then."""
+    pending: dict[Future[Outcome], Partition] = {}
+    pool = _pool(workers)
+    try:
+        while True:
+            for partition in islice(left, max(0, EXTRA * workers - len(pending))):
+                pending[pool.submit(attempt, payload, partition)] = partition
+            if not pending:
+                return []
+            finished, _ = wait(pending, return_when=FIRST_COMPLETED)
+            for future in finished:
+                outcome = future.result()
+                del pending[future]
+                yield outcome
+    except BrokenProcessPool:
+        return list(pending.values())
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _one_by_one(payload: bytes, partitions: list[Partition]) -> Iterator[Outcome]:
+    """Each alone, so that one that kills its worker takes no other with it."""
+    pool: ProcessPoolExecutor | None = None
+    try:
+        for partition in partitions:
+            for left in reversed(range(ATTEMPTS - 1)):
+                pool = pool or _pool(1)
+                try:
+                    yield pool.submit(attempt, payload, partition).result()
+                    break
+                except BrokenProcessPool:
+                    pool = None
+                if not left:
+                    yield Failed(partition, DIED)
+    finally:
+        if pool is not None:
+            pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,1 @@
+"""Collections of states on disk: one file for each format."""

@@ -83,12 +83,17 @@ def base_parameters(
     q = robot.random(generator, count)
     v, a = generator.normal(size=(2, count, robot.nv))
     Y = robot.regressor(q, v, a).reshape(-1, size)
-    independent = _independent(Y, limit)
-    K = np.linalg.lstsq(Y[:, independent], Y, rcond=None)[0] if len(independent) else np.zeros((0, size))
+    return independent_columns(robot.parameter_names, Y, limit)
+
+
+def independent_columns(names: tuple[str, ...], Y: Array, tolerance: float = TOLERANCE) -> BaseParameters:
+    """The base parameters of a regressor at many states, (rows, parameters), which span all that others could."""
+    independent = _independent(Y, tolerance)
+    K = np.linalg.lstsq(Y[:, independent], Y, rcond=None)[0] if len(independent) else np.zeros((0, len(names)))
     K[np.abs(K) < 1e-9 * max(1.0, np.abs(K).max(initial=0.0))] = 0.0
     nearest = np.round(K)
     K = np.where(np.abs(K - nearest) < 1e-9, nearest, K)
-    return BaseParameters(robot.parameter_names, independent, K)
+    return BaseParameters(names, independent, K)
 
 
 def _independent(Y: Array, tolerance: float) -> Array:

@@ -1,6 +1,7 @@
 """Motions in time: of points, rotations, poses and joints, with velocities and accelerations; and how to track them."""
 
 from kinetree.trajectories.forces import ForceProfile, ForceState
+from kinetree.trajectories.fourier import Fourier
 from kinetree.trajectories.joints import JointMove
 from kinetree.trajectories.landing import Landing
 from kinetree.trajectories.points import Arc, Line, Polynomial, spline
@@ -19,6 +20,7 @@ __all__ = [
     "Footstep",
     "ForceProfile",
     "ForceState",
+    "Fourier",
     "JointMove",
     "Landing",
     "Line",

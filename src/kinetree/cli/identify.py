@@ -1,0 +1,127 @@
+"""`kinetree identify`: inertias, friction and rotors of a robot from a recording of its motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import typer
+
+import kinetree as kt
+from kinetree.base.files import replaced
+from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
+from kinetree.cli.output import PROBLEM, JsonOption, console, place_for, print_json, say, working
+from kinetree.cli.simulate import PICTURES
+
+if TYPE_CHECKING:
+    from kinetree.identification import Identification
+
+MODELS = (".urdf", ".xml")
+
+
+@robot_command
+def identify(
+    robot: RobotArgument,
+    recording: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="LOG…",
+            help="Recordings: .parquet, .csv or .npz with t, q, tau by name, or ROS bags.",
+            show_default=False,
+        ),
+    ],
+    loading: Loading,
+    friction: Annotated[
+        str | None,
+        typer.Option(
+            help="Some of viscous, coulomb, stribeck, or none; viscous,coulomb if not given, none of a payload.",
+            show_default=False,
+        ),
+    ] = None,
+    armature: Annotated[bool, typer.Option("--armature", help="Rotor inertias, too.")] = False,
+    offset: Annotated[bool, typer.Option("--offset", help="Constant offsets of torques, too.")] = False,
+    body: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only inertias of these bodies; may be repeated.")
+    ] = None,
+    payload: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FRAME",
+            help="Only what is fixed to this frame; the robot is known.",
+            autocompletion=frames_to_complete,
+        ),
+    ] = None,
+    consistent: Annotated[bool, typer.Option(help="Inertias that bodies can have, friction of one sign.")] = True,
+    spread: Annotated[float, typer.Option(help="How far from the model, relative to their size.")] = 1.0,
+    metric: Annotated[Literal["entropic", "pullback"], typer.Option(help="Distance to the model.")] = "entropic",
+    method: Annotated[Literal["ordinary", "weighted", "huber"], typer.Option(help="Least squares.")] = "weighted",
+    cutoff: Annotated[
+        float | None,
+        typer.Option(help="Of the low-pass filter, in Hz; by the spectrum if not given.", show_default=False),
+    ] = None,
+    min_speed: Annotated[float, typer.Option(help="Slower samples of a joint do not count for it.")] = 0.0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", dir_okay=False, help="Write the identified robot: .urdf, or .xml (MJCF)."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Draw torques and parameters in this .png, .svg or .pdf file.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Which parameters of a robot its recorded motion shows, and their values.
+
+    The exit code is 1 where something in the recording is suspicious, or some parameters cannot be seen in it.
+    """
+    place_for(out, "--out", MODELS)
+    place_for(plot, "--plot", PICTURES)
+    body_robot = loading.load_aloud(robot).robot
+    words = friction or ("none" if payload else "viscous,coulomb")
+    kinds = [kind for kind in words.split(",") if kind and kind != "none"]
+    options: dict[str, Any] = {
+        "friction": kinds, "armature": armature, "offset": offset, "consistent": consistent, "spread": spread,
+        "metric": metric, "method": method, "cutoff": cutoff, "min_speed": min_speed,
+    }  # fmt: skip
+    with working("identifying"):
+        if payload is not None:
+            result = kt.identification.identify_payload(body_robot, recording, payload, **options)
+        else:
+            result = kt.identification.identify(body_robot, recording, bodies=body or None, **options)
+    if out is not None:
+        write = result.robot.to_urdf if out.suffix.lower() == ".urdf" else result.robot.to_mjcf
+        write(out)
+        say("written", str(out), "bold green")
+    if plot is not None:
+        with replaced(plot) as file:
+            kt.plot.identification(result).savefig(file)
+        say("drawn", str(plot), "bold green")
+    if json:
+        print_json(_content(result))
+    else:
+        console().print(result.report(), soft_wrap=True)
+    if result.findings:
+        raise typer.Exit(PROBLEM)
+
+
+def _content(result: Identification) -> dict[str, Any]:
+    errors = result.base_standard_errors
+    return {
+        "name": result.unknowns.robot.name,
+        "samples": result.samples,
+        "condition": result.condition if np.isfinite(result.condition) else None,
+        "parameters": dict(zip(result.names, result.parameters.tolist(), strict=True)),
+        "base_parameters": [
+            {"sum": words, "value": value, "standard_error": error if np.isfinite(error) else None, "seen": seen}
+            for words, value, error, seen in zip(
+                result.base.describe(),
+                result.base_parameters.tolist(),
+                errors.tolist(),
+                result.identifiable.tolist(),
+                strict=True,
+            )
+        ],
+        "residuals": result.residuals,
+        "torques": result.torques,
+        "findings": list(result.findings),
+    }

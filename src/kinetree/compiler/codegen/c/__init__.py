@@ -1,0 +1,1 @@
+"""The same programs as C99: kernels, elementary functions and loops, as text."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.model.joints import AxisJoint, Planar, Prismatic
 from kinetree.model.random import EVERY_JOINT, random_inertia
+from one_of_each import KINDS
 from peers import close, urdf
 from states import state_of
 
@@ -189,12 +190,60 @@ def test_and_back_again():
     close(back.mass_matrix(q[np.argsort(order)])[np.ix_(order, order)], arm.mass_matrix(q))
 
 
-def test_a_base_that_cannot_be_reached():
+def from_the_other_side(robot, other, q):
+    """q of a robot as q of the same one on another base: series of joints are joints, balls and free joints inverse."""
+    base = other.frame(other.frame_names[0])
+    T = robot.frame(base.name).pose(q)
+    positions = {"base_position": T[:3, 3], "base_orientation": T[:3, :3]}
+    for name, x in zip(robot.coordinate_names, q, strict=True):
+        if name.partition(".")[0] not in ("base", "ball", "loose"):
+            positions[name if name in other.coordinate_names else name.replace(".", "_")] = x
+    x, y, z, w = q[robot.joint("ball").q_slice]
+    positions["ball"] = (-x, -y, -z, w)
+    pose = q[robot.joint("loose").q_slice]
+    R = kt.rotations.matrix_from_quaternion(pose[3:])
+    positions["loose"] = np.concatenate([-R.T @ pose[:3], -pose[3:6], pose[6:]])
+    return other.configuration(positions)
+
+
+def test_a_base_behind_every_kind_of_joint():
+    chain = kt.ModelBuilder("chain")
+    chain.link("base", random_inertia(np.random.default_rng(0)))
+    parent = "base"
+    for name, (kind, options) in KINDS.items():
+        if name != "follower":
+            chain.link(f"{name}_link", random_inertia(np.random.default_rng(len(name))))
+            chain.joint(name, kind, parent, f"{name}_link", xyz=(0.1, -0.2, 0.3), rpy=(0.3, 1.0, -2.0), **options)
+            parent = f"{name}_link"
+    robot = kt.Robot(chain.build("floating"), textbook=True)
+    other = kt.edit.change_base(robot, parent)
+    assert other.nv == robot.nv and other.mass == pytest.approx(robot.mass)
+    q, v = robot.random(1), np.random.default_rng(1).normal(size=robot.nv)
+    there = from_the_other_side(robot, other, q)
+    for link in chain.links:
+        close(other.frame(link).pose(there), robot.frame(link).pose(q), 1e-12)
+    h = 1e-6
+    ends = [from_the_other_side(robot, other, robot.integrate(q, step * v)) for step in (-h, h)]
+    energy = other.kinetic_energy(there, other.difference(*ends) / (2 * h))
+    close(energy, robot.kinetic_energy(q, v), 1e-7)
+    close(other.potential_energy(there), robot.potential_energy(q), 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "reason"),
+    [
+        ("free", {"dynamics": kt.JointDynamics(damping=1.0)}, "not the same from both sides"),
+        ("free", {"lower": (-1, -1, -1, *[-np.inf] * 4)}, "its limits are not the same"),
+        ("spherical", {"dynamics": kt.JointDynamics(damping=(1.0, 2.0, 3.0))}, "not the same from both sides"),
+    ],
+)
+def test_a_base_that_cannot_be_reached(kind, options, reason):
     builder = kt.ModelBuilder("two")
     for name in "ab":
         builder.link(name, kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3)))
-    builder.joint("loose", "free", "a", "b")
-    with pytest.raises(kt.ModelError, match="joint 'loose': it is free, and lies between the old base and the new"):
+    builder.joint("loose", kind, "a", "b", **options)
+    match = f"joint 'loose': it is {kind}, and lies between the old base and the new one; .*{reason}"
+    with pytest.raises(kt.ModelError, match=match):
         kt.edit.change_base(kt.Robot(builder.build()), "b")
 
 

@@ -1,6 +1,7 @@
 """Robots written as MJCF: read again they are the same, and MuJoCo finds the same dynamics.
 
-Covers: model/writers/mjcf.py, model/writers/mjcf_geometry.py, model/writers/mjcf_inertia.py.
+Covers: model/writers/mjcf.py, model/writers/mjcf_geometry.py, model/writers/mjcf_inertia.py,
+model/writers/mesh_points.py.
 """
 
 import re
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
+from kinetree.model.loaders import document
+from kinetree.model.writers.mjcf import mjcf, renamed_links
 from mujoco_peer import MujocoPeer
 from peers import close, readable_urdfs, urdf, urdf_files
 
@@ -37,8 +40,9 @@ def same(robot, again, seed=0, tolerance=1e-12):
         ("potential_energy", (q,)),
     ):
         close(getattr(again.eager, name)(*arguments), getattr(robot.eager, name)(*arguments), tolerance)
+    renamed = renamed_links(robot.model)
     for frame in robot.frame_names:
-        close(again.eager.frame(frame).pose(q), robot.eager.frame(frame).pose(q), tolerance)
+        close(again.eager.frame(renamed.get(frame, frame)).pose(q), robot.eager.frame(frame).pose(q), tolerance)
     close(again.mass, robot.mass, tolerance)
 
 
@@ -75,11 +79,8 @@ def test_real_robots(name, base):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.ModelWarning)
         robot = kt.load(urdf_files()[name], base)
-    if base == "floating" and robot.frame_names[0] == "world":
-        with pytest.raises(kt.ModelError, match="link 'world' moves, but in MJCF that is the name of the world"):
-            robot.to_mjcf(lossy=True)
-        return
-    same(robot, kt.load(robot.to_mjcf(lossy=True), base))  # without shapes that MuJoCo cannot read
+        text = mjcf(robot.model, lossy=True)  # without shapes that MuJoCo cannot read
+    same(robot, kt.load(text, base))
 
 
 @pytest.mark.parametrize("file", ["every_joint.xml", "hand.xml", "walker.xml"])
@@ -219,7 +220,6 @@ REFUSED = {
     "helical": (dict(kind="helical", pitch=0.1), "joint 'j' is helical, which MJCF has no words for"),
     "free elsewhere": (dict(kind="free", xyz=(1, 0, 0)), "free joint 'j' is not at the origin of the world"),
     "free below a base": (dict(kind="free", base="floating"), "free joint 'j' is not at the origin of the world"),
-    "the world moves": (dict(root="world", base="floating"), "link 'world' moves, but in MJCF"),
     "triangle": (
         dict(inertia=kt.Inertia.from_com(1.0, (0, 0, 0), np.diag([1.0, 1.0, 3.0]))),
         "no words for the principal moments 1, 1, 3 kg m², which break the triangle inequality, of link 'a'",
@@ -232,9 +232,9 @@ REFUSED = {
         dict(kind="spherical", dynamics=kt.JointDynamics(stiffness=1.0, rest=(0.1, 0, 0))),
         "no words for the rest [0.1, 0.0, 0.0] of joint 'j', which is spherical",
     ),
-    "rotor of a free joint": (
-        dict(kind="free", dynamics=kt.JointDynamics(armature=1.0)),
-        "the armature [1.0, 1.0, 1.0, 1.0, 1.0, 1.0] of joint 'j', which is free",
+    "spring of a free joint": (
+        dict(kind="free", dynamics=kt.JointDynamics(stiffness=1.0)),
+        "the stiffness [1.0, 1.0, 1.0, 1.0, 1.0, 1.0] of joint 'j', which is free",
     ),
     "moving plane": (dict(link={"visuals": [Geometry(Plane())]}), "no words for the plane of link 'a'"),
     "missing mesh": (
@@ -263,9 +263,20 @@ def reloaded_lossy(robot):
     return kt.load(robot.to_mjcf(lossy=True), robot.model.options.base)
 
 
-def test_free_bodies_at_the_origin_and_their_damping():
-    robot = build(kind="free", dynamics=kt.JointDynamics(damping=0.5))
+def test_free_bodies_at_the_origin_and_their_dynamics():
+    robot = build(kind="free", dynamics=kt.JointDynamics(damping=0.5, armature=0.3, friction=0.1))
     same(robot, reloaded(robot))
+
+
+def test_the_dynamics_of_a_floating_base():
+    text = """<mujoco><worldbody><body name="b"><joint type="free" armature="0.3" damping="2"/><geom size="0.1"/></body>
+      </worldbody></mujoco>"""
+    robot = kt.load(text, "floating")
+    assert robot.model.floating_base.dynamics == kt.JointDynamics(armature=0.3, damping=2.0)
+    same(robot, reloaded(robot))
+    same(kt.edit.merge_fixed(robot), robot)
+    with pytest.raises(kt.ModelError, match="URDF has no words for armature, damping or friction of the floating base"):
+        robot.to_urdf()
 
 
 def test_names_that_xml_would_mistake():
@@ -286,3 +297,115 @@ def test_no_moving_mass_is_negligible_in_real_robots():
     """What MuJoCo needs is written only where the file has nothing."""
     robot = kt.load(urdf("ur5_robot.urdf"))
     assert "2e-15" not in robot.to_mjcf(lossy=True)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_moving_link_called_world_gets_another_name(base):
+    options = dict(root="world", base="floating") if base == "floating" else dict(root="base")
+    robot = build(**options) if base == "floating" else kt.edit.rename(build(), links={"a": "world"})
+    with pytest.warns(kt.ModelWarning, match="link 'world' is written as 'world_link'"):
+        text = robot.to_mjcf()
+    again = kt.load(text, base)
+    same(robot, again)
+    assert "world_link" in again.body_names
+
+
+def test_a_root_called_world_is_the_world():
+    robot = build(root="world")
+    assert renamed_links(robot.model) == {} and reloaded(robot).frame_names == robot.frame_names
+
+
+SIZELESS = [Box((0.0, 1.0, 0.0)), Sphere(0.0), Ellipsoid((0.0, 0.0, 0.0)), Cylinder(0.0, 0.0), Capsule(0.1, 0.0)]
+
+
+def test_mujoco_takes_shapes_without_size():
+    shapes = [Geometry(shape) for shape in SIZELESS]
+    robot = build(link={"visuals": shapes, "collisions": shapes})
+    mujoco.MjModel.from_xml_string(robot.to_mjcf())
+    same(robot, reloaded(robot))
+
+
+PLANE = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.0]])
+TWO = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 2, 3]))
+def test_mujoco_takes_meshes_of_any_dimension(seed, dimension):
+    """Flat ones are seen and not felt; those without area are left out. Turned and moved, they are flat to rounding."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(6, 3)) * (np.arange(3) < dimension)
+    R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    faces = np.array([[0, 1, 2], [2, 3, 4], [3, 4, 5], [5, 0, 1]])
+    mesh = Mesh(vertices=points @ R + rng.normal(size=3), triangles=faces)
+    seen = build(link={"visuals": [Geometry(mesh)]})
+    felt = build(link={"collisions": [Geometry(mesh)]})
+    for robot, least, sentence in ((seen, 2, "the mesh of link 'a'"), (felt, 3, "mesh of link 'a'")):
+        if dimension < least:
+            with pytest.raises(kt.ModelError, match=sentence):
+                robot.to_mjcf()
+        model = mujoco.MjModel.from_xml_string(robot.to_mjcf(lossy=dimension < least))
+        assert model.ngeom == (dimension >= 2)
+        assert dimension < 2 or bool(model.geom_contype[0]) == (robot is felt and dimension == 3)
+
+
+def test_mesh_files_that_mujoco_would_refuse(tmp_path):
+    """A flat STL that collides, one that is cut short, an OBJ with three corners, and COLLADA, which is converted."""
+
+    def stl(name, corners, faces, cut=0):
+        body = b"".join(bytes(12) + corners[face].astype("<f4").tobytes() + bytes(2) for face in faces)
+        content = bytes(80) + len(faces).to_bytes(4, "little") + body
+        (tmp_path / name).write_bytes(content[: len(content) - cut])
+
+    stl("flat.stl", PLANE, TWO)
+    stl("cut.stl", PLANE, TWO, cut=7)
+    (tmp_path / "three.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    for name in ("flat.stl", "cut.stl", "three.obj"):
+        robot = build(link={"collisions": [Geometry(Mesh(path=str(tmp_path / name)))]})
+        with pytest.raises(kt.ModelError, match=f"mesh '.*{name}' of link 'a'"):
+            robot.to_mjcf()
+        mujoco.MjModel.from_xml_string(robot.to_mjcf(lossy=True))
+
+
+def test_other_mesh_files_are_converted(tmp_path):
+    pytest.importorskip("trimesh")
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    lines = [" ".join(map(str, corner)) for corner in corners]
+    lines += [f"3 {a} {b} {c}" for a, b, c in ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))]
+    header = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+    header += "element face 4\nproperty list uchar int vertex_indices\nend_header\n"
+    (tmp_path / "wedge.ply").write_text(header + "\n".join(lines) + "\n")
+    mesh = Mesh(path=str(tmp_path / "wedge.ply"), scale=(1.0, 2.0, 3.0))
+    robot = build(link={"visuals": [Geometry(mesh)]})
+    (shown,) = kt.load(robot.to_mjcf()).model.description.links["a"].visuals
+    placed = shown.shape.vertices @ shown.placement.R + shown.placement.p
+    close(sorted(placed.round(5).tolist()), sorted((corners * (1, 2, 3)).tolist()), 1e-5)
+
+
+def test_an_effort_of_zero_stays_zero():
+    robot = build(effort=0.0)
+    again = reloaded(robot)
+    assert again.limits.effort.tolist() == [0.0]
+    assert reloaded(build(effort=np.inf)).limits.effort.tolist() == [np.inf]
+
+
+def test_chains_as_deep_as_mujoco_reads():
+    def chain(length):
+        builder = kt.ModelBuilder("chain")
+        builder.link("l0")
+        for k in range(1, length + 1):
+            builder.link(f"l{k}", kt.Inertia.from_com(1.0, (0, 0, 0.1), np.eye(3)))
+            builder.joint(f"j{k}", "revolute", f"l{k - 1}", f"l{k}", xyz=(0, 0, 0.1), axis=(1, 0, 0))
+        return kt.Robot(builder.build())
+
+    assert mujoco.MjModel.from_xml_string(chain(494).to_mjcf()).nv == 494
+    with pytest.raises(kt.ModelError, match="link 'l495' cannot be written: more than 495 bodies hang on each other"):
+        chain(495).to_mjcf()
+
+
+def test_a_file_with_large_meshes_in_it_is_read_again(tmp_path, monkeypatch):
+    """Meshes stand in the document number by number: MJCF may have more bytes than URDF."""
+    monkeypatch.setattr(document, "MOST_BYTES", 1000)
+    robot = build()
+    robot.to_mjcf(tmp_path / "a.xml")
+    (tmp_path / "a.xml").write_text((tmp_path / "a.xml").read_text() + "<!--" + " " * 2000 + "-->")
+    same(robot, kt.load(tmp_path / "a.xml"))

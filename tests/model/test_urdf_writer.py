@@ -1,9 +1,12 @@
 """What is written reads as the same robot, here and in Pinocchio.
 
-Covers: model/writers/urdf.py.
+Covers: model/writers/urdf.py, model/writers/losses.py, robot/writing.py.
 """
 
+import tempfile
 import warnings
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -12,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
+from kinetree.geometry.surfaces import surfaces
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere
 from kinetree.spatial.rotation import matrix_from_rpy, rpy_from_matrix
-from peers import close, readable_urdfs, urdf
+from peers import close, pin_from_urdf, readable_urdfs, urdf, urdf_files
 from states import state_of
 
 WRITABLE = ("revolute", "continuous", "prismatic", "fixed", "free", "mimic")
@@ -60,15 +64,97 @@ def test_random_trees(seed, base):
     same(robot, kt.load(robot.to_urdf(), base).eager, state_of(robot, rng))
 
 
-def test_pinocchio_reads_it_too():
-    robot = kt.load("humanoid")
-    model = pin.buildModelFromXML(robot.to_urdf())
-    q = robot.random(0)
-    peer_q = kt.convert(robot, "q", q, to="pinocchio")
-    M = pin.crba(model, model.createData(), peer_q)
-    names = [joint.name for joint in robot.model.owners]
-    order = [model.joints[model.getJointId(name)].idx_v for name in names]
-    close(robot.mass_matrix(q), M[np.ix_(order, order)])
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_pinocchio_reads_it_too(seed, floats):
+    """Random trees, of which some joints have no limits, some only one, some no speed."""
+    rng = np.random.default_rng(seed)
+    kinds = ("revolute", "continuous", "prismatic", "fixed", "mimic")
+    model = kt.random_model(rng, 7, kinds, base="floating" if floats else "fixed")
+    builder = kt.ModelBuilder.of(model.description)
+    for name, joint in builder.joints.items():
+        lower, upper, velocity, effort = joint.limits
+        free = rng.random(4) < 0.4
+        limits = (-np.inf if free[0] else lower, np.inf if free[1] else upper)
+        speed = np.inf if free[2] else velocity if rng.random() < 0.5 else 0.0
+        builder.joints[name] = replace(joint, bounds=(*limits, speed, np.inf if free[3] else effort))
+    robot = kt.Robot(builder.build(model.options.base)).eager
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.urdf"
+        robot.to_urdf(path)
+        peer = pin_from_urdf(robot, path, floats)
+        again = kt.load(path, model.options.base).eager
+    s = state_of(robot, rng)
+    same(robot, again, s)
+    T, data = peer.T(s.q), peer.data()
+    a = T @ s.a + peer.T_rate(s.q, s.v) @ s.v
+    close(robot.inverse_dynamics(s.q, s.v, s.a), T.T @ pin.rnea(peer.model, data, peer.q(s.q), T @ s.v, a))
+
+
+@pytest.mark.parametrize("name", readable_urdfs())
+@pytest.mark.sampled(6)
+def test_pinocchio_finds_the_same_robot_in_what_is_written(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.ModelWarning)
+        text = kt.load(urdf_files()[name]).to_urdf()
+    ours, theirs = pin.buildModelFromXML(text), pin.buildModelFromUrdf(str(urdf_files()[name]))
+    assert list(ours.names) == list(theirs.names)
+    q, v = pin.neutral(ours), np.random.default_rng(0).normal(size=(2, ours.nv))
+    q = pin.integrate(ours, q, v[0])
+    results = [pin.rnea(model, model.createData(), q, v[0], v[1]) for model in (ours, theirs)]
+    close(*results, 1e-12)
+
+
+def test_pinocchio_reads_what_mujocos_files_become():
+    """Their joints have no limits of speed, and some none at all."""
+    robot = kt.load(Path(__file__).parent / "mjcf" / "hand.xml", passive=False)
+    model = pin.buildModelFromXML(robot.to_urdf(lossy=True))
+    assert set(robot.joint_names) <= set(model.names)
+
+
+def test_no_limit_is_a_finite_number():
+    """urdfdom reads no infinity, and asks for limits of revolute and prismatic joints."""
+    builder = kt.ModelBuilder("limits")
+    for name in "abcd":
+        builder.link(name, kt.Inertia.from_com(1.0, (0.1, 0, 0), np.eye(3)))
+    builder.joint("one", "revolute", "a", "b", axis=(0, 0, 1))
+    builder.joint("two", "prismatic", "b", "c", axis=(0, 0, 1), lower=0.5, effort=0.0)
+    builder.joint("three", "revolute", "c", "d", axis=(0, 0, 1), upper=2.0, velocity=0.0)
+    text = kt.Robot(builder.build()).to_urdf()
+    assert "inf" not in text
+    model, again = pin.buildModelFromXML(text), kt.load(text)
+    assert model.lowerPositionLimit.tolist() == [-1e10, 0.5, -1e10] and model.effortLimit.tolist() == [1e10, 0.0, 1e10]
+    assert again.limits.lower.tolist() == [-np.inf, 0.5, -np.inf] and again.limits.upper.tolist() == [np.inf, np.inf, 2]
+    assert again.limits.velocity.tolist() == [np.inf, np.inf, 0] and again.limits.effort.tolist() == [np.inf, 0, np.inf]
+    assert not again.check()
+    beyond = kt.load(text.replace("-10000000000", "-1e300", 1))
+    assert "its lower limit -1e+300 is out of reach, so it counts as none" in str(beyond.check()[0])
+    assert beyond.limits.lower[0] == -np.inf
+
+
+CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+
+
+def test_meshes_without_a_file_get_one_beside_the_document(tmp_path):
+    X = kt.Transform.from_pose(np.array([[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1.0]]))
+    mesh = Mesh(written="assets/wedge.obj", vertices=CORNERS, triangles=FACES, scale=(1.0, 2.0, 3.0))
+    robot = pendulum(visuals=[Geometry(mesh, X)], collisions=[Geometry(mesh)])
+    with pytest.raises(kt.ModelError, match="the mesh of link 'rod', which has no file and gets one only beside"):
+        robot.to_urdf()
+    assert "mesh" not in robot.to_urdf(lossy=True)
+    (tmp_path / "out").mkdir()
+    robot.to_urdf(tmp_path / "out" / "rod.urdf")
+    assert [path.name for path in (tmp_path / "out" / "rod_meshes").iterdir()] == ["0_wedge.stl"]
+    shape = kt.load(tmp_path / "out" / "rod.urdf").model.description.links["rod"].visuals[0].shape
+    found = surfaces(shape)[0].vertices
+    assert {tuple(point) for point in found.round(6)} == {tuple(point) for point in CORNERS * (1, 2, 3)}
+
+
+def test_no_name_has_a_control_character():
+    builder = kt.ModelBuilder("one")
+    builder.link("a\x01")
+    with pytest.raises(kt.ModelError, match="control character"):
+        kt.Robot(builder.build()).to_urdf()
 
 
 def pendulum(dynamics=None, **link):

@@ -49,6 +49,7 @@ def check(exact, result, size=3e-5):
             assert (errors.max(axis=1) <= size * np.maximum(np.abs(rows).max(axis=1), 1e-3)).all()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", OF_ROBOT)
 def test_every_quantity_of_a_robot(pair, name):
     robot, single = pair
@@ -64,6 +65,7 @@ def test_every_quantity_of_a_robot(pair, name):
         assert all(np.asarray(x).dtype == np.float32 for x in one)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", OF_FRAME)
 def test_every_quantity_of_a_frame(pair, name):
     robot, single = pair

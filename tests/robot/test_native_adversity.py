@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.base.locks import FREE_THREADED
 from natively import native_only
 from processes import run
 from used_robots import Q, fresh
@@ -89,6 +90,7 @@ def test_eight_threads_call_the_same_methods():
 
 
 @native_only
+@pytest.mark.skipif(FREE_THREADED, reason="without a global lock, numbers of an array change one by one")
 def test_an_array_that_another_thread_changes_is_read_before_or_after():
     """A native call is one step to other threads."""
     robot, _, _, _ = fresh()
@@ -121,6 +123,7 @@ def test_an_array_that_another_thread_changes_is_read_before_or_after():
     assert seen == {0, 1}
 
 
+@pytest.mark.skipif(FREE_THREADED, reason="without a global lock, NumPy itself does not allow that")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_an_array_whose_shape_another_thread_changes():
     robot, _, mass, _ = fresh()
@@ -150,6 +153,44 @@ def test_an_array_whose_shape_another_thread_changes():
         thread.join()
         sys.setswitchinterval(interval)
     assert "right" in outcomes
+
+
+def test_a_list_and_a_dict_that_another_thread_changes():
+    """Their items come and go; a call has the old ones or the new ones, or says that they do not fit."""
+    robot, _, _, _ = fresh()
+    numbers, pushes, stop, outcomes = list(Q), {"tool0": np.ones(6)}, threading.Event(), set()
+    robot.prepare("gravity_forces")
+    robot.prepare("bias_forces", wrenches=["tool0", "forearm_link"])
+
+    def change():
+        for k in itertools.count():
+            numbers.append(float(k))  # a new object, and perhaps a new place for all of them
+            del numbers[6:]
+            numbers[k % 6] = float(k)
+            pushes["tool0"] = np.full(6, float(k))
+            pushes["forearm_link"] = np.ones(6)
+            del pushes["forearm_link"]
+            if stop.is_set():
+                return
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        end = time.monotonic() + 1.0
+        while time.monotonic() < end:
+            for call in (
+                lambda: robot.gravity_forces(numbers),
+                lambda: robot.bias_forces(Q, Q, pushes),
+            ):
+                try:
+                    assert np.isfinite(call()).all()
+                    outcomes.add("computed")
+                except (kt.KinetreeError, RuntimeError) as error:
+                    assert "shape" in str(error) or "expected" in str(error) or "changed" in str(error), error
+    finally:
+        stop.set()
+        thread.join()
+    assert "computed" in outcomes
 
 
 class Endless:
@@ -279,6 +320,7 @@ TOO_LARGE = """
 
 
 @native_only
+@pytest.mark.skipif(FREE_THREADED, reason="without memory for the call itself, it is left to Python")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux how much memory is used")
 def test_when_there_is_no_memory_for_a_result():
     out = run(dedent(TOO_LARGE))

@@ -182,7 +182,7 @@ WRONG = [
     ),
     (lambda r: r.gravity_forces(Unreadable()), kt.ArgumentTypeError, "q cannot be read as an array.*: not today"),
     (lambda r: kt.Wrench(np.zeros(6), "tool"), kt.ArgumentError, "reference is 'tool'; expected"),
-    (lambda r: r.random(None), kt.ArgumentTypeError, "rng is None; expected a numpy Generator or a seed"),
+    (lambda r: r.random("seed"), kt.ArgumentTypeError, "rng is .seed.; expected a numpy Generator or a seed"),
     (lambda r: r.random(0, size=-1), kt.ArgumentError, "size is -1; expected"),
     (lambda r: r.random(0, size="many"), kt.ArgumentError, "size is 'many'; expected"),
 ]

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number, as_numbers
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, short, unknown
+from kinetree.model.assembly import FLOATING_BASE
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.description import UNBOUNDED, Description, JointDescription, LinkDescription, Options
+from kinetree.model.constraints import renamed
+from kinetree.model.constraints import scaled as scaled_constraint
+from kinetree.model.description import UNBOUNDED, Description, JointDescription, LinkDescription, Options, free_name
 from kinetree.model.geometry import Geometry, scaled
-from kinetree.model.joints import Joint
+from kinetree.model.joints import Free, Joint
+from kinetree.model.joints.dynamics import NONE
+from kinetree.model.parametric import with_inputs
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia, Transform
 
@@ -28,7 +33,7 @@ def with_options(robot: Robot, **options: Any) -> Robot:
     for name in options:
         if name not in known:
             raise unknown("option", name, known)
-    return _built(robot, ModelBuilder.of(description_of(robot)), **options)
+    return built(robot, ModelBuilder.of(description_of(robot)), **options)
 
 
 def lock(robot: Robot, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Robot:
@@ -54,7 +59,7 @@ def lock(robot: Robot, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Robot
             builder.joints[joint.name] = JointDescription(
                 joint.name, "fixed", *ends, placement, UNBOUNDED, line=described.line
             )
-    return _built(robot, builder)
+    return built(robot, builder)
 
 
 def attach(
@@ -70,7 +75,7 @@ def attach(
     builder = ModelBuilder.of(description_of(robot))
     builder.link(name, inertia)
     _fix(builder, robot, frame, name, f"{name}_joint", xyz, rpy)
-    return _built(robot, builder)
+    return built(robot, builder)
 
 
 def graft(
@@ -96,27 +101,41 @@ def graft(
     builder.links |= added.links
     builder.joints |= added.joints
     builder.sites |= added.sites
+    for name, positions in added.postures.items():
+        builder.postures[name] = {**builder.postures.get(name, {}), **positions}
+    builder.loops += added.loops
+    for actuator in added.actuators:
+        builder.actuator(replace(actuator, name=prefix + actuator.name))
+    for tendon in added.tendons:
+        builder.tendon(replace(tendon, name=prefix + tendon.name))
     root = prefix + other.model.frames[0].name
     _fix(builder, robot, frame, root, f"{root}_mount", xyz, rpy)
     kept = (*_options(robot).keep_fixed, *(prefix + name for name in _options(other).keep_fixed))
-    return _built(robot, builder, keep_fixed=kept)
+    return built(robot, builder, keep_fixed=kept)
 
 
 def change_base(robot: Robot, link: str) -> Robot:
     """Make another link the root: the joints between it and the old root turn round, with the same coordinates.
 
-    A joint whose frame is not that of its old parent moves a massless link `<joint>_origin`, to which that is fixed.
+    A joint whose frame is not that of its old parent moves a massless link `<joint>_origin`, to which that is fixed. A
+    universal or planar joint becomes the series of joints that it is, with names such as `<joint>_1` and in the reverse
+    order. A spherical or free joint has the inverse rotation or pose, that of the old parent in the child, as position.
     """
     description = description_of(robot)
     if link not in description.links:
         raise unknown("link", link, description.links)
     builder = ModelBuilder.of(description)
     above = {joint.child: joint for joint in description.joints.values()}
+    inverse = {FLOATING_BASE}
     while link in above:
         joint = above[link]
         _turn_round(builder, joint)
         link = joint.parent
-    return _built(robot, builder)
+        inverse |= set() if joint.has_one_axis else {joint.name}
+    for positions in builder.postures.values():
+        for name in inverse & positions.keys():
+            del positions[name]  # it was of other coordinates
+    return built(robot, builder)
 
 
 def _turn_round(builder: ModelBuilder, joint: JointDescription) -> None:
@@ -125,18 +144,40 @@ def _turn_round(builder: ModelBuilder, joint: JointDescription) -> None:
     if joint.kind == "fixed":
         builder.joints[joint.name] = replace(joint, parent=joint.child, child=joint.parent, placement=back)
         return
-    if not joint.has_one_axis:
-        message = f"it is {joint.kind}, and lies between the old base and the new one; expected joints with one axis"
-        raise builder.error(f"joint {joint.name!r}", message, joint.line)
+    parts = [joint] if joint.has_one_axis else joint.series()
+    if not parts:
+        _refuse_to_turn(builder, joint)
+        parts = [joint]
     at_parent = np.array_equal(back.R, np.eye(3)) and not back.p.any()
     child = joint.parent if at_parent else f"{joint.name}_origin"
-    builder.joints[joint.name] = replace(
-        joint, parent=joint.child, child=child, axis=-joint.axis, placement=Transform.identity()
-    )
+    above, turned = joint.child, dict[str, JointDescription]()
+    for part in reversed(parts):
+        below = child if part is parts[0] else free_name(f"{part.name}_link", builder.links)
+        if below not in builder.links:
+            builder.link(below)
+        turned[part.name] = replace(part, parent=above, child=below, axis=-part.axis, placement=Transform.identity())
+        above = below
+    joints = ((name, {name: own} if name != joint.name else turned) for name, own in builder.joints.items())
+    builder.joints = {name: own for _, several in joints for name, own in several.items()}
     if not at_parent:
-        builder.link(child)
         mount = f"{child}_mount"
         builder.joint(mount, "fixed", child, joint.parent, xyz=back.p, rotation=back.R.T)
+
+
+def _refuse_to_turn(builder: ModelBuilder, joint: JointDescription) -> None:
+    """Raise for a joint that is not the same kind of joint from the other side, with the same numbers."""
+    reason = None
+    if joint.kind not in ("spherical", "free"):
+        reason = "expected one axis, a series of axes, a spherical or a free joint"
+    elif joint.dynamics != NONE and (joint.kind == "free" or not joint.dynamics.is_isotropic):
+        reason = "its rotor, damping, friction or spring is not the same from both sides"
+    elif any(isinstance(bound, tuple) for bound in joint.bounds) or (
+        joint.kind == "free" and joint.bounds != UNBOUNDED
+    ):
+        reason = "its limits are not the same from both sides"
+    if reason is not None:
+        message = f"it is {joint.kind}, and lies between the old base and the new one; {reason}"
+        raise builder.error(f"joint {joint.name!r}", message, joint.line)
 
 
 def merge_fixed(robot: Robot) -> Robot:
@@ -148,7 +189,12 @@ def merge_fixed(robot: Robot) -> Robot:
     root = robot.model.frames[0].name
     home = {root: (root, Transform.identity())}
     builder = ModelBuilder(description.name, description.source)
+    builder.base_dynamics = description.base_dynamics
+    builder.loops += description.loops
+    builder.actuators += description.actuators
+    builder.tendons += description.tendons
     builder._findings |= dict.fromkeys(description.findings)
+    builder.postures |= ModelBuilder.of(description).postures
     for edge in robot.model.edges:
         joint = description.joints[edge.joint]
         link, X = home[edge.parent]
@@ -171,7 +217,7 @@ def merge_fixed(robot: Robot) -> Robot:
     for name, (on, X_on) in description.sites.items():
         link, X = home[on]
         builder.sites[name] = (link, X_on * X)
-    return _built(robot, builder)
+    return built(robot, builder)
 
 
 def remove(robot: Robot, link: str) -> Robot:
@@ -195,7 +241,7 @@ def remove(robot: Robot, link: str) -> Robot:
                 f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which would be removed; lock it first"
             )
     kept = tuple(name for name in _options(robot).keep_fixed if name in builder.joints)
-    return _built(robot, builder, keep_fixed=kept)
+    return built(robot, builder, keep_fixed=kept)
 
 
 def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot:
@@ -229,7 +275,14 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
         builder.joints[name] = replace(joint.scaled(s), mimic=mimic)
     for name, (link, X) in description.sites.items():
         builder.sites[name] = (link, Transform(X.R, s * X.p))
-    return _built(robot, builder)
+    builder.loops = [scaled_constraint(constraint, s, factors) for constraint in description.loops]
+    for positions in builder.postures.values():
+        for name, value in positions.items():
+            kind = description.joints[name].joint_class if name in description.joints else Free
+            lengths = [s if unit == "m" else 1.0 for _, unit in kind.q_labels]
+            if np.size(value) == len(lengths):
+                positions[name] = as_numbers(name, np.multiply(lengths, value))
+    return built(robot, builder)
 
 
 def rename(
@@ -263,7 +316,7 @@ def rename(
     if name is not None:
         changed = replace(changed, name=name)
     kept = tuple(tables[1].get(old, old) for old in _options(robot).keep_fixed)
-    return _built(robot, ModelBuilder.of(changed), keep_fixed=kept)
+    return built(robot, ModelBuilder.of(changed), keep_fixed=kept)
 
 
 def _renamed(
@@ -278,11 +331,22 @@ def _renamed(
         joints[joint(name)] = replace(
             own, name=joint(name), parent=link(own.parent), child=link(own.child), mimic=mimic
         )
+
+    def frame(name: str) -> str:
+        return link(name) if name in description.links else site(name)
+
     return replace(
         description,
+        loops=tuple(renamed(constraint, frame, joint) for constraint in description.loops),
+        actuators=tuple(actuator.renamed(joint) for actuator in description.actuators),
+        tendons=tuple(tendon.renamed(joint) for tendon in description.tendons),
         links={link(name): own for name, own in description.links.items()},
         joints=joints,
         sites={site(name): (link(on), X) for name, (on, X) in description.sites.items()},
+        postures={
+            name: {joint(each): value for each, value in positions.items()}
+            for name, positions in description.postures.items()
+        },
     )
 
 
@@ -301,8 +365,15 @@ def description_of(robot: Robot) -> Description:
     return robot.model.description
 
 
-def _built(robot: Robot, builder: ModelBuilder, **options: Any) -> Robot:
-    return Robot(builder.build(**{**vars(_options(robot)), **options}), textbook=robot.textbook, dtype=robot.dtype)
+def built(robot: Robot, builder: ModelBuilder, **options: Any) -> Robot:
+    """A robot with the options of another. Inputs of its code are those whose bodies, joints and frames are there."""
+    given = {**vars(_options(robot)), **options}
+    model = builder.build(**{**given, "parametric": given["parametric"] if "parametric" in options else None})
+    if "parametric" not in options and given["parametric"]:
+        assert model.options is not None
+        chosen = replace(model.options, parametric=given["parametric"])
+        model = with_inputs(replace(model, options=chosen), given["parametric"], lenient=True)
+    return Robot(model, textbook=robot.textbook, dtype=robot.dtype)
 
 
 def _positions(joints: Mapping[str, ArrayLike] | Iterable[str]) -> dict[str, ArrayLike | None]:

@@ -17,7 +17,8 @@ which their velocities refer. A body whose axes, joint and children are along ea
 only its origin slides.
 
 Inertias and frames move along. So every quantity stays the same that is in joint space, at a frame or in the world; one
-in the coordinates of a body does not.
+in the coordinates of a body does not. Inertias that are inputs are moved by the code, which takes operations too; what
+they are has no part in the choice of frames. Where placements are inputs, there is nothing to choose.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from math import atan2, cos, pi, sin
 import numpy as np
 
 from kinetree.model.joints import AxisJoint, Continuous, Helical, Joint, Prismatic, Revolute
-from kinetree.model.joints.dynamics import JointDynamics
+from kinetree.model.joints.dynamics import JointDynamics, of_coordinate
 from kinetree.model.tree import Model
-from kinetree.ops import Array, cross
+from kinetree.ops import Array, cross, is_registered
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.rotation import RIGHT_ANGLE_TOLERANCE, normalized
 
@@ -42,6 +43,8 @@ FARTHEST = 2.0
 """How far an origin may slide, in lengths of the longest placement: almost parallel axes meet far away."""
 PLACEMENT, MOMENT, PRODUCT = 4, 2, 1
 """What a dense entry costs: of a placement or axis, of a first moment, of an inertia off its diagonal."""
+MOVE = 3
+"""What it costs to move an inertia that is an input, by each dense entry of the rotation, and of the displacement."""
 CLEAR_GAIN = 0.98
 """The share of the costs that may be left."""
 DENSER = 1.1
@@ -53,14 +56,19 @@ Z = np.array([0.0, 0.0, 1.0])
 
 def shorter(model: Model) -> Model | None:
     """The aligned model, if its dense constants cost clearly less than those of the given one."""
-    found = aligned(model)
-    is_cheaper = cost(found) < CLEAR_GAIN * cost(model)
-    return found if is_cheaper and _inertias(found) <= DENSER * _inertias(model) else None
+    if model.parametric is not None and model.parametric.placement:
+        return None
+    alignment = _Alignment(model)
+    given, found = alignment.given, alignment.moved(alignment.given)
+    is_cheaper = cost(found) + alignment.cost_of_inputs() < CLEAR_GAIN * cost(given)
+    if not is_cheaper or _inertias(found) > DENSER * _inertias(given):
+        return None
+    return alignment.moved(model)
 
 
 def aligned(model: Model) -> Model:
     """The model with frames by Denavit and Hartenberg, with the same names and coordinates."""
-    return _Alignment(model).model()
+    return _Alignment(model).moved(model)
 
 
 def cost(model: Model) -> int:
@@ -80,7 +88,10 @@ class _Alignment:
     """E[i] = ^i' X_i, from the given frame of body i to the chosen one, and what becomes of the joints."""
 
     def __init__(self, model: Model) -> None:
-        self.given = model
+        """`given` has no inertias where these are inputs."""
+        self.inputs = () if model.parametric is None else model.parametric.inertial
+        known = [Inertia.zero() if i in self.inputs else inertia for i, inertia in enumerate(model.inertias)]
+        self.given = model = replace(model, inertias=tuple(known))
         self.longest = max((_size(X.p) for X in model.placements[1:]), default=0.0)
         self.main = _main_children(model)
         self.E = {0: Transform.identity()}
@@ -94,15 +105,24 @@ class _Alignment:
             else:
                 self._add(i, joint, X, Transform.identity())
 
-    def model(self) -> Model:
-        given, E = self.given, self.E
+    def moved(self, given: Model) -> Model:
+        """The given model in these frames; its inertias and the parameters of its joints may be symbols."""
+        E = self.E
         return replace(
             given,
             joints=tuple(self.joints),
             placements=tuple(self.placements),
-            inertias=tuple(self._moved(E[i], inertia) for i, inertia in enumerate(given.inertias)),
+            inertias=tuple(
+                self._exact(E[i]) * inertia if is_registered(inertia.mass) else self._moved(E[i], inertia)
+                for i, inertia in enumerate(given.inertias)
+            ),
             frames=tuple(replace(each, X=self._exact(each.X * E[each.body].inverse())) for each in given.frames),
         )
+
+    def cost_of_inputs(self) -> int:
+        """What it costs to move inertias that are inputs."""
+        moves = [self._exact(self.E[i]) for i in self.inputs]
+        return sum(MOVE * (_dense(E.R) + int(np.count_nonzero(E.p))) for E in moves)
 
     def _add(self, i: int, joint: Joint, X: Transform, E: Transform) -> None:
         self.joints.append(joint)
@@ -129,7 +149,7 @@ class _Alignment:
         axes = _axes(cos(phi) * x + sin(phi) * cross(z, x), z)
         t = self._slide(i, z, axes, X)
         advance = joint.pitch * phi if isinstance(joint, Helical) else 0.0
-        turned = replace(joint, axis=Z, offset=joint.offset + phi, dynamics=_from(phi, joint.dynamics))
+        turned = replace(joint, axis=Z, offset=joint.offset + phi, shift=phi, dynamics=_from(phi, joint.dynamics))
         at_joint, at_body = Transform.unchecked(_axes(x, z), z * t), Transform.unchecked(axes, z * (t + advance))
         self._add(i, turned, at_joint * X, at_body)
 
@@ -239,8 +259,7 @@ def _rotation(R: Array) -> Array:
 
 def _from(phi: float, dynamics: JointDynamics) -> JointDynamics:
     """Those of a joint whose angle is larger by φ: a spring is slack at rest + φ."""
-    rest = np.asarray(dynamics.rest) + phi
-    return replace(dynamics, rest=tuple(rest.tolist()) if rest.ndim else float(rest)) if phi else dynamics
+    return dynamics.unchecked(rest=of_coordinate(dynamics.rest, 0) + phi) if phi else dynamics
 
 
 def _cost(inertia: Inertia) -> int:

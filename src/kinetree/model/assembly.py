@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from kinetree.errors import one_of, short, unknown
-from kinetree.model.description import UNBOUNDED, Bounds, Finding, JointDescription, Mimic, Options
+from kinetree.errors import UnknownNameError, one_of, short, unknown
+from kinetree.model.actuators import Actuator
+from kinetree.model.constraints import Constraint, misfit
+from kinetree.model.description import UNBOUNDED, Bounds, JointDescription, LinkDescription, Mimic, Options
+from kinetree.model.findings import Finding, Severity
 from kinetree.model.joints import AxisJoint, Fixed, Free, Joint
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.free import BASE_VELOCITIES
+from kinetree.model.parametric import with_inputs
+from kinetree.model.tendons import Tendon
 from kinetree.model.tree import Edge, FramePlacement, Limits, Model
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.packing import SPATIAL_ORDERS
@@ -21,6 +26,7 @@ from kinetree.spatial.packing import SPATIAL_ORDERS
 if TYPE_CHECKING:
     from kinetree.model.builder import ModelBuilder
 
+Pulling = TypeVar("Pulling", Actuator, Tendon)
 FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
 MOST_HINTS = 20
@@ -43,7 +49,8 @@ def assemble(draft: ModelBuilder, options: Options) -> Model:
     root = _root(draft, children)
     tree = _Tree(draft, options)
     if options.base == "floating":
-        tree.add_body(0, root, Free(name=FLOATING_BASE, frame=options.base_velocity, order=options.spatial_order))
+        frame, order = options.base_velocity, options.spatial_order
+        tree.add_body(0, root, Free(name=FLOATING_BASE, frame=frame, order=order, dynamics=draft.base_dynamics))
         tree.place_link(root, 1, IDENTITY)
     else:
         tree.place_link(root, 0, IDENTITY)
@@ -69,7 +76,9 @@ def _children(draft: ModelBuilder) -> dict[str, list[JointDescription]]:
         element = f"joint {joint.name!r}"
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in draft.links:
-                raise draft.error(element, f"{role} {unknown('link', link, draft.links)}", joint.line)
+                message = f"{role} {unknown('link', link, draft.links)}"
+                draft.fault(element, message, joint.line, "a link without mass of that name is added")
+                draft.links[link], children[link] = LinkDescription(Inertia.zero()), []
         if joint.child in above:
             message = f"link {joint.child!r} is already the child of joint {above[joint.child]!r}"
             raise draft.error(element, message, joint.line)
@@ -262,7 +271,10 @@ class _Tree:
     def model(self) -> Model:
         self._check_finite()
         options = self.options
-        return Model(
+        actuators = self._pulling("actuator", self.draft.actuators)
+        tendons = self._pulling("tendon", self.draft.tendons)
+        odd = (*self._massless_bodies(), *self._free_joints(options.base))
+        model = Model(
             name=self.draft.name,
             joints=self._joints_with_leaders(),
             parents=tuple(self.parents),
@@ -277,10 +289,45 @@ class _Tree:
             spatial_order=options.spatial_order,
             passive=options.passive,
             friction_width=options.friction_width,
-            findings=(*self.draft.findings, *self._massless_bodies(), *self._free_joints(options.base)),
+            actuators=actuators,
+            tendons=tendons,
+            findings=(*self.draft.findings, *odd),
             description=self.draft.description(),
             options=options,
         )
+        if self.draft.loops:
+            loops = self._loops(model)  # it notes what it leaves out
+            findings, description = (*self.draft.findings, *odd), self.draft.description()
+            model = replace(model, loops=loops, findings=findings, description=description)
+        return with_inputs(model, options.parametric)
+
+    def _pulling(self, what: str, listed: Sequence[Pulling]) -> tuple[Pulling, ...]:
+        """The actuators or tendons whose joints can move; a joint of an edited robot may be locked or gone."""
+        moving = {joint.name for joint in self.joints if isinstance(joint, AxisJoint)}
+        kept = []
+        for each in listed:
+            idle = [name for name, _ in each.joints if name not in moving]
+            if idle:
+                message = f"it was left out: joint {idle[0]!r} does not move with one coordinate"
+                self.draft.note(f"{what} {each.name!r}", message, None, "warning")
+            else:
+                kept.append(each)
+        return tuple(kept)
+
+    def _loops(self, model: Model) -> tuple[Constraint, ...]:
+        """Those that hold something; editing may have left others."""
+        loops = []
+        for constraint in self.draft.loops:
+            severity: Severity = "note"
+            try:
+                problem = misfit(model, constraint)
+            except UnknownNameError as missing:
+                problem, severity = str(missing), "warning"
+            if problem is None:
+                loops.append(constraint)
+            else:
+                self.draft.note("loop", f"it was left out: {problem}", None, severity)
+        return tuple(dict.fromkeys(loops))
 
     def _check_finite(self) -> None:
         """Numbers that are each a float may add up to more than one holds."""
@@ -335,7 +382,12 @@ class _Tree:
         for i in reversed(range(1, len(self.parents))):
             carried[self.parents[i]] += carried[i]
         return [
-            Finding(f"joint {self.joints[i].name!r} moves nothing that has mass", f"link {self.names[i]!r}")
+            Finding(
+                f"joint {self.joints[i].name!r} moves nothing that has mass",
+                f"link {self.names[i]!r}",
+                severity="warning",
+                file=self.draft.source,
+            )
             for i in range(1, len(self.parents))
             if carried[i] == 0.0 and self.joints[i].nv > 0
         ]
@@ -347,4 +399,5 @@ class _Tree:
             "robot, load it with base='floating'"
         )
         inner = self.joints[2:] if base == "floating" else self.joints
-        return [Finding(message, f"joint {joint.name!r}") for joint in inner if isinstance(joint, Free)]
+        free = [joint for joint in inner if isinstance(joint, Free)]
+        return [Finding(message, f"joint {joint.name!r}", file=self.draft.source) for joint in free]

@@ -12,6 +12,12 @@ from kinetree.model.description import Bounds
 from kinetree.model.joints import JOINTS
 from kinetree.model.joints.dynamics import PerCoordinate
 
+NO_LIMIT = 1e10
+"""In files, a limit of this size stands for none: they have no word for infinity that every reader knows. It is
+MuJoCo's mjMAXVAL, the largest number it works with."""
+AS_GOOD_AS_ZERO = 1e-300
+"""In files, a limit of this size stands for zero, where zero would be read as none."""
+
 
 def checked_bounds(kind: str, lower: object, upper: object, velocity: object, effort: object) -> Bounds:
     """Limits of positions [rad or m], speeds and efforts for a joint of this kind, or an error."""
@@ -28,6 +34,16 @@ def checked_bounds(kind: str, lower: object, upper: object, velocity: object, ef
         if a > b:
             raise ArgumentError(f"lower limit {a:g} is above upper limit {b:g}")
     return low, high, speed, force
+
+
+def written_bound(value: float) -> float:
+    """A limit as files have it: finite."""
+    return min(max(value, -NO_LIMIT), NO_LIMIT)
+
+
+def read_bound(value: float) -> float:
+    """A limit as files mean it."""
+    return value if abs(value) < NO_LIMIT else float(np.copysign(np.inf, value))
 
 
 def bound_doubts(bounds: Bounds) -> Iterator[str]:

@@ -13,27 +13,32 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_number, as_numbers
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, short
+from kinetree.model.actuators import Actuator
 from kinetree.model.assembly import assemble
 from kinetree.model.bounds import bound_doubts, checked_bounds
+from kinetree.model.constraints import CONSTRAINTS, Constraint
 from kinetree.model.description import (
     Description,
-    Finding,
     JointDescription,
     LinkDescription,
     Mimic,
     Options,
     Safety,
 )
+from kinetree.model.findings import Finding, Severity
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import JOINTS, BaseVelocity, JointDynamics
-from kinetree.model.joints.dynamics import NONE
+from kinetree.model.joints.dynamics import NONE, PerCoordinate
+from kinetree.model.parametric import Choice, as_choice
 from kinetree.model.plausibility import inertia_doubts, inertia_error
+from kinetree.model.tendons import Tendon
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
@@ -47,12 +52,19 @@ PARALLEL = 1e-6
 class ModelBuilder:
     """Collects links, joints and frames in any order; `build` checks them and makes the immutable `Model`."""
 
-    def __init__(self, name: str = "robot", source: str = "") -> None:
+    def __init__(self, name: str = "robot", source: str = "", repairs: bool = False) -> None:
         self.name = name
         self.source = source
+        self.repairs = repairs
         self.links: dict[str, LinkDescription] = {}
         self.joints: dict[str, JointDescription] = {}
         self.sites: dict[str, tuple[str, Transform]] = {}
+        self.postures: dict[str, dict[str, PerCoordinate]] = {}
+        self.base_dynamics = NONE
+        """Of the joint between the world and a floating base."""
+        self.loops: list[Constraint] = []
+        self.actuators: list[Actuator] = []
+        self.tendons: list[Tendon] = []
         self._findings: dict[Finding, None] = {}  # in order, each once: building twice finds the same things twice
 
     @property
@@ -64,7 +76,17 @@ class ModelBuilder:
     def description(self) -> Description:
         """What was said so far; more does not change it."""
         return Description(
-            self.name, self.source, dict(self.links), dict(self.joints), dict(self.sites), tuple(self._findings)
+            self.name,
+            self.source,
+            dict(self.links),
+            dict(self.joints),
+            dict(self.sites),
+            tuple(self._findings),
+            {name: dict(positions) for name, positions in self.postures.items()},
+            self.base_dynamics,
+            tuple(self.loops),
+            tuple(self.actuators),
+            tuple(self.tendons),
         )
 
     @classmethod
@@ -74,6 +96,11 @@ class ModelBuilder:
         builder.links |= description.links
         builder.joints |= description.joints
         builder.sites |= description.sites
+        builder.postures |= {name: dict(positions) for name, positions in description.postures.items()}
+        builder.base_dynamics = description.base_dynamics
+        builder.loops += description.loops
+        builder.actuators += description.actuators
+        builder.tendons += description.tendons
         builder._findings |= dict.fromkeys(description.findings)
         return builder
 
@@ -101,9 +128,10 @@ class ModelBuilder:
                 as_constant("I", inertia.I, (3, 3)),
             )
         if problem := inertia_error(inertia):
-            raise self.error(element, problem, line)
+            self.fault(element, problem, line, "it has no mass and no inertia")
+            inertia = Inertia.zero()
         for doubt in inertia_doubts(inertia):
-            self.note(element, doubt, line)
+            self.note(element, doubt, line, "warning")
         self.links[name] = LinkDescription(inertia, tuple(visuals), tuple(collisions), line)
 
     def joint(
@@ -162,7 +190,7 @@ class ModelBuilder:
         with self.located(element, line):
             bounds = checked_bounds(kind, lower, upper, velocity, effort)
         for doubt in bound_doubts(bounds):
-            self.note(element, doubt, line)
+            self.note(element, doubt, line, "warning")
         placement = Transform(self._rotation(element, rpy, rotation, line).T, self._vector(element, "xyz", xyz, line))
         self.joints[name] = JointDescription(
             name, kind, parent, child, direction, placement, bounds, mimic, dynamics, safety, line, parameters
@@ -187,20 +215,59 @@ class ModelBuilder:
         R = self._rotation(element, rpy, rotation, None)
         self.sites[name] = (link, Transform(R.T, self._vector(element, "xyz", xyz, None)))
 
-    def note(self, element: str, message: str, line: int | None = None) -> None:
-        """Record something suspicious, for `robot.check()`."""
-        self._findings[Finding(message, element, line)] = None
+    def posture(self, name: str, positions: Mapping[str, ArrayLike]) -> None:
+        """Add a named posture: positions of some of the joints, by name, for `robot.postures`."""
+        self._check_name("posture", name, None)
+        with self.located(f"posture {name!r}"):
+            self.postures[name] = {joint: as_numbers(joint, value) for joint, value in positions.items()}
 
-    def warn(self, element: str, message: str, line: int | None = None) -> None:
-        """Record it and warn at once: something in the file is not what its author meant."""
-        self.note(element, message, line)
+    def loop(self, constraint: Constraint) -> None:
+        """Add a constraint that closes a loop: a `kt.Loop` between two frames, a `kt.Coupling` of two joints, or a
+        `kt.Contact` of a frame with the world. `robot.constrained` and rollouts hold it."""
+        if not isinstance(constraint, CONSTRAINTS):
+            raise self.error("loop", f"it is {short(constraint)}; expected kt.Loop, kt.Coupling or kt.Contact")
+        self.loops.append(constraint)
+
+    def actuator(self, actuator: Actuator) -> None:
+        """Add what turns a control into efforts of joints."""
+        self._add("actuator", actuator, Actuator, self.actuators)
+
+    def tendon(self, tendon: Tendon) -> None:
+        """Add a spring, damper or friction over several joints; it is part of the dynamics if `passive` is."""
+        self._add("tendon", tendon, Tendon, self.tendons)
+
+    def _add(self, what: str, given: Any, kind: type[Actuator | Tendon], others: list[Any]) -> None:
+        if not isinstance(given, kind):
+            raise self.error(what, f"it is {short(given)}; expected a kinetree.{kind.__name__}")
+        if given.name in [other.name for other in others]:
+            raise self.error(f"{what} {given.name!r}", f"the name is taken by another {what}")
+        others.append(given)
+
+    def note(
+        self, element: str, message: str, line: int | None = None, severity: Severity = "note", count: int = 1
+    ) -> None:
+        """Record what `robot.check()` is to say."""
+        self._findings[Finding(message, element, line, severity, self.source, count)] = None
+
+    def warn(self, element: str, message: str, line: int | None = None, count: int = 1) -> None:
+        """Record it and warn at once: the dynamics are not those that the file describes."""
+        self.note(element, message, line, "warning", count)
         warnings.warn(str(self.error(element, message, line)), ModelWarning, stacklevel=2)
+
+    def fault(self, element: str, message: str, line: int | None, assumed: str) -> None:
+        """Refuse what decides the dynamics and is not there or cannot be; a builder that repairs records what it
+        assumes instead."""
+        if not self.repairs:
+            raise self.error(element, message, line)
+        self.note(element, f"{message}; {assumed}", line, "error")
 
     def error(self, element: str, message: str, line: int | None = None) -> ModelError:
         """A ModelError that says the file, the element and the line."""
         where = self.source or f"model {short(self.name)}"
         what = f"{_cut(element)}: {_cut(message)}"
-        return ModelError(f"{where}{f', line {line}' if line is not None else ''}: {what}")
+        problem = ModelError(f"{where}{f', line {line}' if line is not None else ''}: {what}")
+        problem.findings = (*self._findings, Finding(_cut(message), _cut(element), line, "error", self.source))
+        return problem
 
     # -- building ----------------------------------------------------------------------------------------------
 
@@ -214,11 +281,13 @@ class ModelBuilder:
         keep_fixed: Iterable[str] = (),
         passive: bool = True,
         friction_width: float = 0.01,
+        parametric: Choice = None,
     ) -> Model:
         """The immutable model. Links joined by fixed joints are merged, except by those named in `keep_fixed`.
 
         `passive` makes damping, friction and springs of joints part of the dynamics; `friction_width` [rad/s or m/s]
-        is the speed at which friction has come up to 71 %.
+        is the speed at which friction has come up to 71 %. `parametric` makes numbers inputs of the code, as in
+        `kt.load`.
         """
         width = as_number("friction_width", friction_width)
         if not 0.0 < width < np.inf:
@@ -231,6 +300,7 @@ class ModelBuilder:
             keep_fixed=_names("keep_fixed", keep_fixed),
             passive=bool(passive),
             friction_width=width,
+            parametric=as_choice(parametric),
         )
         return assemble(self, options)
 
@@ -254,7 +324,8 @@ class ModelBuilder:
         scale = float(np.abs(axis).max())  # so that nothing overflows when squared
         length = scale * float(np.linalg.norm(axis / scale)) if scale else 0.0
         if length < 1e-9:
-            raise self.error(element, f"{what} is (0, 0, 0); expected a direction", line)
+            self.fault(element, f"{what} is (0, 0, 0); expected a direction", line, "it is taken to be x")
+            return np.array([1.0, 0.0, 0.0])
         if abs(length - 1.0) > 1e-3:
             self.note(element, f"{what} has length {length:.6g}; it was normalized", line)
         return axis / scale / np.linalg.norm(axis / scale)

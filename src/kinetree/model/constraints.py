@@ -1,18 +1,22 @@
-"""Constraints between frames: what is held to the world, and which frames are held together."""
+"""Constraints: frames that are held to the world or to each other, and joints that are held to each other."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias, final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_number
-from kinetree.errors import ArgumentError, one_of, short
+from kinetree.base.arguments import as_constant, as_floats, as_number
+from kinetree.errors import ArgumentError, one_of, short, unknown
 from kinetree.ops import Array
 from kinetree.spatial import Transform
 from kinetree.spatial.rotation import is_rotation_matrix
+
+if TYPE_CHECKING:
+    from kinetree.model.tree import Model
 
 ContactKind: TypeAlias = Literal["point", "surface", "line", "sliding", "rolling"]
 LoopKind: TypeAlias = Literal["point", "rigid"]
@@ -119,7 +123,83 @@ class Loop:
         return 3 if self.kind == "point" else 6
 
 
-Constraint: TypeAlias = Contact | Loop
+@final
+@dataclass(frozen=True)
+class Coupling:
+    """A joint held at a polynomial of another's position, x = c₀ + c₁ y + c₂ y² + …, or without a leader at c₀: one
+    equation. Both have one coordinate. Where the polynomial is a straight line, `kt.Mimic` takes the coordinate away
+    instead."""
+
+    joint: str
+    leader: str | None = None
+    coefficients: tuple[float, ...] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        given = as_floats("coefficients", self.coefficients, ())
+        if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
+            raise ArgumentError(f"coefficients is {short(self.coefficients)}; expected finite numbers, c₀ first")
+        object.__setattr__(self, "coefficients", tuple(map(float, given)))
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """None: it holds joints."""
+        return ()
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return (self.joint,) if self.leader is None else (self.joint, self.leader)
+
+    @property
+    def size(self) -> int:
+        """How many equations it is."""
+        return 1
+
+
+Constraint: TypeAlias = Contact | Loop | Coupling
+CONSTRAINTS = (Contact, Loop, Coupling)
+
+
+def misfit(model: Model, constraint: Constraint) -> str | None:
+    """Why a robot cannot have this constraint, or None; frames and joints that do not exist raise."""
+    if isinstance(constraint, Coupling):
+        joints = {joint.name: joint for joint in model.joints}
+        for name in constraint.joints:
+            if name not in joints:
+                raise unknown("joint", name, joints)
+            if joints[name].nv != 1:
+                return f"joint {name!r} has {joints[name].nv} coordinates; expected one"
+        return "a joint cannot lead itself" if constraint.joint == constraint.leader else None
+    bodies = {model.frame(name).body for name in constraint.frames}
+    names = " and ".join(map(repr, constraint.frames))
+    if not bodies & {*model.moving}:
+        return f"no joint moves {names}; expected a frame that can move"
+    if isinstance(constraint, Loop) and len(bodies) == 1:
+        return f"{names} are fixed to the same body; expected frames that can move against each other"
+    return None
+
+
+def renamed(constraint: Constraint, frame: Callable[[str], str], joint: Callable[[str], str]) -> Constraint:
+    """With other names of frames and joints."""
+    match constraint:
+        case Contact():
+            return replace(constraint, frame=frame(constraint.frame))
+        case Loop():
+            return replace(constraint, frame_a=frame(constraint.frame_a), frame_b=frame(constraint.frame_b))
+    leader = None if constraint.leader is None else joint(constraint.leader)
+    return replace(constraint, joint=joint(constraint.joint), leader=leader)
+
+
+def scaled(constraint: Constraint, length: float, factors: Mapping[str, float]) -> Constraint:
+    """With all lengths times a factor; `factors` are those of the positions of joints."""
+    if isinstance(constraint, Coupling):
+        by, of = factors.get(constraint.joint, 1.0), factors.get(str(constraint.leader), 1.0)
+        return replace(constraint, coefficients=tuple(by * c / of**k for k, c in enumerate(constraint.coefficients)))
+    if isinstance(constraint, Loop) or constraint.at is None:
+        return constraint
+    at = np.array(constraint.at)
+    if at.ndim == 2:
+        at[:3, 3] *= length
+    return replace(constraint, at=at if at.ndim == 2 else length * at)
 
 
 @dataclass(frozen=True)

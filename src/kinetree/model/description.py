@@ -9,10 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kinetree.base.arguments import as_number, as_numbers
-from kinetree.errors import ArgumentTypeError, printable, short
+from kinetree.errors import ArgumentTypeError, short
+from kinetree.model.actuators import Actuator
+from kinetree.model.constraints import Constraint
+from kinetree.model.findings import Finding
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import JOINTS, AxisJoint, BaseVelocity, Joint, JointDynamics
 from kinetree.model.joints.dynamics import NONE, PerCoordinate, of_coordinate
+from kinetree.model.tendons import Tendon
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
 
@@ -26,19 +30,6 @@ def free_name(name: str, *taken: Container[str], ending: str = "_") -> str:
     while any(name in each for each in taken):
         name += ending
     return name
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something suspicious in a model that loads."""
-
-    message: str
-    element: str = ""
-    line: int | None = None
-
-    def __str__(self) -> str:
-        where = self.element + (f" (line {self.line})" if self.line is not None else "")
-        return printable(f"{where}: {self.message}" if where else self.message)
 
 
 @dataclass(frozen=True)
@@ -164,6 +155,8 @@ class Options:
     keep_fixed: tuple[str, ...]
     passive: bool
     friction_width: float
+    parametric: Mapping[str, bool | tuple[str, ...]]
+    """Which numbers are inputs of code, by kind: all, or those of these names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,3 +170,11 @@ class Description:
     sites: Mapping[str, tuple[str, Transform]] = field(default_factory=dict)
     """Named frames: the link they are fixed to, and where, ^site X_link."""
     findings: tuple[Finding, ...] = ()
+    postures: Mapping[str, Mapping[str, PerCoordinate]] = field(default_factory=dict)
+    """Named postures: positions of some of the joints, by name."""
+    base_dynamics: JointDynamics = NONE
+    """Of the joint between the world and a floating base."""
+    loops: tuple[Constraint, ...] = ()
+    """What holds besides the joints of the tree."""
+    actuators: tuple[Actuator, ...] = ()
+    tendons: tuple[Tendon, ...] = ()

@@ -12,16 +12,23 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.base.lazy import lazy
 from kinetree.errors import unknown
-from kinetree.model.description import Description, Finding, Options
+from kinetree.model.actuators import Actuator
+from kinetree.model.constraints import Constraint
+from kinetree.model.description import Description, Options
+from kinetree.model.findings import Finding
 from kinetree.model.joints import AxisJoint, Joint
-from kinetree.ops import Array
+from kinetree.model.tendons import Tendon
+from kinetree.ops import Array, is_registered, is_scalar_array, zeros
 from kinetree.spatial import Inertia, SpatialOrder, Transform
+
+if TYPE_CHECKING:
+    from kinetree.model.parametric import Parametric
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +86,12 @@ class Model:
     """Whether damping, friction and springs of joints are part of the dynamics."""
     friction_width: float = 0.01
     """The speed [rad/s or m/s] that friction takes to come up, w in `JointDynamics`."""
+    parametric: Parametric | None = None
+    """The numbers that are inputs of its code."""
+    loops: tuple[Constraint, ...] = ()
+    """Constraints that close loops; the quantities of the tree do not know them."""
+    actuators: tuple[Actuator, ...] = ()
+    tendons: tuple[Tendon, ...] = ()
     findings: tuple[Finding, ...] = ()
     description: Description | None = field(default=None, repr=False)
     """What it was assembled from, and how: for editing and writing."""
@@ -150,9 +163,10 @@ class Model:
     @lazy
     def armature(self) -> Array:
         """Rotor inertias as the coordinates feel them, a follower's through its leader, (nv,)."""
-        total = np.zeros(self.nv)
-        for joint in self.joints:
-            total[joint.v_slice] += joint.lever * (joint.lever * np.asarray(joint.dynamics.armature))
+        rotors = [np.asarray(joint.dynamics.armature) for joint in self.joints]
+        total = zeros(self.nv, *rotors)
+        for joint, rotor in zip(self.joints, rotors, strict=True):
+            total[joint.v_slice] += joint.lever * (joint.lever * rotor)
         return total
 
     @lazy
@@ -178,7 +192,8 @@ class Model:
     @lazy
     def mass(self) -> float:
         """Mass of everything that moves [kg]; what is bolted to the world does not count."""
-        return float(sum(self.inertias[i].mass for i in self.moving))
+        total: Any = sum(self.inertias[i].mass for i in self.moving)
+        return total if is_registered(total) else float(total)
 
     @lazy
     def _frames_by_name(self) -> dict[str, FramePlacement]:
@@ -199,11 +214,32 @@ class Model:
 
         return shorter(self)
 
+    @lazy
+    def has_symbols(self) -> bool:
+        """Whether its parameters are symbols: it is part of a traced function."""
+        return self.parametric is not None and is_scalar_array(self.parametric.values)
+
+    @lazy
+    def representative(self) -> Model:
+        """A model of numbers for decisions on the structure of code: this one, or one in general position."""
+        from kinetree.model.parametric import representative  # noqa: PLC0415 - it imports this module
+
+        return representative(self) if self.has_symbols else self
+
+    @lazy
+    def structure(self) -> str:
+        """A hash of all that its code depends on: the digest, without the numbers that are inputs."""
+        from kinetree.model.parametric import blank  # noqa: PLC0415 - it imports this module
+
+        return self.digest if self.parametric is None else blank(self).digest
+
     # -- identity ----------------------------------------------------------------------------------------------
 
     @lazy
     def digest(self) -> str:
         """A hash of all that determines the results: equal models have equal digests, in every process."""
+        if self.has_symbols:
+            return f"{self.structure} with symbols"
         state = hashlib.sha256()
         for value in self._decisive:
             _feed(state.update, value)

@@ -20,12 +20,18 @@ class BodyQuantities(HasQuantities):
     """Quantities of all bodies of a `Robot`, in the order of `body_names`."""
 
     @quantity(kinematics.poses, shapes.body_poses)
-    def poses(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def poses(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The pose of every body in the world, (…, nbodies, 4, 4), in the order of `body_names`."""
 
     @quantity(kinematics.body_velocities, shapes.body_sixes)
     def body_velocities(
-        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        reference: Reference = "world-aligned",
+        *,
+        parameters: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """The linear and angular velocity of every body, (…, nbodies, 6) [m/s, rad/s], in the order of `body_names`,
         each as `frame(body).velocity`."""
@@ -39,6 +45,7 @@ class BodyQuantities(HasQuantities):
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
         *,
+        parameters: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """The linear and angular acceleration of every body, without gravity, (…, nbodies, 6) [m/s², rad/s²], in the
@@ -51,6 +58,7 @@ class BodyQuantities(HasQuantities):
         reference: Reference = "world-aligned",
         point: Point = "origin",
         *,
+        parameters: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """The Jacobian J_i of every body, velocity = J_i v, (…, nbodies, 6, nv), in the order of `body_names`.
@@ -67,12 +75,13 @@ class BodyQuantities(HasQuantities):
         reference: Reference = "world-aligned",
         point: Point = "origin",
         *,
+        parameters: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """The time derivative J̇_i of every `body_jacobians` along v, (…, nbodies, 6, nv)."""
 
     @quantity(kinematics.joint_axes, shapes.axes, any_frames=True)
-    def joint_axes(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def joint_axes(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The joint axes n_i, unit vectors in world axes, (…, nv, 3), in the order of v: the axis of rotation of each
         velocity, or the direction of translation for prismatic joints and other linear velocities.
 
@@ -81,6 +90,8 @@ class BodyQuantities(HasQuantities):
         """
 
     @quantity(crba.composite_inertias, shapes.body_inertias, is_large=True)
-    def composite_inertias(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def composite_inertias(
+        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The composite inertia I_i^c of every body with its subtree, in the body's axes at its origin,
         (…, nbodies, 6, 6), in the order of `body_names`."""

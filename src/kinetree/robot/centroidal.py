@@ -38,21 +38,25 @@ class CentroidalQuantities(HasQuantities):
     # -- centre of mass ----------------------------------------------------------------------------------------
 
     @quantity(centers.center_of_mass, shapes.point, needs_mass=True, any_frames=True)
-    def center_of_mass(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def center_of_mass(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The centre of mass c of all moving links in the world, (…, 3) [m]."""
 
     @quantity(centers.center_of_mass_velocity, shapes.point, needs_mass=True, any_frames=True)
-    def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def center_of_mass_velocity(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The velocity ċ of the centre of mass, (…, 3) [m/s]."""
 
     @quantity(centers.center_of_mass_acceleration, shapes.point, needs_mass=True, any_frames=True)
     def center_of_mass_acceleration(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
     ) -> Array:
         """The acceleration c̈ of the centre of mass, without gravity, (…, 3) [m/s²]."""
 
     @quantity(centers.center_of_mass_jacobian, shapes.three_rows, needs_mass=True, any_frames=True)
-    def center_of_mass_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def center_of_mass_jacobian(
+        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The Jacobian J of the centre of mass, ċ = J v, (…, 3, nv)."""
 
     @quantity(
@@ -63,7 +67,9 @@ class CentroidalQuantities(HasQuantities):
         is_large=True,
         any_frames=True,
     )
-    def center_of_mass_velocity_derivatives(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    def center_of_mass_velocity_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each; the first is on the tangent space (q ⊕ dv), the second is the Jacobian."""
 
     @quantity(
@@ -75,7 +81,7 @@ class CentroidalQuantities(HasQuantities):
         any_frames=True,
     )
     def center_of_mass_acceleration_derivatives(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: ArrayLike | None = None
     ) -> tuple[Array, Array, Array]:
         """∂c̈/∂q, ∂c̈/∂v and ∂c̈/∂a, (…, 3, nv) each; the first is on the tangent space (q ⊕ dv), the third is the
         Jacobian."""
@@ -83,24 +89,34 @@ class CentroidalQuantities(HasQuantities):
     # -- momentum ----------------------------------------------------------------------------------------------
 
     @quantity(centroidal.centroidal_momentum, shapes.six, needs_mass=True, any_frames=True)
-    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def centroidal_momentum(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """h_G = [m ċ, k_G], linear momentum and angular momentum about the centre of mass, (…, 6) [N s, N m s]."""
 
     @quantity(centroidal.centroidal_momentum_matrix, shapes.six_rows, needs_mass=True, any_frames=True)
-    def centroidal_momentum_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def centroidal_momentum_matrix(
+        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The centroidal momentum matrix A_G, h_G = A_G v, (…, 6, nv)."""
 
     @quantity(centroidal.centroidal_momentum_bias, shapes.six, needs_mass=True, any_frames=True)
-    def centroidal_momentum_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def centroidal_momentum_bias(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Ȧ_G v, the rate of centroidal momentum at a = 0, (…, 6) [N, N m]."""
 
     @quantity(centroidal.centroidal_momentum_rate, shapes.six, needs_mass=True, any_frames=True)
-    def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+    def centroidal_momentum_rate(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """ḣ_G = A_G a + Ȧ_G v, (…, 6) [N, N m]: the sum of all external forces, including weight, and of their moments
         about G."""
 
     @quantity(centroidal_derivatives.centroidal_momentum_matrix_rate, shapes.six_rows, needs_mass=True, any_frames=True)
-    def centroidal_momentum_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def centroidal_momentum_matrix_rate(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Ȧ_G, the time derivative of A_G along v, (…, 6, nv)."""
 
     @quantity(
@@ -112,7 +128,7 @@ class CentroidalQuantities(HasQuantities):
         any_frames=True,
     )
     def centroidal_dynamics_derivatives(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: ArrayLike | None = None
     ) -> tuple[Array, Array, Array, Array]:
         """∂h_G/∂q, ∂ḣ_G/∂q, ∂ḣ_G/∂v and ∂ḣ_G/∂a, (…, 6, nv) each; ∂/∂q is on the tangent space (q ⊕ dv), the last is
         A_G, and so is ∂h_G/∂v."""
@@ -120,21 +136,27 @@ class CentroidalQuantities(HasQuantities):
     # -- as one body -------------------------------------------------------------------------------------------
 
     @quantity(locked.locked_inertia, shapes.three_by_three, needs_mass=True, any_frames=True)
-    def locked_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def locked_inertia(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """L, the rotational inertia of the robot with locked joints about its centre of mass, in world axes, (…, 3, 3)
         [kg m²]."""
 
     @quantity(locked.locked_inertia_rate, shapes.three_by_three, needs_mass=True, any_frames=True)
-    def locked_inertia_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def locked_inertia_rate(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """L̇, the time derivative of the locked inertia along v, (…, 3, 3) [kg m²/s]."""
 
     @quantity(locked.average_velocity, shapes.six, needs_mass=True, any_frames=True)
-    def average_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def average_velocity(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """[ċ, ω̄], the average spatial velocity, (…, 6) [m/s, rad/s]: that of one body with the locked inertia and the
         momentum of the robot. ω̄ is NaN if all mass lies on one line."""
 
     @quantity(locked.gesticulation, shapes.point, needs_mass=True, any_frames=True)
-    def gesticulation(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def gesticulation(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The moment of internal motion (gesticulation) L̇ ω̄ - ω̄ × L ω̄, (…, 3) [N m]: the difference of
         k̇_G = L ω̄̇ + L̇ ω̄ from Euler's equation of one rigid body."""
 

@@ -16,7 +16,7 @@ from kinetree.algorithms.passes.contact_rows import place
 from kinetree.base.arguments import as_number
 from kinetree.base.lazy_imports import importing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
-from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Loop
+from kinetree.model.constraints import CONSTRAINTS, Constraint, ConstraintSet, Contact, misfit
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.robot.quantity import HasQuantities, prepare, quantity
@@ -34,15 +34,20 @@ def constrained(
     frequency: float,
     damping_ratio: float,
     actuated: Iterable[str] | None,
+    loops: bool,
 ) -> Constrained:
     """The robot with these constraints; see `Robot.constrained`."""
-    listed = (constraints,) if isinstance(constraints, (Contact, Loop)) else tuple(constraints)
-    for constraint in listed:
-        if not isinstance(constraint, (Contact, Loop)):
-            raise ArgumentTypeError(f"constraints has {short(constraint)}; expected kt.Contact or kt.Loop")
-        _check(robot, constraint)
+    given = (constraints,) if isinstance(constraints, CONSTRAINTS) else tuple(constraints)
+    for constraint in given:
+        if not isinstance(constraint, CONSTRAINTS):
+            raise ArgumentTypeError(f"constraints has {short(constraint)}; expected kt.Contact, kt.Loop or kt.Coupling")
+        if problem := misfit(robot.model, constraint):
+            raise ArgumentError(problem)
+    listed = (*(loop for loop in robot.loops if loops and loop not in given), *given)
     if not listed:
-        raise ArgumentError("constraints is empty; expected at least one kt.Contact or kt.Loop")
+        raise ArgumentError(
+            f"constraints is empty, and {robot.name!r} has no loops; expected a kt.Contact, kt.Loop or kt.Coupling"
+        )
     epsilon = as_number("damping", damping)
     if not 1e-12 <= epsilon <= 1.0:
         raise ArgumentError(f"damping is {epsilon:g}; expected a number from 1e-12 to 1")
@@ -51,15 +56,6 @@ def constrained(
         if not 0.0 <= rate < math.inf:
             raise ArgumentError(f"{name} is {rate:g}; expected a finite number, not below zero")
     return Constrained(robot, ConstraintSet(listed, epsilon, omega, zeta, motors(robot, actuated)))
-
-
-def _check(robot: Robot, constraint: Constraint) -> None:
-    bodies = {robot.model.frame(name).body for name in constraint.frames}
-    names = " and ".join(map(repr, constraint.frames))
-    if not bodies & {*robot.model.moving}:
-        raise ArgumentError(f"no joint moves {names}; expected a frame that can move")
-    if isinstance(constraint, Loop) and len(bodies) == 1:
-        raise ArgumentError(f"{names} are fixed to the same body; expected frames that can move against each other")
 
 
 def motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
@@ -87,7 +83,8 @@ class Constrained(HasQuantities):
     """A robot under constraints with k equations in all. Immutable, hashable, picklable.
 
     The equations of a constraint, at its `rows`, are in world axes at the origin of its frame: linear, then angular if
-    it has six. Forces f act on the robot at that frame; those of a loop act on `frame_a`, and -f on `frame_b`.
+    it has six. Forces f act on the robot at that frame; those of a loop act on `frame_a`, and -f on `frame_b`. That of
+    a coupling is the effort on its joint.
     """
 
     robot: Robot
@@ -132,15 +129,17 @@ class Constrained(HasQuantities):
     # -- kinematics --------------------------------------------------------------------------------------------
 
     @quantity(constrained_dynamics.jacobian, lambda model, k: (k, model.nv), any_frames=True)
-    def jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def jacobian(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The Jacobian J of the constraints, ṙ = J v, (…, k, nv)."""
 
     @quantity(constrained_dynamics.bias, lambda model, k: (k,), any_frames=True)
-    def bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def bias(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The bias acceleration J̇ v, (…, k) [m/s², rad/s²]."""
 
     @quantity(constrained_dynamics.position_error, lambda model, k: (k,), any_frames=True)
-    def position_error(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def position_error(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The position error r, (…, k) [m, rad], from the pose `at` of a contact, or from `frame_b` of a loop, to the
         frame; zero for contacts without `at`."""
 
@@ -148,7 +147,13 @@ class Constrained(HasQuantities):
 
     @quantity(constrained_dynamics.forward_dynamics, _motion_and_forces, 2, any_frames=True)
     def forward_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """a, (…, nv) [rad/s² or m/s²], and the forces f of the constraints on the robot, (…, k) [N, N m]:
         M a + C v + G = τ + Jᵀ f + Σ Jᵀ w and J a + J̇ v = 0."""
@@ -162,7 +167,13 @@ class Constrained(HasQuantities):
         any_frames=True,
     )
     def forward_dynamics_derivatives(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
     ) -> tuple[Array, Array, Array, Array, Array, Array]:
         """∂a/∂q, ∂a/∂v, ∂a/∂τ, (…, nv, nv) each, then ∂f/∂q, ∂f/∂v, ∂f/∂τ, (…, k, nv) each.
 
@@ -172,7 +183,13 @@ class Constrained(HasQuantities):
 
     @quantity(support_consistent.inverse_dynamics, _motion_and_forces, 2, any_frames=True)
     def inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """τ, (…, nv) [N m or N], and forces f, (…, k) [N, N m], for accelerations a that the constraints allow:
         M a + C v + G = τ + Jᵀ f + Σ Jᵀ w with the least ‖τ‖, (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + C v + G - Σ Jᵀ w).
@@ -183,24 +200,35 @@ class Constrained(HasQuantities):
 
     @quantity(support_consistent.nearest_torques, _motion_and_forces, 2, any_frames=True)
     def nearest_torques(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """The torques that produce a and are nearest to given ones, (…, nv), and forces f, (…, k).
 
         For tau = 0 they are those of `inverse_dynamics`. Entries without a motor do not count.
         """
 
-    def impact(self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike = 0.0) -> tuple[Array, Array]:
+    def impact(
+        self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike = 0.0, *, parameters: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """The velocity v⁺ after an impact, (…, nv), and impulses p on the robot, (…, k) [N s, N m s], when frames that
         move at v reach their constraints: M (v⁺ - v) = Jᵀ p and J v⁺ = -e J v, with restitution e from 0 (plastic) to
         1 (elastic)."""
         e = np.asarray(restitution)
         if e.dtype.kind in "fiu" and not np.all((e >= 0.0) & (e <= 1.0)):
             raise ArgumentError(f"restitution is {short(restitution)}; expected numbers from 0 to 1")
-        return self._impact(q, v, e[..., None])
+        return self._impact(q, v, e[..., None], parameters=parameters)
 
     @quantity(constrained_dynamics.impact, _motion_and_forces, 2, any_frames=True)
-    def _impact(self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike) -> tuple[Array, Array]:
+    def _impact(
+        self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike, *, parameters: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """v⁺ and impulses, with the coefficient of restitution as an array (…, 1)."""
 
     @quantity(
@@ -209,12 +237,12 @@ class Constrained(HasQuantities):
         lacks_rank=constrained_dynamics.lacks_rank,
         any_frames=True,
     )
-    def projector(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def projector(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The projector N = 1 - M⁻¹ Jᵀ Λ J, (…, nv, nv), on velocities that the constraints allow: J N = 0 and
         N N = N."""
 
     @quantity(constrained_dynamics.projected, lambda model, k: ((model.nq,), (model.nv,)), 2, any_frames=True)
-    def projected(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    def projected(self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None) -> tuple[Array, Array]:
         """A configuration nearer to the constraints, (…, nq), and the part N v of the velocity that they allow,
         (…, nv). It is one step of Newton's method, r + J dq = 0 with the least dqᵀ M dq: one step closes small errors,
         a few steps close large ones."""
@@ -225,7 +253,9 @@ class Constrained(HasQuantities):
         lacks_rank=constrained_dynamics.lacks_rank,
         any_frames=True,
     )
-    def constraint_inertia(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def constraint_inertia(
+        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the apparent inertia in the directions of the constraints. If they are
         redundant, it is the pseudo-inverse, which is symmetric and positive semidefinite."""
 
@@ -247,13 +277,14 @@ class Constrained(HasQuantities):
         loops, and contacts with a pose `at`, stay closed.
         """
         importing("kinetree.simulation.dynamics")
-        from kinetree.simulation.dynamics import Dynamics  # noqa: PLC0415 - it imports robots
+        from kinetree.simulation.dynamics import Dynamics, constrained_dynamics  # noqa: PLC0415 - it imports robots
 
         importing("kinetree.simulation.rollout")
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it imports robots
 
-        settled = None if self.equations.frequency else self.projected
-        dynamics = Dynamics(lambda q, v, tau: self.forward_dynamics(q, v, tau)[0], settled, (self.equations,))
+        def dynamics(robot: Robot) -> Dynamics:
+            return constrained_dynamics(self if robot is self.robot else Constrained(robot, self.equations))
+
         return rollout(self.robot, q0, v0, law_or_controls, dt, steps, integrator, dynamics=dynamics, **others)
 
     # -- ahead of time -----------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike, DTypeLike
 
 from kinetree.base.precision import as_dtype
-from kinetree.errors import ArgumentTypeError, short
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.builder import GRAVITY, ModelBuilder
+from kinetree.model.findings import refuse
 from kinetree.model.joints import BaseVelocity
 from kinetree.model.loaders import xacro
 from kinetree.model.loaders.dh import read_dh
@@ -18,7 +19,10 @@ from kinetree.model.loaders.document import Document, bundled_robots, read_docum
 from kinetree.model.loaders.mjcf import Mjcf, MjModel, is_mjmodel, read_mjcf, read_mjmodel
 from kinetree.model.loaders.mjcf_guard import is_mjcf
 from kinetree.model.loaders.resources import Folders, Resources
+from kinetree.model.loaders.sdf import read_sdf
+from kinetree.model.loaders.srdf import read_srdf, read_srdf_beside
 from kinetree.model.loaders.urdf import read_urdf
+from kinetree.model.parametric import Choice
 from kinetree.robot import Robot
 from kinetree.spatial import SpatialOrder
 
@@ -37,11 +41,16 @@ def load(
     friction_width: float = 0.01,
     package_dirs: Folders = (),
     xacro_args: Mapping[str, str] | None = None,
+    srdf: str | bytes | os.PathLike[str] | None = None,
+    parametric: Choice = None,
     dtype: DTypeLike = "float64",
+    root: str | None = None,
+    repair: bool = False,
+    strict: bool = False,
 ) -> Robot:
-    """A robot from a .urdf, .xacro, .xml (MJCF) or .toml (DH) file, a URDF or MJCF document, a MuJoCo model, a bundled
-    name such as "arm6", or the name of a robot description such as "panda_description" (with the package
-    robot_descriptions).
+    """A robot from a .urdf, .xacro, .xml (MJCF), .sdf or .toml (DH) file, a URDF, MJCF or SDFormat document, a model of
+    MuJoCo's, a bundled name such as "arm6", or the name of a robot description such as "panda_description" (with the
+    package robot_descriptions).
 
     base            "fixed" to the world, or "floating"
     gravity         gravitational acceleration in the world [m/s²]; by default the file's, or (0, 0, -9.81)
@@ -49,17 +58,32 @@ def load(
     base_velocity   velocity of a free joint: in its own axes ("body"), or [ẋ, ω] in its parent's ("mixed")
     keep_fixed      fixed joints to keep as joints, so that their links are bodies
     passive         whether damping, friction and springs of joints are part of the dynamics; None follows the usual
-                    tools of the format: no for URDF, yes for MJCF and DH tables
+                    tools of the format: no for URDF, yes for MJCF, SDFormat and DH tables
     friction_width  the speed [rad/s or m/s] at which friction reaches 71 %
     package_dirs    folders of the packages of meshes: folders that contain packages or are one, or folders by name
     xacro_args      arguments of a xacro document
+    srdf            a file or document with `postures` of a URDF robot; by default the one beside it
+    parametric      numbers that are inputs of calls, as `parameters=`: some of "inertial" (of bodies), "joint"
+                    (armature, damping, friction, springs) and "placement" (of joints); or a dict that has for these
+                    kinds True or names of bodies, of joints, of joints and frames
     dtype           the type of numbers that quantities are computed with and returned in: "float64", or "float32",
                     for batches of twice the speed and half the digits
+    root            of an MJCF scene, the body on the world that is the robot: what else moves is left out, and listed.
+                    By default it is all there is on a fixed base, and the free body with most joints on a floating one
+    repair          whether faults of a URDF in masses, inertias, axes and links are replaced by what `robot.check()`
+                    then says was assumed, instead of refused. Faults elsewhere, in shapes and limits, are never refused
+    strict          whether everything is refused that `robot.check()` would call a warning or an error
+
+    What a file says about the dynamics and is not part of the robot warns by `kt.ModelWarning`.
     """
     dtype = as_dtype(dtype)
     if not isinstance(passive, bool | None):
         raise ArgumentTypeError(f"passive is {short(passive)}; expected True, False or None")
-    read = _read(path_or_xml, base, package_dirs, xacro_args)
+    if repair and strict:
+        raise ArgumentError("repair and strict are both True; expected one of them")
+    read = _read(path_or_xml, base, package_dirs, xacro_args, srdf is not None, repair, root)
+    if srdf is not None:
+        read_srdf(srdf, read.builder)
     if passive is None:
         passive = read.passive
     if not passive and not read.passive:
@@ -72,7 +96,10 @@ def load(
         keep_fixed=keep_fixed,
         passive=passive,
         friction_width=friction_width,
+        parametric=parametric,
     )
+    if strict:
+        refuse(model.findings, read.builder.source)
     return Robot(model, dtype=dtype)
 
 
@@ -94,27 +121,44 @@ def _read(
     base: str,
     package_dirs: Folders,
     xacro_args: Mapping[str, str] | None,
+    has_srdf: bool,
+    repair: bool,
+    root: str | None,
 ) -> _Read:
     if is_mjmodel(given):
-        return _Read.of(read_mjmodel(given, base=base))
+        return _Read.of(read_mjmodel(given, base=base, root=root))
     document = read_document(given)
+    if root is not None and not is_mjcf(document.text):
+        raise ArgumentError(f"root is {short(root)}, but {document.source} is no MJCF; expected None")
     if document.suffix == ".toml":
         return _Read(read_dh(document.text, document.source), passive=True)
     if is_mjcf(document.text):
         source = document.source if document.path else "the given MJCF document"
-        return _Read.of(read_mjcf(document.text, source, base, document.path))
+        return _Read.of(read_mjcf(document.text, source, base, document.path, root))
     resources = Resources(None if document.path is None else document.path.parent, package_dirs)
     resources.add(document.package_dirs)
     resources.add(document.packages)
-    return _Read(_read_urdf(document, resources, xacro_args))
+    if is_mjcf(document.text, "sdf"):
+        source = document.source if document.path else "the given SDFormat document"
+        builder, gravity = read_sdf(document.text, source, resources, repair)
+        return _Read(builder, gravity, passive=True)
+    builder = _read_urdf(document, resources, xacro_args, repair)
+    if document.path is not None and not has_srdf:
+        read_srdf_beside(document.path, builder)
+    return _Read(builder)
 
 
-def _read_urdf(document: Document, resources: Resources, xacro_args: Mapping[str, str] | None) -> ModelBuilder:
+def _read_urdf(
+    document: Document, resources: Resources, xacro_args: Mapping[str, str] | None, repair: bool
+) -> ModelBuilder:
     if xacro_args is None and document.suffix != ".xacro":
-        return read_urdf(document.text, document.source, resources)
+        return read_urdf(document.text, document.source, resources, repair)
     arguments = xacro_args if not document.xacro_args else {**document.xacro_args, **(xacro_args or {})}
     text, remarks = xacro.expand(document.text, document.source, document.path, arguments or {}, resources)
-    builder = read_urdf(text, f"{document.source}, expanded", resources)
+    builder = read_urdf(text, f"{document.source}, expanded", resources, repair)
+    if not builder.links and xacro.defines_macros(document.text):
+        message = "it has no links, for the file only defines macros; expected one that uses them"
+        raise builder.error("robot", message)
     for remark in remarks:
         builder.note("xacro", remark)
     return builder

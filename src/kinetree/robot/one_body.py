@@ -27,15 +27,19 @@ class OneBodyQuantities(CentroidalQuantities):
 
     # -- velocity coordinates ----------------------------------------------------------------------------------
 
-    def centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> VelocityCoordinates:
+    def centroidal_coordinates(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None
+    ) -> VelocityCoordinates:
         """The equation of motion in ν = ^G T_B v = [ċ, ω_b, v_j], world axes: .T .T_inverse .T_rate .M .C .G, and maps
         of velocities, accelerations, forces and Jacobians. M is diag(m 1, M̄), and G is constant."""
-        return self._coordinates(self._centroidal_coordinates(q, v), v)
+        return self._coordinates(self._centroidal_coordinates(q, v, parameters=parameters), v)
 
-    def diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> VelocityCoordinates:
+    def diagonalized_coordinates(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None
+    ) -> VelocityCoordinates:
         """The equation of motion in ν = ^Ḡ T_B v = [ċ, ω̄, v_j], with the average angular velocity ω̄, as for
         `centroidal_coordinates`. M is diag(m 1, L, M̄_j). It is NaN if all mass lies on one line."""
-        return self._coordinates(self._diagonalized_coordinates(q, v), v)
+        return self._coordinates(self._diagonalized_coordinates(q, v, parameters=parameters), v)
 
     @quantity(
         coordinates.centroidal_coordinates,
@@ -46,7 +50,7 @@ class OneBodyQuantities(CentroidalQuantities):
         is_large=True,
         any_frames=True,
     )
-    def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
+    def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
 
     @quantity(
@@ -58,7 +62,7 @@ class OneBodyQuantities(CentroidalQuantities):
         is_large=True,
         any_frames=True,
     )
-    def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike) -> Equation:
+    def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
 
     def _coordinates(self, equation: Equation, v: ArrayLike) -> VelocityCoordinates:
@@ -68,12 +72,21 @@ class OneBodyQuantities(CentroidalQuantities):
     # -- Newton and Euler --------------------------------------------------------------------------------------
 
     @quantity(locked.average_acceleration, shapes.six, needs_mass=True, any_frames=True)
-    def average_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+    def average_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """[c̈, ω̄̇], the rate of the average spatial velocity, (…, 6) [m/s², rad/s²]; ω̄̇ is NaN if all mass lies on one
         line."""
 
     @quantity(one_body.centroidal_wrench, shapes.six, needs_mass=True, any_frames=True)
-    def centroidal_wrench(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
+    def centroidal_wrench(
+        self,
+        q: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """[F, M_G], the sum of wrenches and weight, and of their moments about the centre of mass, (…, 6) [N, N m].
 
         For a floating robot it is the rate of centroidal momentum; the reaction at a fixed base is not included.
@@ -127,6 +140,8 @@ class OneBodyQuantities(CentroidalQuantities):
         needs_floating_base=True,
         any_frames=True,
     )
-    def average_rotation_by_joints(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def average_rotation_by_joints(
+        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """L⁻¹ A_kj, (…, 3, nv - 6), with ω̄ - ω_b = L⁻¹ A_kj v_j: the error of using the base's angular velocity for the
         whole robot."""

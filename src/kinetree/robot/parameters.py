@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.algorithms import regressor
 from kinetree.algorithms import regressor as regressors
+from kinetree.model import parametric
 from kinetree.ops import Array
 from kinetree.robot.quantity import HasQuantities, quantity
 
@@ -15,22 +16,33 @@ class ParameterQuantities(HasQuantities):
 
     @property
     def parameters(self) -> Array:
-        """φ, the inertial parameters of all bodies and the parameters of joints, if any; named by `parameter_names`."""
-        return regressor.parameters(self.model)
+        """φ, the inertial parameters of all bodies and the parameters of joints, if any; named by `parameter_names`.
+
+        Those of a parametric robot are the inputs of its calls, as they are taken if `parameters` is not given.
+        """
+        inputs = self.model.parametric
+        return regressor.parameters(self.model) if inputs is None else inputs.values.copy()
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """The name of every entry of φ, such as 'forearm_link.mass' or 'elbow.damping'."""
-        return regressor.parameter_names(self.model)
+        inputs = self.model.parametric
+        return regressor.parameter_names(self.model) if inputs is None else parametric.parameter_names(self.model)
 
     @quantity(regressors.regressor, lambda model: (model.nv, regressors.size(model)))
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
+    def regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The regressor Y of inverse dynamics, τ = Y φ without springs, (…, nv, len(φ))."""
 
     @quantity(regressors.kinetic_energy_regressor, lambda model: (regressors.size(model),))
-    def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def kinetic_energy_regressor(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The regressor y of kinetic energy, T = yᵀ φ, (…, len(φ))."""
 
     @quantity(regressors.potential_energy_regressor, lambda model: (regressors.size(model),))
-    def potential_energy_regressor(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def potential_energy_regressor(
+        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The regressor y of potential energy, U = yᵀ φ without springs, (…, len(φ))."""

@@ -17,6 +17,8 @@ from functools import update_wrapper
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+import numpy as np
+
 from kinetree.algorithms.arguments.one_state import CHOICES
 from kinetree.algorithms.arguments.references import REFERENCES, Reference
 from kinetree.algorithms.arguments.wrenches import external_forces
@@ -32,6 +34,7 @@ from kinetree.functions.law import Found
 from kinetree.functions.parameters import Parameters
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.joints import Free
+from kinetree.model.parametric import applied
 from kinetree.model.tree import Model
 from kinetree.ops import Array, absolute, less, logical_not, require
 from kinetree.robot.quantity_laws import law_of_all, law_of_one
@@ -111,9 +114,10 @@ class Quantity:
         self._parameters = Parameters(self.name, signature.replace(parameters=parameters))
         words = [parameter for parameter in parameters if parameter.name in {*CHOICES, *self.select}]
         self.options = {parameter.name: parameter.default for parameter in words}
-        others = {*self.options, "wrenches", "out"}
+        others = {*self.options, "wrenches", "parameters", "out"}
         self.inputs = tuple(parameter.name for parameter in parameters if parameter.name not in others)
         self.takes_wrenches = "wrenches" in signature.parameters
+        self.takes_parameters = "parameters" in signature.parameters
 
         def by_python(instance: Any, *args: Any, **kwargs: Any) -> Any:
             return self.call(instance, args, kwargs)
@@ -137,7 +141,8 @@ class Quantity:
 
     def refusal(self, model: Model) -> str | None:
         """The reason why this model does not have the quantity, or None."""
-        if self.needs_mass and model.mass == 0.0:
+        weighs = model.parametric is not None and bool(model.parametric.inertial)
+        if self.needs_mass and not weighs and model.mass == 0.0:
             return f"{model.name!r} has no moving mass, so it has no centre of mass"
         if self.needs_floating_base and not isinstance(model.floating_base, Free):
             return f"{model.name!r} has a fixed base, so it has no {self.name.replace('_', ' ')}"
@@ -160,8 +165,9 @@ class Quantity:
         robot, subject = instance._subject
         given = self._parameters.bound(args, kwargs)
         self.check(robot.model)
-        values, options = [given[name] for name in self.inputs], self._checked(given)
-        return self.function(robot, subject).evaluate(values, options, given.get("wrenches"), given.get("out"))
+        function, options = self.function(robot, subject), self._checked(given)
+        values = function.with_parameters([given[name] for name in self.inputs], given.get("parameters"))
+        return function.evaluate(values, options, given.get("wrenches"), given.get("out"))
 
     def _checked(self, given: Mapping[str, Any]) -> Options:
         """The values of options: words, or what the functions of `select` make of other values."""
@@ -229,6 +235,9 @@ class QuantityFunction(CompiledFunction):
         self.eager = robot.is_eager
         self.dtype = FLOAT64 if at_any_rank else robot.dtype  # ranks are decided in float64
         self.arrays = {name: (_size(name, model),) for name in declared.inputs}
+        if model.parametric is not None and declared.takes_parameters:
+            self.parameters, self.is_symbolic = robot.own_parameters, robot.is_symbolic
+            self.arrays["parameters"] = (model.parametric.size,)
         self.options, self.takes_wrenches = declared.options, declared.takes_wrenches
         if model.quaternions:
             self.quaternions = {name: model.quaternions for name in self.arrays if name.startswith("q")}
@@ -244,6 +253,15 @@ class QuantityFunction(CompiledFunction):
             return None
         return None if lacks_rank(self.model, self.subject, **self.declared.selected(options)) else self._at_any_rank
 
+    @property
+    def configurations(self) -> Mapping[str, Model]:
+        return {name: self.model for name in self.arrays if name.startswith("q")}
+
+    def _twin(self, dtype: np.dtype[Any]) -> CompiledFunction | None:
+        decides_ranks = self._at_any_rank is None and self.declared.lacks_rank is not None
+        needs_float64 = decides_ranks or isinstance(self.subject, ConstraintSet)
+        return None if needs_float64 and dtype != FLOAT64 else self._copied(dtype)
+
     def result_shapes(self, options: Options) -> tuple[Shape, ...]:
         return self.declared.shapes(self.model, self.subject, options)
 
@@ -251,7 +269,7 @@ class QuantityFunction(CompiledFunction):
         if not all(map(is_own, self.model.kinds)):  # classes of joints whose source is unknown
             return None
         rank = "any rank" if self.careful(key.options) is None else "full rank"
-        known = (self.model.digest, self.name, self.subject, key, self.declared.selected(key.options), rank)
+        known = (self.model.structure, self.name, self.subject, key, self.declared.selected(key.options), rank)
         return ", ".join(map(repr, known))
 
     def formula(self, key: Key) -> Callable[..., Any]:
@@ -266,13 +284,14 @@ class QuantityFunction(CompiledFunction):
         words: dict[str, Any] = dict(zip(self.options, key.options, strict=True)) | declared.selected(key.options)
         if self.careful(key.options) is not None:
             words["by"] = FullRank
-        quaternions, names = self.quaternions, declared.inputs
+        quaternions, names, is_parametric = self.quaternions, declared.inputs, self.parameters is not None
 
         def run(*values: Array) -> Any:
-            model = (given.aligned or given) if any_frames else given
+            model = applied(given, values[len(names)]) if is_parametric else given
+            model = (model.aligned or model) if any_frames else model
             subject = () if whose is None else (model.frame(whose) if isinstance(whose, str) else whose,)
             places = [(model.frame(name), cast(Reference, reference)) for name, reference in key.places]
-            state, sixes = values[: len(names)], values[len(names) :]
+            state, sixes = values[: len(names)], values[len(names) + is_parametric :]
             forces: dict[str, Any] = {}
             if places:
                 pushes = [(placement, ref, six) for (placement, ref), six in zip(places, sixes, strict=True)]

@@ -42,7 +42,7 @@ def _definition(name: str, frame: str | None) -> Definition:
 
     method = getattr(Robot if frame is None else Frame, name)
     given = inspect.signature(method).parameters.values()
-    parameters = [parameter for parameter in given if parameter.name not in ("self", "wrenches", "out")]
+    parameters = [parameter for parameter in given if parameter.name not in ("self", "wrenches", "parameters", "out")]
 
     def quantity(robot: Any, *values: Any) -> Any:
         return getattr(robot if frame is None else robot.frame(frame), name)(*values)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from kinetree.algorithms import (
-    configuration,
     coriolis,
     crba,
     derivatives,
@@ -29,29 +26,30 @@ from kinetree.algorithms.arguments.references import (
     Point,
     Reference,
 )
-from kinetree.base.arguments import as_generator, as_shape
-from kinetree.base.files import write_text
 from kinetree.base.lazy import lazy
 from kinetree.base.lazy_imports import importing
 from kinetree.base.precision import FLOAT64, as_dtype
+from kinetree.base.unpickled_once import reduced_once
+from kinetree.compiler import is_traced
 from kinetree.equations.named import as_kinds
-from kinetree.errors import ArgumentTypeError, KinetreeError, ModelError, short
-from kinetree.functions.bindable import Bindable
-from kinetree.functions.compiled_function import Place
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short
+from kinetree.functions.compiled_function import Place, one_state
 from kinetree.model.constraints import Constraint
-from kinetree.model.description import Finding
+from kinetree.model.findings import Finding
+from kinetree.model.parametric import applied, parameters_of, redescribed
 from kinetree.model.tree import Limits, Model
-from kinetree.model.writers.mjcf import mjcf
-from kinetree.model.writers.urdf import urdf
 from kinetree.ops import Array
 from kinetree.robot import shapes
+from kinetree.robot.actuators import Actuators
 from kinetree.robot.bodies import BodyQuantities
+from kinetree.robot.configurations import Configurations
 from kinetree.robot.frame import Frame
 from kinetree.robot.one_body import OneBodyQuantities
 from kinetree.robot.parameters import ParameterQuantities
 from kinetree.robot.quantity import prepare, quantity
 from kinetree.robot.textbook_methods import TextbookMethods
 from kinetree.robot.wrench import Wrenches
+from kinetree.robot.writing import to_mjcf, to_urdf
 
 if TYPE_CHECKING:
     from kinetree.ik.solution import Solution
@@ -67,13 +65,14 @@ EAGER = "KINETREE_EAGER"
 
 @final
 @dataclass(frozen=True)
-class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMethods, Bindable):
+class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMethods):
     """The kinematics and dynamics of a robot. Immutable, hashable, picklable.
 
     Each quantity is compiled for this robot on its first call; with `textbook` the algorithm runs as it is written,
     which is much slower. Quantities of the robot as a whole are declared in `kinetree.robot.centroidal` and
     `kinetree.robot.one_body`, those linear in masses and inertias in `kinetree.robot.parameters`, those of all bodies
-    in `kinetree.robot.bodies`, and other methods for the same quantities in `kinetree.robot.textbook_methods`.
+    in `kinetree.robot.bodies`, and other methods for the same quantities in `kinetree.robot.textbook_methods`. Names of
+    coordinates and configurations are in `kinetree.robot.configurations`.
     """
 
     model: Model
@@ -87,7 +86,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
             raise ArgumentTypeError(f"model is {short(self.model)}; expected a kinetree.Model{hint}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Robot, (self.model, self.textbook, self.dtype)
+        return reduced_once(self, Robot, self.model, self.textbook, self.dtype)
 
     @property
     def eager(self) -> Robot:
@@ -97,6 +96,32 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
     def astype(self, dtype: DTypeLike) -> Robot:
         """The same robot, whose quantities are computed and returned in this dtype, "float64" or "float32"."""
         return self if as_dtype(dtype) == self.dtype else Robot(self.model, self.textbook, as_dtype(dtype))
+
+    @lazy
+    def baked(self) -> Robot:
+        """The same robot with all its numbers as part of its code: it takes no parameters."""
+        if self.model.parametric is None:
+            return self
+        options = self.model.options and replace(self.model.options, parametric={})
+        return Robot(replace(self.model, parametric=None, options=options), self.textbook, self.dtype)
+
+    def with_parameters(self, parameters: ArrayLike) -> Robot:
+        """The same robot with other parameters, (n,), as in `parameters`; in a compiled function also traced values.
+
+        Its code is that of this robot: other numbers compile nothing.
+        """
+        size = len(parameters_of(self.model))
+        numbers = one_state("parameters", parameters, (size,))
+        if is_traced(numbers):
+            return self.at_parameters(numbers)
+        if not np.isfinite(numbers).all():
+            name = self.parameter_names[int(np.argmin(np.isfinite(numbers)))]
+            raise ArgumentError(f"parameter {name!r} is not finite; expected finite numbers")
+        return Robot(redescribed(applied(self.model, numbers.copy())), self.textbook, self.dtype)
+
+    def at_parameters(self, parameters: Array) -> Robot:
+        """`with_parameters` without any check, for one evaluation of a formula; it cannot be edited or written."""
+        return Robot(replace(applied(self.model, parameters), description=None), self.textbook, self.dtype)
 
     @lazy
     def _frames(self) -> dict[str, Frame]:
@@ -156,6 +181,18 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         """Position bounds .lower and .upper (nq), .velocity and .effort (nv)."""
         return self.model.limits
 
+    @property
+    def loops(self) -> tuple[Constraint, ...]:
+        """The constraints that close loops of the tree, such as <connect> and <weld> of MJCF. `constrained` and
+        rollouts hold them; other quantities are those of the tree."""
+        return self.model.loops
+
+    @lazy
+    def actuators(self) -> Actuators:
+        """The map from controls to efforts, such as motors and servos of MJCF; `len(robot.actuators)` is zero if the
+        file has none."""
+        return Actuators(self)
+
     def frame(self, name: str) -> Frame:
         """The kinematics of a named frame."""
         known = self._frames.get(name) if isinstance(name, str) else None
@@ -164,68 +201,57 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         return known
 
     def check(self) -> tuple[Finding, ...]:
-        """Suspicious parts of the model: implausible inertias, massless moving links, ignored tags."""
+        """What was found in the model: implausible inertias, massless moving links, ignored tags, each with a severity
+        "note", "warning" or "error", file and line."""
         return self.model.findings
 
     def to_mjcf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
         """The robot as an MJCF document, also written to `path` if given; paths of meshes are relative to it.
 
         Loading it gives the same dynamics, here and in MuJoCo, except that MuJoCo couples mimic joints softly to their
-        leaders. Features that MJCF cannot express raise an error, unless `lossy` leaves them out; velocity limits are
-        always left out.
+        leaders. Meshes that MuJoCo cannot read are converted, if the packages for their files are installed, and stand
+        in the document. A moving link called "world" is renamed, with a `kt.ModelWarning`. Features that MJCF cannot
+        express raise an error, unless `lossy` leaves them out; velocity limits are always left out.
         """
-        text = mjcf(self.model, None if path is None else Path(path).absolute().parent, lossy)
-        if path is not None:
-            write_text(path, text)
-        return text
+        return to_mjcf(self.model, path, lossy)
 
     def to_urdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
-        """The robot as a URDF document, also written to `path` if given.
+        """The robot as a URDF document, also written to `path` if given; meshes without a file are written beside it.
 
-        Loading it gives the same dynamics. Gravity and the kind of base are options of `kt.load`; features that URDF
-        cannot express, such as armature and springs, raise an error, unless `lossy` leaves them out.
+        Loading it gives the same dynamics, with the same options of `kt.load`: the kind of base, gravity, and `passive`
+        for damping and friction, which other libraries leave out too. A limit of 1e10 stands for none. Features that
+        URDF cannot express, such as armature and springs, raise an error, unless `lossy` leaves them out.
         """
-        if self.model.description is None:
-            raise ModelError(f"model {self.name!r} was made without a description, so it cannot be written")
-        text = urdf(self.model.description, lossy)
-        if path is not None:
-            write_text(path, text)
-        return text
+        return to_urdf(self.model, path, lossy)
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {self.nq} positions, {self.nv} velocities, {len(self.body_names)} bodies>"
-
-    # -- configurations ----------------------------------------------------------------------------------------
-
-    def neutral(self) -> Array:
-        """The configuration with all joints at zero and a floating base at the origin without rotation, (nq,)."""
-        return configuration.neutral(self.model).astype(self.dtype, copy=False)
-
-    def random(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> Array:
-        """Configurations drawn uniformly between the limits, (*size, nq); angles without limits over a full turn."""
-        batch = as_shape("size", size)
-        draws = configuration.random(self.model, as_generator("rng", rng), math.prod(batch))
-        return draws.reshape((*batch, self.nq)).astype(self.dtype, copy=False)
-
-    @quantity(configuration.integrate, shapes.positions)
-    def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
-        """q ⊕ dv, (…, nq): the configuration after unit time at constant velocity dv."""
-
-    @quantity(configuration.difference, shapes.velocities)
-    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
-        """q1 ⊖ q0, (…, nv): the dv with integrate(q0, dv) = q1."""
 
     # -- dynamics ----------------------------------------------------------------------------------------------
 
     @quantity(rnea.inverse_dynamics, shapes.velocities, any_frames=True)
     def inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """τ = M a + C v + G + F - Σ Jᵀ w, (…, nv) [N m or N], by RNEA; F are the `passive_forces` of the joints."""
 
     @quantity(forward_dynamics.forward_dynamics, shapes.velocities, any_frames=True)
     def forward_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """a with M a + C v + G + F = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²]; F are the `passive_forces` of the joints.
 
@@ -233,55 +259,87 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         """
 
     @quantity(crba.mass_matrix, shapes.square, any_frames=True)
-    def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The mass matrix M(q), (…, nv, nv), by CRBA."""
 
     @quantity(factorization.inverse_mass_matrix, shapes.square, any_frames=True)
-    def inverse_mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def inverse_mass_matrix(
+        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The inverse mass matrix M(q)⁻¹, (…, nv, nv)."""
 
     @quantity(rnea.bias_forces, shapes.velocities, any_frames=True)
     def bias_forces(
-        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """C v + G - Σ Jᵀ w, (…, nv) [N m or N], without `passive_forces`."""
 
     @quantity(joint_forces.passive_forces, shapes.velocities)
-    def passive_forces(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def passive_forces(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints, (…, nv) [N m or N]: the
         efforts that motors have to overcome, for joint positions x and the `friction_width` w of `kt.load`. They are
         zero for a model with passive=False."""
 
     @quantity(rnea.gravity_forces, shapes.velocities, any_frames=True)
-    def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def gravity_forces(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The gravity forces G(q), (…, nv) [N m or N]."""
 
     @quantity(derivatives.gravity_forces_derivative, shapes.square, is_large=True, any_frames=True)
-    def gravity_forces_derivative(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def gravity_forces_derivative(
+        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """∂G/∂q of gravity forces, (…, nv, nv), on the tangent space: of G(q ⊕ dv) with respect to dv."""
 
     @quantity(coriolis.coriolis_matrix, shapes.square, any_frames=True)
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def coriolis_matrix(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The Coriolis matrix C(q, v), (…, nv, nv): C v are the bias forces without gravity, and Ṁ - 2C is
         skew-symmetric."""
 
     @quantity(coriolis.mass_matrix_rate, shapes.square, any_frames=True)
-    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def mass_matrix_rate(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Ṁ = C + Cᵀ, the time derivative of the mass matrix along v, (…, nv, nv)."""
 
     @quantity(coriolis.christoffel_symbols, shapes.cube, is_large=True, any_frames=True)
-    def christoffel_symbols(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def christoffel_symbols(
+        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The Christoffel symbols Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
 
     @quantity(vector_recursion.joint_reactions, shapes.body_sixes)
     def joint_reactions(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """The force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
         [N, N m], in the order of `body_names`. It is the load of the joint, including the effort of its motor."""
 
     @quantity(vector_recursion.static_reactions, shapes.body_sixes)
-    def static_reactions(self, q: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None) -> Array:
+    def static_reactions(
+        self,
+        q: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """The `joint_reactions` at rest, (…, nbodies, 6) [N, N m]: the loads of gravity and wrenches."""
 
     @quantity(
@@ -293,7 +351,13 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         any_frames=True,
     )
     def inverse_dynamics_derivatives(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each; ∂τ/∂a is the mass matrix.
 
@@ -309,7 +373,13 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         any_frames=True,
     )
     def forward_dynamics_derivatives(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        parameters: ArrayLike | None = None,
     ) -> tuple[Array, Array, Array]:
         """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each.
 
@@ -317,11 +387,13 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         """
 
     @quantity(energy.kinetic_energy, shapes.scalar, any_frames=True)
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def kinetic_energy(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """The kinetic energy ½ vᵀ M v, (…) [J], including that of rotors."""
 
     @quantity(energy.potential_energy, shapes.scalar, any_frames=True)
-    def potential_energy(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def potential_energy(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The potential energy U = -Σ m gᵀ c + ½ Σ stiffness · (x - rest)², (…) [J], of gravity, zero at the height of
         the world's origin, and of springs in joints, if the model has any."""
 
@@ -329,24 +401,27 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
 
     def constrained(
         self,
-        constraints: Constraint | Iterable[Constraint],
+        constraints: Constraint | Iterable[Constraint] = (),
         *,
         damping: float = 1e-8,
         frequency: float = 0.0,
         damping_ratio: float = 1.0,
         actuated: Iterable[str] | None = None,
+        loops: bool = True,
     ) -> Constrained:
-        """The robot with frames fixed to the world (`kt.Contact`) or to each other (`kt.Loop`).
+        """The robot with frames fixed to the world (`kt.Contact`) or to each other (`kt.Loop`), and joints held to each
+        other (`kt.Coupling`), besides its own `loops`.
 
         damping         regularization of the solve, relative to the inverse inertia of each constraint; constraints
                         that differ by less count as redundant, other results are not affected
         frequency       decay rate of position and velocity errors [rad/s], with `damping_ratio`; zero: no correction
         actuated        names of the joints with a motor, for inverse dynamics; by default `actuated_joints`
+        loops           whether the robot's own `loops` hold, too
         """
         importing("kinetree.robot.constrained")
         from kinetree.robot.constrained import constrained  # noqa: PLC0415 - it imports this module
 
-        return constrained(self, constraints, damping, frequency, damping_ratio, actuated)
+        return constrained(self, constraints, damping, frequency, damping_ratio, actuated, loops)
 
     # -- inverse kinematics ------------------------------------------------------------------------------------
 
@@ -389,7 +464,8 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
         contact: ContactEnvironment | None = None,
         forces: Any = (),
         wrenches: Mapping[str, Any] | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | ArrayLike | None = None,
+        states: Mapping[str, Any] | None = None,
         record: Iterable[str] = ("q", "v"),
         every: int = 1,
         tolerance: float | None = None,
@@ -411,7 +487,10 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
                           the joints
         wrenches          wrenches by frame name, (…, steps, 6), (6,) or (…, 1, 6), with axes as for controls: arrays,
                           kt.Wrench, or compiled functions that return them
-        parameters        arrays for further arguments of the compiled functions, per state or common to all states
+        parameters        those of a parametric robot, (…, n), per state or common to all states; or a dict of arrays
+                          for further arguments of the compiled functions, and for the robot under "parameters"
+        states            first values of arguments that the compiled function carries from step to step, such as an
+                          integral: its dict has their next values, under the same names
         record            names to record: "q", "v", "tau", other names in the dict of a law, and outputs of the contact
         every             number of steps between records, a divisor of `steps`; with every=steps only the first and the
                           last state are recorded
@@ -419,7 +498,8 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
                           default 1e-8
         events            kt.Event, or several of them, located by "dormand-prince"; .events lists where they occur
 
-        A state that diverges stays at its last finite value, and .diverged marks it; other states continue.
+        The robot's own `loops` hold. A state that diverges stays at its last finite value, and .diverged marks it;
+        other states continue.
         """
         importing("kinetree.simulation.rollout")
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it imports this module
@@ -436,6 +516,7 @@ class Robot(OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMeth
             forces=forces,
             wrenches=wrenches,
             parameters=parameters,
+            states=states,
             record=record,
             every=every,
             tolerance=tolerance,

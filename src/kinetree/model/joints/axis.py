@@ -4,7 +4,7 @@ included."""
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ class AxisJoint(VectorJoint, ABC):
     ratio: float = 1.0
     offset: float = 0.0
     leader: str | None = None
+    shift: float = 0.0
+    """What other body frames than the author's have added to `offset` (`model/aligned.py`)."""
 
     nq = nv = 1
 
@@ -40,6 +42,10 @@ class AxisJoint(VectorJoint, ABC):
         """The joint's own angle [rad] or displacement [m]."""
         own = q[self.iq] if self.ratio == 1.0 else self.ratio * q[self.iq]
         return own if self.offset == 0.0 else own + self.offset
+
+    def given_position(self, q: Array) -> Any:
+        """Its position in the author's frames, whatever frames the code is in."""
+        return replace(self, offset=self.offset - self.shift).position(q) if self.shift else self.position(q)
 
     @property
     def lever(self) -> float:

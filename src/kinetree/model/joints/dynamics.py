@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TypeAlias
-
-import numpy as np
+from typing import Any, TypeAlias
 
 from kinetree.base.arguments import as_numbers
 from kinetree.errors import ArgumentError
+from kinetree.ops import is_registered
 
 PerCoordinate: TypeAlias = float | tuple[float, ...]
 """One number for all coordinates of a joint, or one for each."""
@@ -19,6 +18,11 @@ def of_coordinate(value: PerCoordinate, k: int) -> float:
     return value[k] if isinstance(value, tuple) else value
 
 
+def is_present(value: PerCoordinate) -> bool:
+    """Whether there is a number that is not zero, or a symbol."""
+    return any(is_registered(number) or number != 0.0 for number in (value if isinstance(value, tuple) else (value,)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class JointDynamics:
     """Effort of a joint at position x, velocity ẋ and acceleration ẍ, for each of its coordinates:
@@ -26,7 +30,8 @@ class JointDynamics:
         armature · ẍ + damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest)
 
     Each is a number, or for joints with several coordinates a number for each entry of v. The width w of the smoothed
-    step from -friction to +friction belongs to the model. Of a spherical or free joint, x - rest of the rotation is the
+    step from -friction to +friction belongs to the model. The linear armature of a free joint is a mass without weight
+    at the origin of its body. Of a spherical or free joint, x - rest of the rotation is the
     rotation vector from exp(rest) to the body, and the effort is the slope of the energy ½ Σ stiffness · (x - rest)².
     """
 
@@ -50,10 +55,22 @@ class JointDynamics:
                     raise ArgumentError(f"{field.name} is {number:g}; expected {expected}")
             object.__setattr__(self, field.name, value)
 
+    def unchecked(self, **changes: Any) -> JointDynamics:
+        """The same with other numbers, whatever they are, or symbols: formulas call this."""
+        other = object.__new__(JointDynamics)
+        other.__dict__.update(self.__dict__, **changes)
+        return other
+
     @property
     def is_passive(self) -> bool:
         """Whether the joint has damping, friction or a spring."""
-        return bool(np.any(self.damping) or np.any(self.friction) or np.any(self.stiffness))
+        return is_present(self.damping) or is_present(self.friction) or is_present(self.stiffness)
+
+    @property
+    def is_isotropic(self) -> bool:
+        """Whether all coordinates have the same numbers, and the spring is slack at zero."""
+        numbers = [getattr(self, field.name) for field in fields(self)]
+        return not any(isinstance(number, tuple) for number in numbers) and self.rest == 0.0
 
     def of_coordinate(self, k: int) -> JointDynamics:
         """Those of one of its coordinates."""

@@ -182,6 +182,15 @@ class Free(Joint):
             columns.append(rate.vector(self.order))
         return np.array(columns).T
 
+    def rotor_coriolis(self, v: Array, armature: Array) -> Array | None:
+        """A linear armature is a mass without weight at the origin of the body. In the axes of the body its momentum p
+        = armature · v turns: it takes the force ω × p, besides ṗ, and the moment v × p."""
+        if self.frame != "body":
+            return None
+        turned = -skew(Motion.from_vector(armature * v[self.v_slice], self.order).linear)
+        zero = np.zeros((3, 3))
+        return np.block([[zero, turned], [turned, zero]])  # in either order
+
     def spring_slope(self, q: Array) -> Array:
         """With y = K (p - dx), w the rotation vector and f = D(w)ᵀ K w: of Rᵀ y and f in the body's axes, or of y and
         R f in the parent's; turning by δ changes Rᵀ y by [Rᵀ y]× δ, and R f by -[R f]× δ besides what f changes by."""

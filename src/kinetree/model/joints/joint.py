@@ -202,6 +202,10 @@ class Joint(ABC):
         """∂/∂q of its spring's effort Dᵀ stiffness · (x - rest), (nv, nv)."""
         return np.diag(np.broadcast_to(self.dynamics.stiffness, self.nv))
 
+    def rotor_coriolis(self, v: Array, armature: Array) -> Array | None:
+        """C(v) with armature · a + C v the effort of rotors with this armature, (nv, nv); None where it is zero."""
+        return None
+
     @abstractmethod
     def random(self, rng: np.random.Generator, lower: Array, upper: Array, count: int) -> Array:
         """Coordinates drawn between its limits, (count, nq)."""

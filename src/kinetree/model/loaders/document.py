@@ -11,11 +11,14 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, short, unknown
+from kinetree.model.loaders import mjcf_guard
 from kinetree.model.loaders.descriptions import NEED, describes, find_description
 from kinetree.model.loaders.xml import MOST_BYTES, check_size
 
 EXPECTED = "expected a path, a URDF document or a bundled name"
 LONGEST_NAME = 200
+MJCF = (".xml", ".mjcf")
+"""Suffixes of files that may have meshes in them, number by number."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +105,11 @@ def _read(path: Path, name: str) -> bytes:
         raise ModelError(f"{name} is a folder; expected a model file")
     if not stat.S_ISREG(status.st_mode):
         raise ModelError(f"{name} is a device or a pipe; expected a model file")
-    check_size(status.st_size, name)
+    most = mjcf_guard.MOST_BYTES if path.suffix.lower() in MJCF else MOST_BYTES
+    check_size(status.st_size, name, most)
     with open(path, "rb") as file:
-        text = file.read(MOST_BYTES + 1)
-    check_size(len(text), name)
+        text = file.read(most + 1)
+    check_size(len(text), name, most)
     if not text.strip():
         raise ModelError(f"{name} is empty; expected a model file")
     return text

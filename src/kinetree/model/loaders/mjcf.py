@@ -14,8 +14,9 @@ import numpy as np
 
 from kinetree.errors import ModelError, one_of
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.loaders.mjcf_guard import MOST_ELEMENTS, check_cost
+from kinetree.model.loaders.mjcf_guard import MOST_ELEMENTS, check_cost, is_mjcf
 from kinetree.model.loaders.mujoco_compiler import Refused, compile_mjcf
+from kinetree.model.loaders.mujoco_keyframes import read_keyframes
 from kinetree.model.loaders.mujoco_leftovers import PASSIVE, is_disabled, note_leftovers
 from kinetree.model.loaders.mujoco_tree import TreeReader
 from kinetree.ops import Array
@@ -42,30 +43,44 @@ def is_mjmodel(value: object) -> bool:
     return type(value).__name__ == "MjModel" and type(value).__module__.partition(".")[0] == "mujoco"
 
 
-def read_mjcf(text: bytes | str, source: str, base: str = "fixed", path: Path | None = None) -> Mjcf:
+def read_mjcf(
+    text: bytes | str, source: str, base: str = "fixed", path: Path | None = None, root: str | None = None
+) -> Mjcf:
     """An MJCF document, compiled by MuJoCo in a child process; a file is read again there, to find its includes."""
     mujoco = mujoco_package(source)
-    check_cost(text, source, path.parent if path else Path())
+    if is_mjcf(text, "mujocoinclude"):
+        raise ModelError(f"{source}: this is a part of a model (<mujocoinclude>); expected the file that includes it")
+    ill_formed = check_cost(text, source, path.parent if path else Path())
     try:
         compiled = compile_mjcf(mujoco, text, source, path)
     except Refused as problem:
-        raise _refused(str(problem), source) from None
+        raise ill_formed or _refused(str(problem), source) from None
     model = mujoco.MjModel.from_binary_path(COMPILED, {COMPILED: compiled.model})
     _check_count(model, source)
-    mjcf = read_mjmodel(model, source, base, path.stem if path else "robot")
+    mjcf = read_mjmodel(model, source, base, path.stem if path else "robot", root)
+    if ill_formed:
+        mjcf.builder.note("XML", f"MuJoCo reads it, but it breaks the rules of XML: {ill_formed}", None, "warning")
     for warning in dict.fromkeys(compiled.warnings):
         mjcf.builder.note("MuJoCo warns", " ".join(warning.split()))
     return mjcf
 
 
-def read_mjmodel(model: MjModel, source: str = "the given MjModel", base: str = "fixed", name: str = "robot") -> Mjcf:
-    """A compiled model; the name is for one that has none."""
+def read_mjmodel(
+    model: MjModel,
+    source: str = "the given MjModel",
+    base: str = "fixed",
+    name: str = "robot",
+    root: str | None = None,
+) -> Mjcf:
+    """A compiled model; the name is for one that has none, the root a body on the world to read alone."""
     one_of("base", base, ("fixed", "floating"))
     mujoco = mujoco_package(source)
     given = bytes(model.names).partition(b"\0")[0].decode("utf-8", "replace")
     builder = ModelBuilder(name if given in ("", UNNAMED) else given, source)
     with np.errstate(all="ignore"):  # what is not finite is refused where a link or a joint takes it
-        TreeReader(mujoco, model, builder).read(base)
+        reader = TreeReader(mujoco, model, builder)
+        reader.read(base, root)
+        read_keyframes(mujoco, model, builder, reader.joints)
     note_leftovers(mujoco, model, builder)
     off = is_disabled(mujoco, model, "GRAVITY")
     gravity = np.zeros(3) if off else np.array(model.opt.gravity)

@@ -21,6 +21,8 @@ MOST_CELLS = 100_000_000
 """Pixels of all textures, points of all height fields."""
 MOST_OF_EACH = dict.fromkeys(("nkey", "nuser_body", "nuser_jnt", "nuser_geom", "nuser_site"), 1000)
 """Keyframes, and numbers of the user's own for each element."""
+REPEATING = re.compile(rb"<\s*(?:replicate|composite|flexcomp|size|attach|model|plugin|user)\b")
+"""Elements of which one may stand for many."""
 GRIDS = {"texture": ("width", "height"), "hfield": ("nrow", "ncol")}
 TOKEN = re.compile(
     rb"""(?P<comment><!--.*?(?:-->|\Z)) | <!\[CDATA\[.*?(?:\]\]>|\Z) | <\?.*?(?:\?>|\Z)
@@ -37,27 +39,32 @@ WITH_NAMES = {"name", "class", "childclass", "model", "file", "site", "body", "j
 """Attributes in which nan is a word."""
 
 
-def is_mjcf(text: bytes | str) -> bool:
+def is_mjcf(text: bytes | str, tag: str = "mujoco") -> bool:
     """Whether the root element is <mujoco>, or begins to be; what is not XML at all is not."""
     data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
         data = data.decode("utf-16", "replace").encode("utf-8", "replace")  # refused later, as what it is
     root = PROLOGUE.match(data.removeprefix(b"\xef\xbb\xbf"))
-    return root is not None and root["root"].startswith(b"mujoco")
+    return root is not None and root["root"].startswith(tag.encode())
 
 
-def check_cost(text: bytes | str, source: str, folder: Path) -> None:
-    """Raises for a document that is not XML, or would become too large; includes are looked for in the folder."""
+def check_cost(text: bytes | str, source: str, folder: Path) -> ModelError | None:
+    """Raises for a document that would become too large; includes are looked for in the folder.
+
+    An error is returned if it is not XML, for MuJoCo may read it nonetheless.
+    """
     guard = _Guard(folder)
     guard.add(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"), source, 1)
     while guard.waiting:
         guard.read(*guard.waiting.pop())
+    return guard.ill_formed
 
 
 class _Guard:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.bytes = self.elements = self.cells = 0
+        self.ill_formed: ModelError | None = None
         self.included: set[Path] = set()
         self.waiting: list[tuple[bytes, str, int]] = []
 
@@ -109,7 +116,10 @@ class _Guard:
             parser.Parse(_without_comments(text), True)
         except expat.ExpatError as problem:
             reason = expat.ErrorString(problem.code)
-            raise ModelError(f"{source}, line {problem.lineno}: not well-formed XML ({reason})") from None
+            ill_formed = ModelError(f"{source}, line {problem.lineno}: not well-formed XML ({reason})")
+            if REPEATING.search(text):  # behind the fault nothing was counted
+                raise ill_formed from None
+            self.ill_formed = self.ill_formed or ill_formed
 
     def include(self, file: str, source: str, times: int) -> None:
         """A file that is not where it is looked for first is left to MuJoCo, which knows more places."""

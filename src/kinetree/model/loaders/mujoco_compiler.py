@@ -46,7 +46,7 @@ def compile_mjcf(mujoco: Any, text: bytes | str, source: str, path: Path | None)
     order = {
         "library": _library(mujoco, folder),
         "plugins": sorted(file for file in glob(f"{escape(folder)}/plugin/*") if file.endswith(PLUGINS)),
-        "path": None if path is None else str(path),
+        "path": None if path is None else str(path.absolute()),
         "size": MOST_BYTES,
     }
     document = b"" if path is not None else text if isinstance(text, bytes) else text.encode()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.model.bounds import AS_GOOD_AS_ZERO, read_bound
 from kinetree.model.builder import ModelBuilder
 from kinetree.ops import Array
 
@@ -66,4 +67,5 @@ def _largest(bounds: Array, element: str, builder: ModelBuilder) -> float:
     if low != -high:
         message = f"its range {low:g} to {high:g} is not symmetric; the larger end is taken as the limit of effort"
         builder.note(element, message)
-    return max(abs(low), abs(high))
+    largest = max(abs(low), abs(high))
+    return read_bound(largest) if largest > AS_GOOD_AS_ZERO else 0.0

@@ -11,9 +11,7 @@ from kinetree.model.builder import ModelBuilder
 PASSIVE = {"SPRING": "stiffness", "DAMPER": "damping", "FRICTIONLOSS": "friction"}
 """Flags that switch passive forces off, and what they switch off."""
 COUNTED = {
-    "tendon": "ntendon",
     "sensor": "nsensor",
-    "keyframe/key": "nkey",
     "contact/pair": "npair",
     "contact/exclude": "nexclude",
     "skin": "nskin",
@@ -41,13 +39,14 @@ def note_leftovers(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
     _note_count(builder, "flex", model.nflex)
     for element, size in COUNTED.items():
         _note_count(builder, element, int(getattr(model, size)))
-    if count := len(model.actuator_trntype):
-        message = "their gears, gains and dynamics were ignored; what limits the effort of a joint was read"
-        builder.note("<actuator>", f"{count} actuator{'s' if count > 1 else ''}: {message}")
+    _note_count(builder, "tendon", model.ntendon - len(builder.tendons))
     _note_bodies(mujoco, model, builder)
     _note_joints(mujoco, model, builder)
     if model.opt.density or model.opt.viscosity:
-        builder.note("<option>", "density and viscosity of a fluid around the bodies were ignored")
+        wind = ", and its wind," if np.any(model.opt.wind) else ""
+        builder.warn("<option>", f"density and viscosity of a fluid around the bodies{wind} were ignored")
+    elif np.any(model.opt.wind):
+        builder.note("<option>", "wind was ignored; without a fluid it has no effect in MuJoCo either")
 
 
 def _note_count(builder: ModelBuilder, element: str, count: int) -> None:
@@ -60,8 +59,11 @@ def _note_bodies(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
         element = f"body {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, i) or f'body{i}'!r}"
         if model.body_mocapid[i] >= 0:
             builder.note(element, "it is a mocap body, which others move; here it is fixed where the file puts it")
-        if model.body_gravcomp[i]:
-            builder.note(element, f"its gravcomp {model.body_gravcomp[i]:g} was ignored: gravity pulls on it in full")
+    lifted = [i for i in range(1, model.nbody) if model.body_gravcomp[i]]
+    if lifted:
+        first = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, lifted[0]) or f"body{lifted[0]}"
+        whose = f"of {len(lifted)} bodies" if len(lifted) > 1 else f"{model.body_gravcomp[lifted[0]]:g}"
+        builder.warn(f"body {first!r}", f"gravcomp {whose} was ignored: gravity pulls in full", count=len(lifted))
 
 
 def _note_joints(mujoco: Any, model: Any, builder: ModelBuilder) -> None:

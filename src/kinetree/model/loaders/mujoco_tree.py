@@ -14,14 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.model.bounds import read_bound
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.description import Mimic, free_name
+from kinetree.model.description import free_name
 from kinetree.model.joints import JointDynamics
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.kinds import kinds_by_word
+from kinetree.model.loaders.mujoco_actuators import add_actuators, add_tendons
 from kinetree.model.loaders.mujoco_effort import effort_limits, rotors_and_dampers
+from kinetree.model.loaders.mujoco_equality import EqualityReader
 from kinetree.model.loaders.mujoco_geometry import GeometryReader
 from kinetree.model.loaders.mujoco_leftovers import PASSIVE, is_disabled
+from kinetree.model.loaders.mujoco_scene import bodies_of_robot, note_left_behind
 from kinetree.ops import Array
 from kinetree.spatial import Inertia
 from kinetree.spatial.exponential import log_quaternion
@@ -30,8 +34,6 @@ from kinetree.spatial.rotation import matrix_about_axis, matrix_from_quaternion,
 FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's numbers of joint types."""
 WORDS = ("free", "ball", "slide", "hinge")
-NO_LIMIT = 1e10
-"""mjMAXVAL, the largest number MuJoCo works with: a range up to here has no end."""
 FIXED_CAMERA = 0
 
 
@@ -39,7 +41,7 @@ class TreeReader:
     """Adds the tree of a compiled model to a builder."""
 
     def __init__(self, mujoco: Any, model: Any, builder: ModelBuilder) -> None:
-        self.mj = model
+        self.mujoco, self.mj = mujoco, model
         self.builder = builder
         self.kinds = kinds_by_word("mjcf")
         self.geometry = GeometryReader(mujoco, model, builder)
@@ -50,14 +52,15 @@ class TreeReader:
         self.disabled = {flag for flag in (*PASSIVE, "EQUALITY", "LIMIT") if is_disabled(mujoco, model, flag)}
         self.effort = effort_limits(mujoco, model, builder, self.joints)
         self.rotors, self.dampers = rotors_and_dampers(mujoco, model)
-        self.mimics = self._mimics(mujoco)
+        self.equality = EqualityReader(mujoco, model, builder, self.joints, "EQUALITY" not in self.disabled)
 
-    def read(self, base: str) -> None:
-        """All of it; with a floating base, the body that floats and what it carries."""
-        inside = self._root(base)
-        for body in range(self.mj.nbody):
-            if body in inside:
-                self._body(body, is_root=body == inside[0])
+    def read(self, base: str, root: str | None) -> None:
+        """All of it; with a floating base or a root, one body on the world and what it carries."""
+        inside, sites = bodies_of_robot(self.mj, self.builder, self.links, base, root), dict[int, str]()
+        note_left_behind(self.mj, self.builder, self.links, inside, {"site": self.sites, "camera": self.cameras})
+        kept = set(inside)
+        for body in inside:
+            self._body(body, is_root=body == inside[0])
         for kind, names, bodies, positions, quaternions in (
             ("site", self.sites, self.mj.site_bodyid, self.mj.site_pos, self.mj.site_quat),
             ("camera", self.cameras, self.mj.cam_bodyid, self.mj.cam_pos, self.mj.cam_quat),
@@ -65,60 +68,16 @@ class TreeReader:
             for i, name in enumerate(names):
                 if kind == "camera" and self.mj.cam_mode[i] != FIXED_CAMERA:
                     self.builder.note(f"camera {name!r}", "it is not fixed to a body, so it was ignored")
-                elif bodies[i] in inside:
-                    self._frame(kind, name, self.links[bodies[i]], positions[i], _rotation(quaternions[i]))
-
-    # -- which body is the root --------------------------------------------------------------------------------
-
-    def _root(self, base: str) -> list[int]:
-        """The bodies to read, the root first; the world, unless another one floats."""
-        mj = self.mj
-        everything = list(range(mj.nbody))
-        top = [i for i in everything[1:] if mj.body_parentid[i] == 0]
-        free = [i for i in top if mj.body_jntnum[i] and mj.jnt_type[mj.body_jntadr[i]] == FREE]
-        if base == "fixed":
-            return everything
-        if len(free) > 1:
-            names = ", ".join(repr(self.links[i]) for i in free[:4])
-            raise self.builder.error(
-                "base='floating'",
-                f"{len(free)} bodies are free, {names}; expected one. With base='fixed' each has a free joint",
-            )
-        if not free and (len(top) != 1 or mj.body_jntnum[top[0]]):
-            return everything  # the world itself floats, with all there is on it
-        root = free[0] if free else top[0]
-        inside = [i for i in everything if self._top(i) == root]
-        moving = [i for i in everything if i not in inside and mj.body_jntnum[i]]
-        if moving:
-            raise self.builder.error(
-                "base='floating'",
-                f"body {self.links[moving[0]]!r} moves, too, but does not hang on {self.links[root]!r}; load it with "
-                "base='fixed', where both are kept",
-            )
-        self._note_left_behind(root, [i for i in everything if i not in inside])
-        return inside
-
-    def _top(self, body: int) -> int:
-        while body and self.mj.body_parentid[body]:
-            body = int(self.mj.body_parentid[body])
-        return body
-
-    def _note_left_behind(self, root: int, outside: list[int]) -> None:
-        mj = self.mj
-        lost: dict[str, list[Any]] = {
-            "body": [self.links[i] for i in outside if i],
-            "geom": [i for i in range(mj.ngeom) if mj.geom_bodyid[i] in outside],
-            "site": [name for i, name in enumerate(self.sites) if mj.site_bodyid[i] in outside],
-            "camera": [name for i, name in enumerate(self.cameras) if mj.cam_bodyid[i] in outside],
-        }
-        for kind, items in lost.items():
-            if items:
-                names = f" ({', '.join(map(str, items[:5]))})" if kind != "geom" else ""
-                self.builder.note(
-                    "world",
-                    f"{len(items)} × <{kind}>{names} fixed to the world left out, because {self.links[root]!r} floats; "
-                    "base='fixed' keeps the world",
-                )
+                elif bodies[i] in kept:
+                    own = self._frame(kind, name, self.links[bodies[i]], positions[i], _rotation(quaternions[i]))
+                    if kind == "site":
+                        sites[i] = own
+        self.equality.add_loops({i: self.links[i] for i in inside}, sites)
+        add_actuators(self.mujoco, self.mj, self.builder, self.joints)
+        off = (
+            self.disabled if len(self.disabled & set(PASSIVE)) < len(PASSIVE) else set()
+        )  # all is a choice of the model
+        add_tendons(self.mujoco, self.mj, self.builder, self.joints, off)
 
     # -- bodies and joints -------------------------------------------------------------------------------------
 
@@ -129,7 +88,7 @@ class TreeReader:
         first, count = int(mj.body_jntadr[i]), int(mj.body_jntnum[i])
         if is_root:
             if count:
-                self._dynamics(first, floats=True)
+                self.builder.base_dynamics = self._dynamics(first)
             return
         at = self.links[mj.body_parentid[i]]
         R, p = _rotation(mj.body_quat[i]), np.array(mj.body_pos[i])
@@ -163,8 +122,7 @@ class TreeReader:
             self.builder.note(f"joint {name!r}", f"its limit, {upper:g} rad from the middle, was ignored")
         bounds: dict[str, Any] = {}
         if kind in (SLIDE, HINGE):
-            bounds = {"lower": lower if lower > -NO_LIMIT else -np.inf, "upper": upper if upper < NO_LIMIT else np.inf}
-            bounds["effort"] = self.effort[j]
+            bounds = {"lower": read_bound(lower), "upper": read_bound(upper), "effort": self.effort[j]}
         self.builder.joint(
             name,
             "continuous" if kind == HINGE and not limited else self.kinds[WORDS[kind]],
@@ -174,12 +132,12 @@ class TreeReader:
             xyz=p,
             rotation=R,
             dynamics=self._dynamics(j),
-            mimic=self.mimics.get(j),
+            mimic=self.equality.mimics.get(j),
             **bounds,
         )
 
-    def _dynamics(self, j: int, floats: bool = False) -> JointDynamics:
-        """Rotor, damping, friction and spring; a free joint keeps its damping alone, which is the same in any axes."""
+    def _dynamics(self, j: int) -> JointDynamics:
+        """Rotor, damping, friction and spring."""
         mj, kind = self.mj, int(self.mj.jnt_type[j])
         dof, at = int(mj.jnt_dofadr[j]), int(mj.jnt_qposadr[j])
         rest: Any = float(mj.qpos_spring[at])
@@ -198,12 +156,11 @@ class TreeReader:
                 if flag in self.disabled and values[quantity]:
                     self.builder.note(element, f"its {quantity} is switched off by the options of the file")
                     values[quantity] = 0.0
-        if kind == FREE:
-            for quantity, value in values.items():
-                if value and (floats or quantity != "damping"):
-                    self.builder.note(element, f"its {quantity} {value:g} was ignored: it is a free joint")
-                    values[quantity] = 0.0
-            rest = 0.0
+        if kind == FREE and values["stiffness"]:
+            self.builder.warn(element, f"its stiffness {values['stiffness']:g} was ignored: it is a free joint")
+            values["stiffness"] = 0.0
+        if kind == FREE and values["friction"]:
+            self.builder.note(element, "its friction acts along the axes of v, in MuJoCo along those of qvel")
         if not any(values.values()):
             return NONE
         with self.builder.located(element):
@@ -213,35 +170,6 @@ class TreeReader:
         R = _rotation(self.mj.body_iquat[i])
         about_com = R @ np.diag(self.mj.body_inertia[i]) @ R.T
         return Inertia.from_com(float(self.mj.body_mass[i]), np.array(self.mj.body_ipos[i]), about_com)
-
-    # -- equality of joints ------------------------------------------------------------------------------------
-
-    def _mimics(self, mujoco: Any) -> dict[int, Mimic]:
-        """Joints that are held at a linear function of another: q₁ - ref₁ = c₀ + c₁ (q₂ - ref₂)."""
-        mj, found = self.mj, dict[int, Mimic]()
-        leaders: dict[int, int] = {}
-        for i in range(mj.neq):
-            kind, name = mujoco.mjtEq(int(mj.eq_type[i])), _name(mujoco, mj, "EQUALITY", i)
-            element = f"<{kind.name.removeprefix('mjEQ_').lower()}> {f'{name!r} ' if name else ''}of <equality>"
-            if not mj.eq_active0[i] or "EQUALITY" in self.disabled:
-                self.builder.note(element, "it is switched off, so it was ignored")
-                continue
-            if kind != mujoco.mjtEq.mjEQ_JOINT:
-                self.builder.note(element, "only joints can be tied to joints, so this constraint was ignored")
-                continue
-            follower, leader, c = int(mj.eq_obj1id[i]), int(mj.eq_obj2id[i]), np.array(mj.eq_data[i][:5])
-            if leader < 0 or c[2:].any():
-                what = "it holds a joint still" if leader < 0 else "its polynomial is not linear"
-                self.builder.note(element, f"{what}, so the constraint of {self.joints[follower]!r} was ignored")
-                continue
-            if follower in found or _leads_to(leaders, leader, follower):
-                message = f"{self.joints[follower]!r} is tied already, so this further constraint was ignored"
-                self.builder.note(element, message)
-                continue
-            ref1, ref2 = (float(mj.qpos0[mj.jnt_qposadr[j]]) for j in (follower, leader))
-            leaders[follower] = leader
-            found[follower] = Mimic(self.joints[leader], float(c[1]), float(ref1 + c[0] - c[1] * ref2))
-        return found
 
     # -- names -------------------------------------------------------------------------------------------------
 
@@ -262,18 +190,13 @@ class TreeReader:
     def _joint_name(self, j: int) -> str:
         return f"{self.links[self.mj.jnt_bodyid[j]]}_{WORDS[int(self.mj.jnt_type[j])]}"
 
-    def _frame(self, kind: str, name: str, link: str, p: Array, R: Array) -> None:
+    def _frame(self, kind: str, name: str, link: str, p: Array, R: Array) -> str:
         """MuJoCo lets a site be called like a body; here both are frames."""
         own = free_name(name, self.builder.links, self.builder.sites, ending=f"_{kind}")
         if own != name:
             self.builder.note(f"{kind} {name!r}", f"the name is taken by another frame; it is called {own!r}")
         self.builder.frame(own, link, xyz=p, rotation=R)
-
-
-def _leads_to(leaders: dict[int, int], joint: int, goal: int) -> bool:
-    while joint != goal and joint in leaders:
-        joint = leaders[joint]
-    return joint == goal
+        return own
 
 
 def _name(mujoco: Any, model: Any, kind: str, i: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 
 from kinetree.errors import ModelError, short
 from kinetree.model.builder import ModelBuilder
@@ -12,6 +13,8 @@ from kinetree.model.joints import JointDynamics
 from kinetree.model.loaders.xml import Element
 
 ZERO = (0.0, 0.0, 0.0)
+HARMLESS = {"material", "color", "texture", "limit", "safety_controller", "geometry"}
+"""Elements without a part in the dynamics: of several, the first counts."""
 
 
 class Reading:
@@ -32,12 +35,37 @@ class Reading:
         self.known_attributes = attributes
         self.ignored: Counter[str] = Counter()
         self.first_line: dict[str, int] = {}
+        self._tolerates = False
 
     def error(self, label: str, message: str, element: Element) -> ModelError:
         return self.builder.error(label, message, element.line)
 
     def note(self, label: str, message: str, element: Element) -> None:
         self.builder.note(label, message, element.line)
+
+    def doubt(self, label: str, message: str, element: Element) -> None:
+        """Record what breaks the rules of the format, or is not what its author meant."""
+        self.builder.note(label, message, element.line, "warning")
+
+    def fault(self, label: str, message: str, element: Element, assumed: str) -> None:
+        """Refuse what decides the dynamics, unless it is repaired; `tolerating`, raise in any case."""
+        if self._tolerates:
+            raise self.error(label, message, element)
+        self.builder.fault(label, message, element.line, assumed)
+
+    @contextmanager
+    def tolerating(self, consequence: str) -> Iterator[None]:
+        """Where the dynamics are not concerned: a fault ends the block, and is recorded with what follows from it."""
+        before, self._tolerates = self._tolerates, True
+        try:
+            yield
+        except ModelError as problem:
+            if not problem.findings:
+                raise
+            fault = problem.findings[-1]
+            self.builder.note(fault.element, f"{fault.message}; {consequence}", fault.line, "warning")
+        finally:
+            self._tolerates = before
 
     # -- elements ----------------------------------------------------------------------------------------------
 
@@ -47,8 +75,12 @@ class Reading:
         for child in element.children:
             if child.tag == tag:
                 if found is not None:
-                    count = len(element.all(tag))
-                    raise self.error(label, f"it has {count} <{tag}> elements; expected one", child)
+                    message = f"it has {len(element.all(tag))} <{tag}> elements; expected one"
+                    if tag in HARMLESS:
+                        self.doubt(label, f"{message}, and the first counts", child)
+                    else:
+                        self.fault(label, message, child, "the first counts")
+                    return found
                 found = child
         return found
 
@@ -64,7 +96,7 @@ class Reading:
         read = self.known_children.get(tag, ())
         for child in element.children:
             if child.tag.startswith("xacro:"):
-                message = "this is xacro, to be expanded first; let its name end in .xacro, or give xacro_args"
+                message = "this is xacro, a program to be expanded first; if you trust it, give xacro_args={}"
                 raise self.error(f"<{child.tag}>", message, child)
             if child.tag not in read:
                 place = child.tag if tag == "robot" else f"{tag}/{child.tag}"
@@ -77,7 +109,7 @@ class Reading:
         """Says of every tag that nobody reads how often it was met, and where first."""
         for tag, count in self.ignored.items():
             plural = "s were" if count > 1 else " was"
-            self.builder.note(f"<{tag}>", f"{count} element{plural} ignored", self.first_line[tag])
+            self.builder.note(f"<{tag}>", f"{count} element{plural} ignored", self.first_line[tag], count=count)
 
     # -- attributes --------------------------------------------------------------------------------------------
 
@@ -91,7 +123,8 @@ class Reading:
         text = element.attributes.get(attribute)
         if text is None:
             if default is None:
-                raise self.error(label, f"<{element.tag}> has no {attribute}", element)
+                self.fault(label, f"<{element.tag}> has no {attribute}", element, "it counts as 0")
+                return 0.0
             return default
         return self.parsed(label, element, attribute, text, 1)[0]
 
@@ -115,7 +148,9 @@ class Reading:
         # Python also takes 1_000 and digits of other scripts; no other reader of such files does
         if len(values) != count or "_" in text or not text.isascii() or any(map(math.isnan, values)):
             expected = "a number" if count == 1 else f"{count} numbers"
-            raise self.error(label, f"<{element.tag}> {attribute} is {short(text)}; expected {expected}", element)
+            message = f"<{element.tag}> {attribute} is {short(text)}; expected {expected}"
+            self.fault(label, message, element, "it counts as 0")
+            return [0.0] * count
         return values
 
     def origin(self, label: str, element: Element) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

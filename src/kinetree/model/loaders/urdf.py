@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from kinetree.errors import short
+from kinetree.model.bounds import AS_GOOD_AS_ZERO, NO_LIMIT, read_bound
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import Mimic, Safety
 from kinetree.model.joints import JOINTS
@@ -19,7 +20,7 @@ from kinetree.model.loaders import urdf_geometry
 from kinetree.model.loaders.reading import ZERO, Reading
 from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.urdf_geometry import GeometryReader
-from kinetree.model.loaders.xml import Element, parse
+from kinetree.model.loaders.xml import Element, parse, without_space_before
 from kinetree.spatial import Inertia
 from kinetree.spatial.rotation import matrix_from_rpy
 
@@ -62,10 +63,16 @@ FOREIGN = {
 """Files that are mistaken for URDF, by their root element."""
 
 
-def read_urdf(text: bytes | str, source: str = "URDF", resources: Resources | None = None) -> ModelBuilder:
+def read_urdf(
+    text: bytes | str, source: str = "URDF", resources: Resources | None = None, repair: bool = False
+) -> ModelBuilder:
     """The links and joints of a URDF document; `source` names it in errors, `resources` finds its meshes."""
     robot = parse(text, source, lambda tag: FOREIGN.get(tag.lower()))
-    reader = _Reader(ModelBuilder(robot.attributes.get("name", "robot"), source), resources or Resources())
+    builder = ModelBuilder(robot.attributes.get("name", "robot"), source, repair)
+    begun, _ = without_space_before(text)
+    if begun != text and begun[:5] in ("<?xml", b"<?xml"):
+        builder.note("<?xml>", "there is space before it; expected it to come first", 1, "warning")
+    reader = _Reader(builder, resources or Resources())
     reader.robot(robot)
     return reader.builder
 
@@ -105,15 +112,17 @@ class _Reader(Reading):
             return None
         mass_element = self.single(label, inertial, "mass")
         if mass_element is None:
-            raise self.error(label, "<inertial> has no <mass>", inertial)
+            self.fault(label, "<inertial> has no <mass>", inertial, "it has no mass and no inertia")
+            return None
         mass = self.number(label, mass_element, "value")
         com, rpy = self.origin(label, inertial)
         if not all(map(math.isfinite, (*com, *rpy))):
-            raise self.error(label, "<inertial> has an <origin> that is not finite", inertial)
+            self.fault(label, "<inertial> has an <origin> that is not finite", inertial, "it counts as zero")
+            com = rpy = ZERO
         rotational = np.zeros((3, 3))
         tensor = self.single(label, inertial, "inertia")
         if tensor is None:
-            self.note(label, "<inertial> has no <inertia>; its rotational inertia is zero", inertial)
+            self.doubt(label, "<inertial> has no <inertia>; its rotational inertia is zero", inertial)
         else:
             for i, j, key in MOMENTS:
                 rotational[i, j] = rotational[j, i] = self.number(label, tensor, key)
@@ -142,7 +151,9 @@ class _Reader(Reading):
         axis = (1.0, 0.0, 0.0)
         if axis_element is not None and JOINTS[self.kinds[kind]].has_axis():
             axis = self.triple(label, axis_element, "xyz", axis)
-        lower, upper, velocity, effort = self.limits(label, kind, joint)
+        lower, upper, velocity, effort = -math.inf, math.inf, math.inf, math.inf
+        with self.tolerating("it counts as unlimited"):
+            lower, upper, velocity, effort = self.limits(label, kind, joint)
         dynamics = self.single(label, joint, "dynamics")
         self.builder.joint(
             name,
@@ -168,7 +179,7 @@ class _Reader(Reading):
             if has_range:
                 self.note(label, f"a {kind} joint without <limit>; it is unlimited", joint)
             return -math.inf, math.inf, math.inf, math.inf
-        lower, upper = self.number(label, limit, "lower", 0.0), self.number(label, limit, "upper", 0.0)
+        lower, upper = self.bound(label, limit, "lower", 0.0), self.bound(label, limit, "upper", 0.0)
         given = [bound for bound in ("lower", "upper") if bound in limit.attributes]
         if not has_range:
             if kind != "fixed" and given:
@@ -176,12 +187,23 @@ class _Reader(Reading):
             lower, upper = -math.inf, math.inf
         elif not given:
             self.note(label, "<limit> has neither lower nor upper, so both are 0", limit)
-        velocity = self.number(label, limit, "velocity", math.inf)
+        elif lower > upper:
+            self.doubt(label, f"lower limit {lower:g} is above upper limit {upper:g}; they are exchanged", limit)
+            lower, upper = upper, lower
+        velocity = self.bound(label, limit, "velocity", math.inf)
         if velocity == 0.0:  # exporters write that where they know none; nobody means a joint that cannot move
             self.note(label, "its velocity limit is 0, as of one that is not known; it counts as none", limit)
             velocity = math.inf
-        effort = self.number(label, limit, "effort", math.inf)
-        return lower, upper, velocity, effort
+        if velocity == AS_GOOD_AS_ZERO:
+            velocity = 0.0
+        return lower, upper, velocity, self.bound(label, limit, "effort", math.inf)
+
+    def bound(self, label: str, limit: Element, attribute: str, default: float) -> float:
+        """A limit; those that no joint reaches are none."""
+        value = self.number(label, limit, attribute, default)
+        if NO_LIMIT < abs(value) < math.inf:
+            self.note(label, f"its {attribute} limit {value:g} is out of reach, so it counts as none", limit)
+        return read_bound(value)
 
     def mimic(self, label: str, joint: Element) -> Mimic | None:
         mimic = self.single(label, joint, "mimic")
@@ -196,9 +218,11 @@ class _Reader(Reading):
             return None
         if "k_velocity" not in safety.attributes:
             self.note(label, "<safety_controller> has no k_velocity, so it is 0", safety)
-        return Safety(
-            soft_lower=self.number(label, safety, "soft_lower_limit", 0.0),
-            soft_upper=self.number(label, safety, "soft_upper_limit", 0.0),
-            k_position=self.number(label, safety, "k_position", 0.0),
-            k_velocity=self.number(label, safety, "k_velocity", 0.0),
-        )
+        with self.tolerating("its <safety_controller> is left out"):
+            return Safety(
+                soft_lower=self.number(label, safety, "soft_lower_limit", 0.0),
+                soft_upper=self.number(label, safety, "soft_upper_limit", 0.0),
+                k_position=self.number(label, safety, "k_position", 0.0),
+                k_velocity=self.number(label, safety, "k_velocity", 0.0),
+            )
+        return None

@@ -77,11 +77,14 @@ class GeometryReader:
         """The shapes of <visual> or <collision> elements, where they have one."""
         found = []
         for element in elements:
-            shape = self.shape(label, element)
-            if shape is not None:
-                material = self.material(label, element)
-                name = element.attributes.get("name", "")
-                found.append(Geometry(shape, self.placement(label, element), name, material.color, material.texture))
+            with self.reading.tolerating(f"its <{element.tag}> is left out"):
+                shape = self.shape(label, element)
+                if shape is not None:
+                    placement, material = self.placement(label, element), Material()
+                    with self.reading.tolerating("its material is left out"):
+                        material = self.material(label, element)
+                    name = element.attributes.get("name", "")
+                    found.append(Geometry(shape, placement, name, material.color, material.texture))
         return found
 
     def shape(self, label: str, element: Element) -> Shape | None:
@@ -94,8 +97,9 @@ class GeometryReader:
             self.reading.note(label, f"<{element.tag}> has no shape that is known, so it was left out", geometry)
             return None
         if len(known) > 1:
-            count = len(known)
-            raise self.reading.error(label, f"<geometry> has {count} shapes; expected one", known[1])
+            self.reading.doubt(
+                label, f"<geometry> has {len(known)} shapes; expected one, and the first counts", known[1]
+            )
         return SHAPES[known[0].tag](self, label, known[0])
 
     def placement(self, label: str, element: Element) -> Transform:
@@ -123,12 +127,20 @@ class GeometryReader:
 
     def mesh(self, label: str, element: Element) -> Mesh:
         written = self.reading.required(element, "filename", f"{label}, <mesh>").strip()
-        scale = self.reading.triple(label, element, "scale", ONE)
+        scale = self.scale(label, element)
         if not all(map(math.isfinite, scale)):
             raise self.reading.error(label, "<mesh> scale is not finite", element)
         if 0.0 in scale:
             self.reading.note(label, "<mesh> scale is zero along an axis", element)
         return Mesh(self.found(label, element, "mesh", written), written, scale)
+
+    def scale(self, label: str, element: Element) -> tuple[float, float, float]:
+        text = element.attributes.get("scale", "")
+        if len(text.split()) != 1:
+            return self.reading.triple(label, element, "scale", ONE)
+        factor = self.reading.number(label, element, "scale")
+        self.reading.doubt(label, f"<mesh> scale is {text!r}; expected 3 numbers, and it counts for all axes", element)
+        return factor, factor, factor
 
     def length(self, label: str, element: Element, attribute: str) -> float:
         value = self.reading.number(label, element, attribute)
@@ -154,7 +166,8 @@ class GeometryReader:
             if name in self.materials:
                 self.reading.note(label, "it is defined twice; the first counts", element)
             else:
-                self.materials[name] = self.defined(label, element)
+                with self.reading.tolerating("it is left out"):
+                    self.materials[name] = self.defined(label, element)
 
     def material(self, label: str, element: Element) -> Material:
         """What the shape's own <material> says, otherwise what that of the same name says."""

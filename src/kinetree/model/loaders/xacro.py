@@ -7,6 +7,7 @@ the time and memory it can take are bounded; what it can do with the rights of t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ SECONDS = 60
 """How long it may compute, and be waited for [s]."""
 MOST_PACKAGES = 10_000
 """How many times it may ask for one."""
+UNDEFINED = re.compile(r"[Uu]ndefined substitution argument (\w+)")
 LONGEST_ANSWER = 12 * MOST_BYTES
 """A character takes up to twelve bytes in JSON."""
 
@@ -53,11 +55,25 @@ def expand(
     if "error" in answer:
         inner = answer["file"]
         where = f", in {inner}" if inner and path is not None and Path(inner) != path.absolute() else ""
-        raise ModelError(f"{source}{where}: xacro: {answer['error']}")
+        raise ModelError(f"{source}{where}: xacro: {answer['error']}{_hint(answer)}")
     for name in given:
         if name not in answer["declared"]:
             raise unknown("xacro argument", name, answer["declared"])
     return answer["text"], answer["remarks"]
+
+
+def defines_macros(text: bytes | str) -> bool:
+    """Whether there is a macro in the document."""
+    return "<xacro:macro" in text if isinstance(text, str) else b"<xacro:macro" in text
+
+
+def _hint(answer: Mapping[str, Any]) -> str:
+    """How to give an argument that is missing, and which there are."""
+    missing = UNDEFINED.search(answer["error"])
+    if missing is None:
+        return ""
+    declared = ", ".join(map(repr, answer["declared"])) or "none"
+    return f"; give it by xacro_args={{{missing[1]!r}: …}} (the file declares {declared})"
 
 
 def _answer(child: Child, resources: Resources) -> dict[str, Any] | None:

@@ -52,13 +52,17 @@ class Conversation:
 
 
 class Arguments(dict[str, str]):
-    """The arguments, and which of them the document declares: it asks for each whether it was given."""
+    """The arguments, and which of them the document declares or uses: it asks for each whether it was given."""
 
     declared: set[str]
 
     def __contains__(self, name: object) -> bool:
         self.declared.add(str(name))
         return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.declared.add(name)
+        return super().__getitem__(name)
 
 
 def checked(expression: str) -> str:
@@ -135,7 +139,8 @@ def main() -> NoReturn:
         if len(text) > order["size"]:
             raise ValueError(f"it expands to {len(text) >> 20} MB; expected at most {order['size'] >> 20} MB")
     except Exception as problem:  # whatever an expression in the file raises
-        conversation.end(error=reason_of(problem), file=(package.filestack or [None])[-1])
+        file = (package.filestack or [None])[-1]
+        conversation.end(error=reason_of(problem), file=file, declared=sorted(given.declared))
     remarks = [line[:LONGEST] for line in conversation.remarks.getvalue().splitlines() if line.strip()]
     conversation.end(text=text, remarks=remarks[:100], declared=sorted(given.declared))
 

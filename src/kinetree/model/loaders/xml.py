@@ -17,6 +17,7 @@ MOST_ELEMENTS = 300_000
 DEEPEST = 200
 DEEPEST_INDENT = 100
 """Below it lines start where they started above: indents would make up most of a long chain's file."""
+SPACE = " \t\r\n"
 LONGEST_TEXT = 200
 """Of the text in an element this much is kept: no model needs any of it, but whoever wrote it is told."""
 
@@ -57,21 +58,20 @@ def parse(
     instead of ill-formed.
     """
     check_size(len(text), source, most_bytes)
+    begun, above = without_space_before(text)
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
     parser.buffer_text = True
-    roots: list[Element] = []
-    opened: list[Element] = []
-    count = 0
+    roots, opened, count = list[Element](), list[Element](), 0
 
     def error(problem: str, line: int | None = None) -> ModelError:
-        return ModelError(f"{source}, line {line or parser.CurrentLineNumber}: {problem}")
+        return ModelError(f"{source}, line {above + (line or parser.CurrentLineNumber)}: {problem}")
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal count
         count += 1
         if count > MOST_ELEMENTS:
             raise error(f"there are more than {MOST_ELEMENTS} elements; no robot has that many")
-        element = Element(tag, attributes, parser.CurrentLineNumber)
+        element = Element(tag, attributes, above + parser.CurrentLineNumber)
         element.size = -parser.CurrentByteIndex if sizes else 0
         if opened:
             opened[-1].children.append(element)
@@ -102,7 +102,7 @@ def parse(
     parser.CharacterDataHandler = characters
     parser.StartDoctypeDeclHandler = document_type
     try:
-        parser.Parse(text, True)
+        parser.Parse(begun, True)
     except expat.ExpatError as problem:
         if _looks_like_html(text) and (kind := foreign("html")):
             raise error(f"this is {kind}; expected URDF", 1) from None
@@ -112,6 +112,16 @@ def parse(
             raise
         raise ModelError(f"{source}: cannot be read as XML ({problem})") from None
     return roots[0]
+
+
+def without_space_before(text: bytes | str) -> tuple[bytes | str, int]:
+    """The text from its first character that is no space, and how many lines there were before: a declaration <?xml …?>
+    must stand first, though other readers do not insist."""
+    if isinstance(text, str):
+        begun = text.lstrip(SPACE)
+        return begun, text.count("\n", 0, len(text) - len(begun))
+    stripped = text.lstrip(SPACE.encode())
+    return stripped, text.count(b"\n", 0, len(text) - len(stripped))
 
 
 def written(root: Element) -> str:

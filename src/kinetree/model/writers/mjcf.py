@@ -2,54 +2,70 @@
 
 Links are bodies, fixed joints are bodies without joints. A joint that MJCF does not have becomes a series of hinges and
 slides: a universal one two hinges, a planar one two slides and a hinge. A mimic joint becomes an equality constraint,
-which MuJoCo keeps only softly. Limits of speeds are left out, and of efforts where they are zero or belong to a ball:
-MJCF has none. Whatever else it has no words for is refused, unless the loss is wanted.
+which MuJoCo keeps only softly. Limits of speeds are left out, and of efforts of a ball: MJCF has none.
+A moving link called world gets another name. Whatever else it has no words for is refused, unless the loss is wanted.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.assembly import FLOATING_BASE
+from kinetree.model.bounds import AS_GOOD_AS_ZERO, NO_LIMIT, written_bound
 from kinetree.model.description import Description, JointDescription, free_name
-from kinetree.model.joints import AxisJoint
+from kinetree.model.joints import Free, Joint, JointDynamics
 from kinetree.model.loaders.xml import Element, number, numbers, written
 from kinetree.model.tree import Model
-from kinetree.model.writers.mjcf_geometry import GeometryWriter, pose, quaternion
+from kinetree.model.writers.losses import check_losses, check_names
+from kinetree.model.writers.mjcf_actuators import actuator_elements
+from kinetree.model.writers.mjcf_equality import EqualityWriter
+from kinetree.model.writers.mjcf_geometry import Convert, GeometryWriter, pose, quaternion
 from kinetree.model.writers.mjcf_inertia import Principal, link_inertias
 from kinetree.ops import Array
 from kinetree.spatial import Transform
 
-NO_LIMIT = 1e10
-"""mjMAXVAL: a range that ends in infinity ends here, and is read so."""
 WORLD = "world"
+DEEPEST = 495
+"""How many bodies may hang on each other: MuJoCo reads XML of 500 levels."""
 PASSIVE = {"spring": "disable", "damper": "disable", "frictionloss": "disable"}
 
 
-def mjcf(model: Model, folder: Path | None = None, lossy: bool = False) -> str:
-    """The document; paths of meshes are relative to `folder`. With `lossy`, without what MJCF cannot say."""
+def mjcf(model: Model, folder: Path | None = None, lossy: bool = False, convert: Convert | None = None) -> str:
+    """The document; paths of meshes are relative to `folder`. With `lossy`, without what MJCF cannot say.
+
+    `convert` reads mesh files that MuJoCo does not.
+    """
     if model.description is None:
         raise ModelError(f"model {model.name!r} was made without a description, so it cannot be written")
-    writer = _Writer(model, model.description, folder)
+    check_names(model.description)
+    writer = _Writer(model, model.description, GeometryWriter(folder, convert))
     document = writer.document()
-    lost = [*writer.lost, *writer.geometry.lost]
-    if lost and not lossy:
-        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        raise ModelError(f"MJCF has no words for {lost[0]}{more}; lossy=True leaves it out")
+    check_losses("MJCF", [*writer.lost, *writer.geometry.lost], lossy)
+    for link, name in renamed_links(model).items():
+        message = f"link {link!r} is written as {name!r}: in MJCF the name belongs to the world itself"
+        warnings.warn(message, ModelWarning, stacklevel=3)
     return written(document)
 
 
+def renamed_links(model: Model) -> dict[str, str]:
+    """Links that MJCF knows by another name."""
+    root, links = model.frames[0].name, {} if model.description is None else model.description.links
+    moves = model.floating_base is not None or root != WORLD
+    return {WORLD: free_name(f"{WORLD}_link", links)} if WORLD in links and moves else {}
+
+
 class _Writer:
-    def __init__(self, model: Model, description: Description, folder: Path | None) -> None:
+    def __init__(self, model: Model, description: Description, geometry: GeometryWriter) -> None:
         self.model = model
         self.description = description
-        self.geometry = GeometryWriter(folder)
+        self.geometry = geometry
         self.lost: list[str] = []
-        self.axes = {joint.name: joint for joint in model.joints if isinstance(joint, AxisJoint)}
+        self.bodies: dict[str | None, Element] = {}
         self.frozen = {joint.name: joint for joint in model.frozen}
         self.root = model.frames[0].name
         self.floats = model.floating_base is not None
@@ -59,7 +75,7 @@ class _Writer:
         self.sites: dict[str, list[tuple[str, Transform]]] = {}
         for name, (link, X) in description.sites.items():
             self.sites.setdefault(link, []).append((name, X))
-        self._check_names()
+        self.renamed = renamed_links(model)
         self.moving = self._moving_links()
         self.inertias = self._inertias()
 
@@ -68,20 +84,23 @@ class _Writer:
         root = Element("mujoco", {"model": model.name})
         root.children.append(Element("compiler", {"angle": "radian", "inertiafromgeom": "false"}))
         option = Element("option", {"gravity": numbers(model.gravity)})
-        if not model.passive and any(joint.dynamics.is_passive for joint in self.description.joints.values()):
+        passive = [self.description.base_dynamics, *(joint.dynamics for joint in self.description.joints.values())]
+        if not model.passive and (model.tendons or any(dynamics.is_passive for dynamics in passive)):
             option.children.append(Element("flag", PASSIVE))
         root.children.append(option)
         world = self._world()
         if self.geometry.assets:
             root.children.append(Element("asset", children=self.geometry.assets))
         root.children.append(world)
-        if followers := [joint for joint in self.axes.values() if joint.leader is not None]:
-            ties = Element("equality")
-            for joint in followers:
-                ends = {"joint1": joint.name, "joint2": str(joint.leader)}
-                law = {"polycoef": numbers([joint.offset, joint.ratio, 0.0, 0.0, 0.0])}
-                ties.children.append(Element("joint", ends | law))
-            root.children.append(ties)
+        equality = EqualityWriter(model, lambda link: self.bodies.get(link, world))
+        if ties := list(equality.elements()):
+            root.children.append(Element("equality", children=ties))
+        self.lost += equality.lost
+        for tag, elements in zip(
+            ("tendon", "actuator"), actuator_elements(model.actuators, model.tendons), strict=True
+        ):
+            if elements:
+                root.children.append(Element(tag, children=elements))
         return root
 
     # -- bodies ------------------------------------------------------------------------------------------------
@@ -91,33 +110,38 @@ class _Writer:
         world = Element("worldbody")
         root = world
         if self.floats or self.root != WORLD:
-            root = Element("body", {"name": self.root})
+            root = Element("body", {"name": self.renamed.get(self.root, self.root)})
             world.children.append(root)
             if self.floats:
                 name = {} if FLOATING_BASE in self.description.joints else {"name": FLOATING_BASE}
-                root.children.append(Element("freejoint", name))
+                own = self._alike(FLOATING_BASE, Free, self.description.base_dynamics)
+                root.children.append(Element("joint", name | {"type": "free"} | own))
         self._fill(root, self.root)
         if any(joint.joint_class.mjcf == "free" for joint in self.children.get(self.root, ())):
             root = world  # where alone free joints may be; the root link is at its origin
-        waiting = [(root, joint) for joint in reversed(self.children.get(self.root, []))]
+        waiting = [(root, joint, 2) for joint in reversed(self.children.get(self.root, []))]
         while waiting:
-            parent, joint = waiting.pop()
+            parent, joint, depth = waiting.pop()
+            if depth > DEEPEST:
+                message = f"more than {DEEPEST} bodies hang on each other, too many for MuJoCo's reader"
+                raise ModelError(f"link {joint.child!r} cannot be written: {message}")
             body = self._body(joint)
             parent.children.append(body)
-            waiting += [(body, below) for below in reversed(self.children.get(joint.child, []))]
+            waiting += [(body, below, depth + 1) for below in reversed(self.children.get(joint.child, []))]
         return world
 
     def _body(self, joint: JointDescription) -> Element:
         placement = joint.placement
         if joint.name in self.frozen:
             placement = self.frozen[joint.name].transform(np.zeros(1)) * placement
-        body = Element("body", {"name": joint.child} | pose(placement))
+        body = Element("body", {"name": self.renamed.get(joint.child, joint.child)} | pose(placement))
         if joint.name not in self.frozen:
             body.children += self._joints(joint)
         self._fill(body, joint.child)
         return body
 
     def _fill(self, body: Element, link: str) -> None:
+        self.bodies[link] = body
         inertia = self.inertias.get(link)
         if inertia is not None and body.tag == "body":
             values = {"mass": number(inertia.mass), "pos": numbers(inertia.com)}
@@ -140,49 +164,38 @@ class _Writer:
             return
         if word == "free":
             self._check_free(joint)
-        yield Element("joint", {"name": joint.name, "type": str(word)} | self._alike(joint))
+        own = self._alike(joint.name, joint.joint_class, joint.dynamics)
+        yield Element("joint", {"name": joint.name, "type": str(word)} | own)
 
     def _coordinate(self, joint: JointDescription, name: str) -> Element:
         """A hinge or slide."""
         lower, upper, _, effort = joint.limits
         attributes = {"name": name, "type": str(joint.joint_class.mjcf), "axis": numbers(joint.axis)}
         if lower > -NO_LIMIT or upper < NO_LIMIT:
-            lower, upper = max(lower, -NO_LIMIT), min(upper, NO_LIMIT)
-            more = max(lower + 1e-300, float(np.nextafter(lower, np.inf)))  # no range may be empty
+            lower, upper = written_bound(lower), written_bound(upper)
+            more = max(lower + AS_GOOD_AS_ZERO, float(np.nextafter(lower, np.inf)))  # no range may be empty
             attributes["range"] = numbers([lower, max(upper, more)])
-        if 0.0 < effort < np.inf:
+        if 0.0 <= effort < NO_LIMIT:
+            effort = effort or AS_GOOD_AS_ZERO
             attributes["actuatorfrcrange"] = numbers([-effort, effort])
-        own = {quantity: values[0] for quantity, values in _dynamics(joint).items()}
+        own = {quantity: values[0] for quantity, values in _dynamics(joint.dynamics, 1).items()}
         return Element("joint", attributes | {quantity: number(value) for quantity, value in own.items() if value})
 
-    def _alike(self, joint: JointDescription) -> dict[str, str]:
+    def _alike(self, name: str, kind: type[Joint], dynamics: JointDynamics) -> dict[str, str]:
         """Dynamics of a ball or a free joint, which are the same for all its coordinates."""
         attributes = {}
-        for quantity, values in _dynamics(joint).items():
+        for quantity, values in _dynamics(dynamics, kind.nv).items():
             if not np.any(values):
                 continue
-            only_damping = joint.joint_class.mjcf == "free" and quantity != "damping"
-            if np.ptp(values) or quantity == "springref" or only_damping:
+            is_spring = quantity == "springref" or (kind is Free and quantity == "stiffness")
+            if np.ptp(values) or is_spring:
                 what = {"springref": "rest", "frictionloss": "friction"}.get(quantity, quantity)
-                self.lost.append(f"the {what} {values.tolist()} of joint {joint.name!r}, which is {joint.kind}")
+                self.lost.append(f"the {what} {values.tolist()} of joint {name!r}, which is {kind.kind}")
             else:
                 attributes[quantity] = number(float(values[0]))
         return attributes
 
     # -- what MuJoCo asks for ----------------------------------------------------------------------------------
-
-    def _check_names(self) -> None:
-        for name in self.description.links:
-            if name == WORLD and (self.floats or name != self.root):
-                raise ModelError(f"link {name!r} moves, but in MJCF that is the name of the world; rename it")
-        for kind, names in (
-            ("link", self.description.links),
-            ("joint", self.description.joints),
-            ("frame", self.description.sites),
-        ):
-            for name in names:
-                if any(ord(character) < 32 for character in name):
-                    raise ModelError(f"{kind} {name!r} has a control character in its name, which XML has no words for")
 
     def _check_free(self, joint: JointDescription) -> None:
         X = joint.placement
@@ -222,10 +235,9 @@ class _Writer:
         return found
 
 
-def _dynamics(joint: JointDescription) -> dict[str, Array]:
-    """What the joint adds to the dynamics, by MuJoCo's names, for each coordinate."""
-    own = joint.dynamics
+def _dynamics(own: JointDynamics, nv: int) -> dict[str, Array]:
+    """What a joint adds to the dynamics, by MuJoCo's names, for each coordinate."""
     values = {"armature": own.armature, "damping": own.damping, "frictionloss": own.friction}
     if np.any(own.stiffness):
         values |= {"stiffness": own.stiffness, "springref": own.rest}
-    return {quantity: np.broadcast_to(value, joint.joint_class.nv) for quantity, value in values.items()}
+    return {quantity: np.broadcast_to(value, nv) for quantity, value in values.items()}

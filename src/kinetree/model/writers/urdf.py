@@ -1,7 +1,8 @@
-"""URDF from a description, such that reading it again gives the same dynamics.
+"""URDF from a description, such that reading it again gives the same dynamics, here and in other readers.
 
 Frames that are not links become links without mass. A joint that URDF does not have becomes a series of those it has, a
-universal one two revolute ones. What URDF has no words for is refused, unless the loss is wanted.
+universal one two revolute ones. Limits are finite, as urdfdom asks for; 1e10 stands for none. What URDF has no words
+for is refused, unless the loss is wanted.
 """
 
 from __future__ import annotations
@@ -12,31 +13,34 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.errors import ModelError
+from kinetree.model.bounds import AS_GOOD_AS_ZERO, written_bound
 from kinetree.model.description import Description, JointDescription, LinkDescription, free_name
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
-from kinetree.model.joints.dynamics import of_coordinate
+from kinetree.model.joints.dynamics import NONE, of_coordinate
 from kinetree.model.loaders.xml import Element, number, numbers, written
+from kinetree.model.writers.losses import check_losses, check_names, loop_name
+from kinetree.model.writers.mesh_points import MeshFiles
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.rotation import rpy_from_matrix
 
 
-def urdf(description: Description, lossy: bool = False) -> str:
-    """The document; with `lossy`, without what URDF cannot say."""
+def urdf(description: Description, lossy: bool = False, files: MeshFiles | None = None) -> str:
+    """The document; with `lossy`, without what URDF cannot say. Meshes that have no file get one of `files`."""
+    check_names(description)
     description = _split(description)
-    lost = list(_inexpressible(description))
-    if lost and not lossy:
-        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        raise ModelError(f"URDF has no words for {lost[0]}{more}; lossy=True leaves it out")
+    check_losses("URDF", list(_inexpressible(description, files)), lossy)
     robot = Element("robot", {"name": description.name})
     for name, link in description.links.items():
-        robot.children.append(_link(name, link))
+        robot.children.append(_link(name, link, files))
     for joint in description.joints.values():
-        robot.children += _joint(joint)
+        robot.children.append(_joint(joint))
+    taken = set(description.joints)
     for name, (on, X) in description.sites.items():
         robot.children.append(Element("link", {"name": name}))
         ends = [Element("parent", {"link": on}), Element("child", {"link": name})]
-        fixed = Element("joint", {"name": free_name(f"{name}_site", description.joints), "type": "fixed"})
+        fixed = Element("joint", {"name": free_name(f"{name}_site", taken), "type": "fixed"})
         fixed.children += [*_origin(X), *ends]
+        taken.add(fixed.attributes["name"])
         robot.children.append(fixed)
     return written(robot)
 
@@ -58,7 +62,11 @@ def _split(description: Description) -> Description:
     return replace(description, links=links, joints=joints)
 
 
-def _inexpressible(description: Description) -> Iterable[str]:
+def _inexpressible(description: Description, files: MeshFiles | None) -> Iterable[str]:
+    yield from (f"the tendon {tendon.name!r}" for tendon in description.tendons)
+    yield from (f"the {type(each).__name__.lower()} {loop_name(each)}" for each in description.loops)
+    if description.base_dynamics != NONE:
+        yield "armature, damping or friction of the floating base"
     for name, joint in description.joints.items():
         kind = joint.joint_class
         if kind.urdf is None:
@@ -76,11 +84,13 @@ def _inexpressible(description: Description) -> Iterable[str]:
                 yield f"the {what} of each coordinate of joint {name!r}"
     for name, link in description.links.items():
         for geometry in (*link.visuals, *link.collisions):
-            if _shape(geometry.shape) is None:
-                yield f"the {type(geometry.shape).__name__.lower()} of link {name!r}"
+            if _shape(geometry.shape, files) is None:
+                has_triangles = isinstance(geometry.shape, Mesh) and geometry.shape.triangles is not None
+                why = ", which has no file and gets one only beside a document with a path" if has_triangles else ""
+                yield f"the {type(geometry.shape).__name__.lower()} of link {name!r}{why}"
 
 
-def _link(name: str, link: LinkDescription) -> Element:
+def _link(name: str, link: LinkDescription, files: MeshFiles | None) -> Element:
     element = Element("link", {"name": name})
     inertia = link.inertia
     if inertia.mass or np.any(inertia.I):
@@ -97,14 +107,14 @@ def _link(name: str, link: LinkDescription) -> Element:
         ]
         element.children.append(inertial)
     for tag, geometries in (("visual", link.visuals), ("collision", link.collisions)):
-        element.children += [_geometry(tag, geometry) for geometry in geometries if _shape(geometry.shape) is not None]
+        for geometry in geometries:
+            if (shape := _shape(geometry.shape, files)) is not None:
+                element.children.append(_geometry(tag, geometry, shape))
     return element
 
 
-def _geometry(tag: str, geometry: Geometry) -> Element:
+def _geometry(tag: str, geometry: Geometry, shape: Element) -> Element:
     element = Element(tag, {"name": geometry.name} if geometry.name else {})
-    shape = _shape(geometry.shape)
-    assert shape is not None
     holder = Element("geometry", children=[shape])
     element.children += [*_origin(geometry.placement), holder]
     if tag == "visual" and (geometry.color is not None or geometry.texture is not None):
@@ -117,7 +127,7 @@ def _geometry(tag: str, geometry: Geometry) -> Element:
     return element
 
 
-def _shape(shape: Shape) -> Element | None:
+def _shape(shape: Shape, files: MeshFiles | None) -> Element | None:
     match shape:
         case Box(size=size):
             return Element("box", {"size": numbers(size)})
@@ -127,13 +137,17 @@ def _shape(shape: Shape) -> Element | None:
             return Element("cylinder", {"radius": number(radius), "length": number(length)})
         case Capsule(radius=radius, length=length):
             return Element("capsule", {"radius": number(radius), "length": number(length)})
-        case Mesh(path=path, written=name, scale=scale) if name or path:
+        case Mesh(path=path, written=name, scale=scale):
+            if shape.vertices is not None:  # they are not those of the file: MuJoCo has moved and turned them
+                name = "" if files is None or shape.triangles is None else files.name(shape)
+            if not name and not path:
+                return None
             at_scale = {} if tuple(scale) == (1.0, 1.0, 1.0) else {"scale": numbers(scale)}
             return Element("mesh", {"filename": name or str(path), **at_scale})
     return None
 
 
-def _joint(joint: JointDescription) -> list[Element]:
+def _joint(joint: JointDescription) -> Element:
     element = Element("joint", {"name": joint.name, "type": str(joint.joint_class.urdf)})
     element.children += [
         *_origin(joint.placement),
@@ -159,21 +173,19 @@ def _joint(joint: JointDescription) -> list[Element]:
             "k_velocity": number(safety.k_velocity),
         }
         element.children.append(Element("safety_controller", values))
-    return [element]
-
-
-SLOWEST = 1e-300
-"""The velocity limit [rad/s or m/s] of a joint that cannot move: in URDF, zero is read as none."""
+    return element
 
 
 def _limit(joint: JointDescription) -> list[Element]:
-    """Infinite limits are written as such, which Python and C++ readers understand."""
-    lower, upper, velocity, effort = (of_coordinate(bound, 0) for bound in joint.bounds)
-    if not np.isfinite([lower, upper, velocity, effort]).any():
+    """urdfdom asks for limits of revolute and prismatic joints, and cannot read infinity. A velocity limit of zero is
+    read as none, so that of a joint that cannot move is nearly zero."""
+    bounds = [of_coordinate(bound, 0) for bound in joint.bounds]
+    has_range = joint.joint_class.has_urdf_range()
+    if not np.isfinite(bounds).any() and not has_range:
         return []
-    velocity = velocity if velocity != 0.0 else SLOWEST
-    values = {"effort": number(effort), "velocity": number(velocity)}
-    if joint.joint_class.has_urdf_range():
+    lower, upper, velocity, effort = map(written_bound, bounds)
+    values = {"effort": number(effort), "velocity": number(velocity or AS_GOOD_AS_ZERO)}
+    if has_range:
         values = {"lower": number(lower), "upper": number(upper), **values}
     return [Element("limit", values)]
 

@@ -1,0 +1,157 @@
+"""robot.actuators: from controls to efforts and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.base.lazy import lazy
+from kinetree.errors import ArgumentError
+from kinetree.functions.law import Law, compile
+from kinetree.model.actuators import Actuator
+from kinetree.model.joints import AxisJoint
+from kinetree.ops import Array, clip, divide, where, zeros
+
+if TYPE_CHECKING:
+    from kinetree.robot.robot import Robot
+
+NO_GAIN = 1e-12
+"""A force that changes by less with its control cannot be controlled."""
+
+
+@final
+@dataclass(frozen=True)
+class Actuators:
+    """The actuators of a robot, in the order of its file: n controls u, and a state w of activation for each.
+
+    Their functions take one state or a batch, and work inside compiled functions, so that a law may return
+    `robot.actuators.efforts(q, v, u)`.
+    """
+
+    robot: Robot
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+    @property
+    def listed(self) -> tuple[Actuator, ...]:
+        return self.robot.model.actuators
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(actuator.name for actuator in self.listed)
+
+    @lazy
+    def lower(self) -> Array:
+        """The least controls, (n,)."""
+        return np.array([actuator.control_range[0] for actuator in self.listed])
+
+    @lazy
+    def upper(self) -> Array:
+        """The largest controls, (n,)."""
+        return np.array([actuator.control_range[1] for actuator in self.listed])
+
+    @lazy
+    def gears(self) -> Array:
+        """R, (n, nv): the rates of lengths are R v, and forces f give the efforts Rᵀ f."""
+        R = np.zeros((len(self), self.robot.nv))
+        for row, actuator in zip(R, self.listed, strict=True):
+            for name, gear in actuator.joints:
+                joint = self._joints[name]
+                row[joint.iv] += gear * joint.lever
+        return R
+
+    def efforts(self, q: ArrayLike, v: ArrayLike, u: ArrayLike, activation: ArrayLike | None = None) -> Array:
+        """τ = Rᵀ f, (…, nv) [N m or N], of controls u, (…, n), within ranges of controls, forces and joints.
+
+        `activation`, (…, n), is the state w of actuators that have one; by default they have settled, w = u.
+        """
+        efforts: Array = self._law("efforts")(self.robot, q, v, u, u if activation is None else activation)
+        return efforts
+
+    def controls(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
+        """The controls u, (…, n), within their ranges, that give efforts tau, (…, nv) [N m or N], or those nearest to
+        them; of several, those with the least forces. Entries of tau that no actuator moves do not count."""
+        controls: Array = self._law("controls")(self.robot, q, v, tau)
+        return controls
+
+    def activation_rates(self, u: ArrayLike, activation: ArrayLike) -> Array:
+        """ẇ, (…, n): u of an integrator, (u - w) / time constant of a filter, zero without activation."""
+        rates: Array = self._law("rates")(self.robot, u, activation)
+        return rates
+
+    # -- formulas ----------------------------------------------------------------------------------------------
+
+    def _law(self, kind: str) -> Law:
+        if not len(self):
+            raise ArgumentError(f"{self.robot.name!r} has no actuators")
+        return _laws(len(self))[kind]
+
+    @lazy
+    def _joints(self) -> dict[str, AxisJoint]:
+        return {joint.name: joint for joint in self.robot.model.joints if isinstance(joint, AxisJoint)}
+
+    def _gains(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Gain and bias of every actuator, (n,) each."""
+        rates = self.gears @ v
+        gains, biases = zeros(len(self), q, v), zeros(len(self), q, v)
+        for i, actuator in enumerate(self.listed):
+            length: Any = sum(gear * self._joints[name].position(q) for name, gear in actuator.joints)
+            for value, (constant, by_length, by_rate) in ((gains, actuator.gain), (biases, actuator.bias)):
+                value[i] = constant + by_length * length + by_rate * rates[i]
+        return gains, biases
+
+    def _efforts(self, q: Array, v: Array, u: Array, activation: Array) -> Array:
+        gains, biases = self._gains(q, v)
+        forces = zeros(len(self), q, v, u, activation)
+        for i, actuator in enumerate(self.listed):
+            w = clip(u[i], *actuator.control_range)
+            if actuator.activation != "none":
+                w = clip(activation[i], *actuator.activation_range)
+            forces[i] = clip(gains[i] * w + biases[i], *actuator.force_range)
+        limit = self.robot.limits.effort
+        return clip(self.gears.T @ forces, -limit, limit)
+
+    def _controls(self, q: Array, v: Array, tau: Array) -> Array:
+        gains, biases = self._gains(q, v)
+        forces = np.linalg.pinv(self.gears.T) @ tau
+        u = zeros(len(self), q, v, tau)
+        for i, actuator in enumerate(self.listed):
+            force = clip(forces[i], *actuator.force_range)
+            is_dead = abs(gains[i]) < NO_GAIN
+            u[i] = clip(divide(force - biases[i], where(is_dead, 1.0, gains[i])), *actuator.control_range)
+            u[i] = where(is_dead, clip(0.0 * u[i], *actuator.control_range), u[i])
+        return u
+
+    def _rates(self, u: Array, activation: Array) -> Array:
+        rates = zeros(len(self), u, activation)
+        for i, actuator in enumerate(self.listed):
+            control = clip(u[i], *actuator.control_range)
+            if actuator.activation == "integrator":
+                rates[i] = control
+            elif actuator.activation == "filter":
+                rates[i] = (control - activation[i]) / actuator.time_constant
+        return rates
+
+
+@lru_cache
+def _laws(count: int) -> dict[str, Law]:
+    """The functions of robots with so many actuators."""
+
+    @compile(shapes={"u": (count,), "activation": (count,)})
+    def efforts(robot: Robot, q: Any, v: Any, u: Any, activation: Any) -> Array:
+        return Actuators(robot)._efforts(q, v, u, activation)
+
+    @compile
+    def controls(robot: Robot, q: Any, v: Any, tau: Any) -> Array:
+        return Actuators(robot)._controls(q, v, tau)
+
+    @compile(shapes={"u": (count,), "activation": (count,)})
+    def rates(robot: Robot, u: Any, activation: Any) -> Array:
+        return Actuators(robot)._rates(u, activation)
+
+    return {"efforts": efforts, "controls": controls, "rates": rates}

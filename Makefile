@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start hundreds of processes; without files of byte code each compiles the library's sources again.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-long test-arm64 test-python test-lowest soak bench check docs lock release clean
+.PHONY: demo test test-all test-long test-interop test-arm64 test-python test-lowest test-scale soak bench check docs lock package release clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
@@ -28,6 +30,17 @@ test-all: $(VENV)/.dev
 test-long: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m 'long or sweep or hypothesis' --hypothesis-profile long
 
+# With CasADi, PyTorch and JAX, gigabytes in a folder of their own: what is made for them, their pages and examples.
+INTEROP ?= tests/interop/test_exporters.py $(foreach name,casadi torch jax,tests/interop/test_$(name).py 'tests/test_documents.py::test_document_runs[docs/$(name).md]') \
+	$(foreach path,$(notdir $(wildcard examples/4[567]_*.py)),'tests/test_documents.py::test_example_runs[$(path)]')
+test-interop: export KINETREE_CACHE_DIR := $(CURDIR)/$(VENV)/test-cache
+test-interop: $(VENV)/.dev .interop/.created
+	PYTHONPATH=$(CURDIR)/.interop $(BIN)/python -m pytest --durations 10 $(INTEROP)
+
+.interop/.created: requirements/interop.lock
+	$(BIN)/pip install --quiet --no-deps --require-hashes --upgrade --target .interop --requirement $<
+	touch $@
+
 # On an AArch64 that qemu emulates, with Debian's Python and the wheels of requirements/dev.lock: what depends on the
 # machine, in about an hour. ARM64 chooses other tests. qemu does not limit memory when it is asked to.
 ARM64 ?= tests/compiler/runtime tests/compiler/codegen tests/compiler/cache tests/robot/test_native_*.py tests/solvers \
@@ -50,6 +63,13 @@ test-python: $(VENV)/.created .python-$(PYTHON)/.created
 	tools/debian_python "$$(dpkg --print-architecture)" $* .python-$*
 	touch $@
 
+# Real clusters of two workers on this machine, Zarr, and the faults of both; Ray is too large for the other tests.
+test-scale: $(VENV)/.dev requirements/scale.lock
+	$(PYTHON) -m venv .python-scale
+	.python-scale/bin/pip install --quiet --require-hashes --requirement requirements/scale.lock
+	KINETREE_CACHE_DIR=$(CURDIR)/.python-scale/test-cache PYTHONPATH=$(CURDIR)/tests:$$(echo $(CURDIR)/.python-scale/lib/python3*/site-packages) \
+		$(BIN)/python -m pytest -m 'not long' tests/scale tests/cli/test_long_runs.py
+
 # With the lowest versions of NumPy and llvmlite that pyproject.toml allows: what depends on them.
 LOWEST ?= tests/compiler tests/functions tests/robot/test_native_*.py
 test-lowest: $(VENV)/.dev
@@ -71,6 +91,7 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python calls.py
 	cd benchmarks && ../$(BIN)/python arguments.py
 	cd benchmarks && ../$(BIN)/python float32.py
+	cd benchmarks && ../$(BIN)/python export_c.py
 	cd benchmarks && ../$(BIN)/python limits.py
 	cd benchmarks && ../$(BIN)/python dynamics.py
 	cd benchmarks && ../$(BIN)/python centroidal.py
@@ -78,6 +99,7 @@ bench: $(VENV)/.bench
 	cd benchmarks && ../$(BIN)/python control.py
 	cd benchmarks && ../$(BIN)/python rollouts.py
 	cd benchmarks && ../$(BIN)/python rollouts_contact.py
+	cd benchmarks && ../$(BIN)/python flight.py
 	cd benchmarks && ../$(BIN)/python single.py
 	cd benchmarks && ../$(BIN)/python compile.py
 	cd benchmarks && ../$(BIN)/python growth.py
@@ -107,26 +129,39 @@ $(VENV)/.%: requirements/%.lock pyproject.toml | $(VENV)/.created
 lock: $(VENV)/.created
 	$(BIN)/pip install --quiet uv
 	$(call lock,core)
+	$(call lock,cli,--extra cli)
 	$(call lock,demo,--extra demo)
 	$(call lock,dev,--extra test --extra check --extra docs)
 	$(call lock,bench,--extra bench)
+	$(call lock,interop,--extra casadi --extra torch --extra jax --constraint requirements/dev.lock --no-emit-package triton)
+	$(call lock,scale,--extra scale)
 	$(call lock,release)
 
 define lock
 $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
-	--custom-compile-command "make lock" $(2) pyproject.toml $(wildcard requirements/$(1).in) $(if $(filter core,$(1)),,requirements/build.in) --output-file requirements/$(1).lock
+	--custom-compile-command "make lock" $(2) pyproject.toml $(wildcard requirements/$(1).in) $(if $(filter core cli interop,$(1)),,requirements/build.in) --output-file requirements/$(1).lock
 endef
 
-# What is published: source, wheel, a list of all that is installed with it (CycloneDX), and their hashes.
-release: $(VENV)/.release
-	rm -rf dist $(VENV)/shipped
+# Source and wheel, in dist/. The wheel, which is built from the source, is then tried in environments without this
+# repository: alone, and with the command line.
+package: $(VENV)/.release
+	rm -rf dist $(VENV)/installed
 	$(BIN)/python -m build --no-isolation
+	$(PYTHON) -m venv $(VENV)/installed
+	$(VENV)/installed/bin/pip install --quiet --require-hashes --requirement requirements/core.lock
+	$(VENV)/installed/bin/pip install --quiet --no-deps dist/*.whl
+	$(VENV)/installed/bin/python -I tools/check_installed.py
+	$(VENV)/installed/bin/pip install --quiet --require-hashes --requirement requirements/cli.lock
+	$(VENV)/installed/bin/python -I tools/check_installed.py --cli
+
+# What is published: source, wheel, a list of all that is installed with it (CycloneDX), and their hashes.
+release: package
+	rm -rf $(VENV)/shipped
 	$(PYTHON) -m venv $(VENV)/shipped
 	$(VENV)/shipped/bin/pip install --quiet --require-hashes --requirement requirements/core.lock
 	$(VENV)/shipped/bin/pip install --quiet --no-deps dist/*.whl
-	$(VENV)/shipped/bin/python -c "import kinetree as kt; robot = kt.load('arm6'); robot.mass_matrix(robot.neutral())"
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file dist/kinetree.cdx.json $(VENV)/shipped/bin/python
 	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 clean:
-	rm -rf $(VENV) .arm64 .python-* dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .interop .arm64 .python-* dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

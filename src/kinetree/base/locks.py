@@ -25,10 +25,14 @@ from __future__ import annotations
 import _thread
 import os
 import sys
+import sysconfig
 import threading
 from collections.abc import Iterator
 from importlib import _bootstrap
 from typing import Any
+
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+"""Whether threads of this Python run at the same time: a free-threaded build, which has no global lock."""
 
 if sys.version_info < (3, 14):
     ReentrantLock = threading.RLock

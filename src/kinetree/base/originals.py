@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 LIBRARY = __name__.partition(".")[0]
-_EXEMPT = tuple(f"{LIBRARY}.{part}" for part in ("cli", "plot", "viewer"))
+_EXEMPT = tuple(f"{LIBRARY}.{part}" for part in ("cli", "course", "plot", "scale", "viewer"))
 """Packages that no compiled code depends on."""
 _PARTS = ("__code__", "__defaults__", "__kwdefaults__")
 _INNER = ("__func__", "fget", "fset", "make", "func", "function", "__wrapped__")

@@ -22,8 +22,9 @@ WIDTH = 40
 class Progress:
     """Told how much was done, it shows how much of the whole that is; from any thread."""
 
-    def __init__(self, total: float, title: str) -> None:
-        self.total, self.title, self.done = total, title, 0.0
+    def __init__(self, total: float, title: str, unit: str = "") -> None:
+        """With a unit, such as "states", it also shows how many of them are done each second."""
+        self.total, self.title, self.unit, self.done = total, title, unit, 0.0
         self._begun = time.monotonic()
         self._due = self._begun + PATIENCE
         self._shown = False
@@ -61,7 +62,17 @@ class Progress:
         share = min(1.0, self.done / self.total)
         filled = int(share * WIDTH)
         left = seconds * (1.0 - share) / share if share else 0.0
-        return f"{printable(self.title)} {'━' * filled}{'─' * (WIDTH - filled)} {100 * share:3.0f} %, {left:.0f} s left"
+        bar = f"{'━' * filled}{'─' * (WIDTH - filled)}"
+        rate = f", {_short(self.done / seconds)} {self.unit}/s" if self.unit and seconds else ""
+        return f"{printable(self.title)} {bar} {100 * share:3.0f} %{rate}, {left:.0f} s left"
+
+
+def _short(number: float) -> str:
+    """A number with three digits, such as 12.3 M."""
+    for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return f"{number:.3g}"
 
 
 @contextmanager

@@ -25,37 +25,46 @@ from kinetree.compiler.graph.expr import (
 )
 from kinetree.compiler.graph.graph import Graph, reachable, rebuilt, uses
 from kinetree.compiler.graph.requirements import any_broken, collected_requirements, require
-from kinetree.compiler.runtime import cache, native
+from kinetree.compiler.runtime import archive, cache, native
 from kinetree.compiler.runtime.call import Kernel, Loaded, Shape, address_of
 from kinetree.compiler.runtime.code import SINGLE, Kind, Layout, LoopCarry
 from kinetree.compiler.runtime.jit import LoadedCode, assembly_of, host, lazy_code, lock, machine_code_works, once
 from kinetree.compiler.runtime.memory import empty, empty_results, set_result_memory
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
-from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record
+from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record, tracing_first
+from kinetree.compiler.runtime.target import cpu_names
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges, set_num_threads
 
 if TYPE_CHECKING:
+    from kinetree.compiler.codegen.c.unit import CUnit
+    from kinetree.compiler.codegen.caller import ObjectStage, function_modules
     from kinetree.compiler.codegen.loop_types import Address, Matrix, Rows, Vector
     from kinetree.compiler.codegen.loops import call_text, loops_module
     from kinetree.compiler.graph.trace import trace
     from kinetree.compiler.program import build
     from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Operand, Result, Stage
+    from kinetree.compiler.runtime.cross import Machine, machine, object_for
     from kinetree.compiler.runtime.loop_code import loop_function, loop_stage
     from kinetree.compiler.runtime.step_loop import StepLoop
     from kinetree.compiler.runtime.strided_view import StridedView
+    from kinetree.compiler.runtime.xla import Handler
 else:
     __getattr__, __dir__ = imported_later(
         __name__,
         (),
         {
+            "CUnit": "codegen.c.unit",
+            **dict.fromkeys(("ObjectStage", "function_modules"), "codegen.caller"),
             **dict.fromkeys(("Address", "Matrix", "Rows", "Vector"), "codegen.loop_types"),
             **dict.fromkeys(("call_text", "loops_module"), "codegen.loops"),
             "trace": "graph.trace",
             "build": "program",
             **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Operand", "Result", "Stage"), "runtime.chain"),
+            **dict.fromkeys(("Machine", "machine", "object_for"), "runtime.cross"),
             **dict.fromkeys(("loop_function", "loop_stage"), "runtime.loop_code"),
             "StepLoop": "runtime.step_loop",
             "StridedView": "runtime.strided_view",
+            "Handler": "runtime.xla",
         },
     )
 
@@ -66,18 +75,22 @@ __all__ = [
     "Address",
     "Argument",
     "Buffer",
+    "CUnit",
     "CachedCode",
     "Chain",
     "Graph",
+    "Handler",
     "Kernel",
     "Kind",
     "Layout",
     "Loaded",
     "LoadedCode",
     "LoopCarry",
+    "Machine",
     "Matrix",
     "Node",
     "Numbers",
+    "ObjectStage",
     "Operand",
     "Result",
     "Rows",
@@ -88,6 +101,7 @@ __all__ = [
     "Vector",
     "address_of",
     "any_broken",
+    "archive",
     "array_operations_if",
     "as_node",
     "assembly_of",
@@ -96,10 +110,12 @@ __all__ = [
     "call_text",
     "collected_requirements",
     "constant",
+    "cpu_names",
     "differentiate",
     "empty",
     "empty_results",
     "explained",
+    "function_modules",
     "get_num_threads",
     "host",
     "is_traced",
@@ -109,9 +125,11 @@ __all__ = [
     "loop_function",
     "loop_stage",
     "loops_module",
+    "machine",
     "machine_code_works",
     "native",
     "new_table",
+    "object_for",
     "once",
     "reachable",
     "rebuilt",
@@ -123,5 +141,6 @@ __all__ = [
     "symbol",
     "trace",
     "tracing",
+    "tracing_first",
     "uses",
 ]

@@ -26,6 +26,7 @@ from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, LoopCarry
 from kinetree.compiler.runtime.jit import compile_object
 from kinetree.compiler.runtime.target import Target
+from kinetree.compiler.runtime.threads import get_num_threads
 
 SECONDS_PER_OPERATION = 5e-5
 """The time that LLVM takes for one operation of straight-line code, about."""
@@ -113,7 +114,7 @@ class Program:
             workspace = self.batch_workspace()
         seconds = SECONDS_PER_OPERATION * sum(len(part.nodes) for part in self.parts)
         with announced(f"compiling {self.name}, {self.operations:,} operations", seconds):
-            return Code(compile_object(text, self.target), self.operations, workspace)
+            return Code(compile_object(text, self.target, get_num_threads()), self.operations, workspace)
 
     def single_workspace(self) -> int:
         """Bytes that kinetree_single needs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from kinetree.base.lazy import lazy
 from kinetree.base.precision import FLOAT64
@@ -43,6 +44,26 @@ class Bindable:
     @property
     def eager(self) -> Any:
         """The same robot with eager functions."""
+        raise NotImplementedError
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether its numbers are symbols, as in a traced function of a parametric robot."""
+        return self.model.has_symbols
+
+    @property
+    def own_parameters(self) -> Any:
+        """What calls of a parametric robot take if they are given no parameters, (n,)."""
+        assert self.model.parametric is not None
+        values = self.model.parametric.values
+        return values if self.is_symbolic else values.astype(self.dtype, copy=False)
+
+    def at_parameters(self, parameters: Any) -> Any:
+        """The same robot with other parameters, (n,), numbers or traced values, for one evaluation of a formula."""
+        raise NotImplementedError
+
+    def astype(self, dtype: DTypeLike) -> Any:
+        """The same robot for numbers of this type."""
         raise NotImplementedError
 
     def require_float64(self, what: str) -> None:

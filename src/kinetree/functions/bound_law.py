@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
 from kinetree.base.lazy import lazy
 from kinetree.base.precision import FLOAT64
+from kinetree.base.unpickled_once import reduced_once
 from kinetree.errors import ArgumentError
 from kinetree.functions.bindable import Bindable
 from kinetree.functions.binding import native as native_method
@@ -35,6 +36,11 @@ class BoundLaw(CompiledFunction):
         self.name = definition.name
         names = [name for name in definition.names if name not in robots and name not in options]
         self.arrays = {name: definition.shape_of(name, robots) for name in names}
+        self.parametric = _parametric(definition, robots)
+        if self.parametric is not None:
+            robot = robots[self.parametric]
+            self.parameters, self.is_symbolic = robot.own_parameters, robot.is_symbolic
+            self.arrays["parameters"] = np.shape(self.parameters)
         self.eager = any(robot.is_eager for robot in robots.values())
         self.dtype = _common_dtype(definition.name, robots)
         first = next(iter(robots.values()), None)
@@ -42,8 +48,14 @@ class BoundLaw(CompiledFunction):
             positions = filter(definition.is_configuration, names)
             self.quaternions = dict.fromkeys(positions, first.model.quaternions)
 
+    @property
+    def configurations(self) -> Mapping[str, Any]:
+        first = next(iter(self.robots.values()), None)
+        names = filter(self.definition.is_configuration, self.arrays)
+        return {} if first is None else dict.fromkeys(names, first.model)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return BoundLaw, (self.definition, self.robots, self.chosen)
+        return reduced_once(self, BoundLaw, self.definition, self.robots, self.chosen)
 
     def __repr__(self) -> str:
         given = [*(robot.name for robot in self.robots.values()), *(f"{k}={v!r}" for k, v in self.chosen.items())]
@@ -57,9 +69,10 @@ class BoundLaw(CompiledFunction):
 
     @native_method
     def call(self, *args: Any, out: Array | None = None, **kwargs: Any) -> Any:
-        """The law's result for these arrays."""
+        """The law's result for these arrays; `parameters` of a parametric robot are given by name."""
+        parameters = None if "parameters" in self.definition.names else kwargs.pop("parameters", None)
         given = self._reader.bound(args, kwargs)
-        return self.evaluate([given[name] for name in self.arrays], out=out)
+        return self.evaluate(self.with_parameters(list(given.values()), parameters), out=out)
 
     def with_presets(self, presets: Mapping[str, Array], spread: tuple[int, int]) -> BoundLaw:
         """The same law with defaults for some arrays, and `spread` as in `CompiledFunction`; machine code is shared."""
@@ -67,14 +80,19 @@ class BoundLaw(CompiledFunction):
         other.presets, other.spread, other._specializations = presets, spread, self._specializations
         return other
 
+    def _twin(self, dtype: np.dtype[Any]) -> CompiledFunction:
+        other = cast(BoundLaw, self._copied(dtype))
+        other.robots = {name: robot.astype(dtype) for name, robot in self.robots.items()}
+        return other
+
     # -- formula -----------------------------------------------------------------------------------------------
 
     def formula(self, key: Key) -> Callable[..., Any]:
-        return _applied(self.definition, {**self.robots, **self.chosen}, tuple(self.arrays))
+        return _applied(self.definition, {**self.robots, **self.chosen}, tuple(self.arrays), self.parametric)
 
     def on_numbers(self, key: Key) -> Callable[..., Any]:
         eager = {name: robot.eager for name, robot in self.robots.items()}
-        return _applied(self.definition, {**eager, **self.chosen}, tuple(self.arrays))
+        return _applied(self.definition, {**eager, **self.chosen}, tuple(self.arrays), self.parametric)
 
     def identity(self, key: Key) -> str | None:
         own = self.definition.identity or identity(self.definition.function)
@@ -121,7 +139,8 @@ class BoundLaw(CompiledFunction):
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         if any(parameter.kind is not parameter.POSITIONAL_OR_KEYWORD for parameter in self._parameters):
             return None
-        parameters = ", ".join(["$self", *map(_as_text, self._parameters), "*", "out=None"])
+        named = ["out=None"] if self.parametric is None else ["parameters=None", "out=None"]
+        parameters = ", ".join(["$self", *map(_as_text, self._parameters), "*", *named])
         text = f"{self._name}({parameters})\n--\n\n{inspect.getdoc(self.definition.function) or ''}"
         module = getattr(self.definition.function, "__module__", None) or __name__
         return self.native_call(self, self._name, text, method, module)
@@ -133,6 +152,21 @@ def _common_dtype(name: str, robots: Mapping[str, Bindable]) -> np.dtype[Any]:
     if len(found) > 1:
         raise ArgumentError(f"{name} got robots of dtype float64 and float32; expected robots of one dtype")
     return found.pop() if found else FLOAT64
+
+
+def _parametric(definition: Definition, robots: Mapping[str, Bindable]) -> str | None:
+    """The name of the argument that is a parametric robot, if there is one."""
+    found = [name for name, robot in robots.items() if robot.model.parametric is not None]
+    if len(found) > 1:
+        raise ArgumentError(
+            f"{definition.name} got two parametric robots, {found[0]!r} and {found[1]!r}; expected one, as robot.baked "
+            "makes of others"
+        )
+    if found and "parameters" in definition.names:
+        raise ArgumentError(
+            f"{definition.name} has an argument 'parameters', which a parametric robot adds; expected another name"
+        )
+    return found[0] if found else None
 
 
 def law_of_method(
@@ -154,11 +188,15 @@ def law_of_method(
     return BoundLaw(Definition(formula, shapes, identity=own), robots, {})
 
 
-def _applied(definition: Definition, chosen: Mapping[str, Any], names: tuple[str, ...]) -> Callable[..., Any]:
-    """The law as a function of its arrays only."""
+def _applied(
+    definition: Definition, chosen: Mapping[str, Any], names: tuple[str, ...], parametric: str | None
+) -> Callable[..., Any]:
+    """The law as a function of its arrays only, the last of which are parameters of a parametric robot."""
 
     def run(*arrays: Array) -> Any:
         named = {name: _unpacked(np.array(array)) for name, array in zip(names, arrays, strict=True)}
+        if parametric is not None:
+            named[parametric] = chosen[parametric].at_parameters(named.pop("parameters"))
         return definition.apply({**chosen, **named})
 
     return run

@@ -74,6 +74,10 @@ class CompiledFunction(ABC):
     takes_wrenches: bool = False
     presets: Mapping[str, Array] = {}
     """Default values of arrays."""
+    parameters: Array | None = None
+    """The own parameters of a parametric robot, for which other numbers may be given: the last of the arrays."""
+    is_symbolic: bool = False
+    """Whether it is of a robot of symbols, as a traced function has it: all calls become part of the outer graph."""
     spread: tuple[int, int] = (0, 0)
     """(n, m): after n arguments, the following ones up to the m-th may come as one tuple."""
     always_reports: bool = False
@@ -90,6 +94,9 @@ class CompiledFunction(ABC):
         self._native: frozenset[tuple[Key, Kind]] = frozenset()
         self._batches_by_python: frozenset[Key] = frozenset()
         self._entry: native.NativeEntry | None = None
+        self._directional: dict[Any, Any] = {}
+        """Directional derivatives of this function, by key, mode and arguments."""
+        self._twins: dict[np.dtype[Any], CompiledFunction | None] = {}
 
     # -- defined by subclasses ---------------------------------------------------------------------------------
 
@@ -97,6 +104,11 @@ class CompiledFunction(ABC):
     def formula(self, key: Key) -> Callable[..., Any]:
         """The results for one state as a function of its arrays, on symbols or on numbers. It must not refer to this
         object, which caches it."""
+
+    @property
+    def configurations(self) -> Mapping[str, Any]:
+        """The arrays that are configurations, and the model of each."""
+        return {}
 
     def result_shapes(self, options: Options) -> tuple[Shape, ...] | None:
         """The shapes of the results for one state, if they are known before the formula is traced."""
@@ -124,7 +136,7 @@ class CompiledFunction(ABC):
         self, values: Sequence[Any], options: Options = (), wrenches: Any = None, out: Array | None = None
     ) -> Any:
         """The results for one state or for all states of a batch; traced values become part of the outer graph."""
-        if tracing() and _any_traced(values, wrenches):
+        if self.is_symbolic or (tracing() and _any_traced(values, wrenches)):
             return self._inline(values, options, wrenches, out)
         cores = self.arrays.items()
         pairs = zip(cores, values, strict=True)
@@ -135,6 +147,17 @@ class CompiledFunction(ABC):
         batch = batch_shape(arguments)
         run = self._run_kernel if self._compiles() else self._run_eagerly
         return run(key, arguments, batch, out)
+
+    def with_parameters(self, values: Sequence[Any], parameters: Any = None) -> Sequence[Any]:
+        """The values of all arrays, with the parameters of a parametric robot as the last, unless there is none."""
+        if self.parameters is not None:
+            return (*values, self.parameters if parameters is None else parameters)
+        if parameters is not None:
+            raise ArgumentError(
+                f"{self.title or self.name} takes no parameters: they are for robots with inputs, as "
+                "kt.load(…, parametric=('inertial',)) gives"
+            )
+        return values
 
     def _compiles(self) -> bool:
         """Whether calls run machine code; otherwise the formula runs on numbers."""
@@ -163,6 +186,8 @@ class CompiledFunction(ABC):
             return careful._inline(values, options, wrenches, out)
         cores = self.arrays.items()
         arrays = [one_state(name, value, core) for (name, core), value in zip(cores, values, strict=True)]
+        if self.parameters is not None:  # numbers beside symbols: what is made like them must hold both
+            arrays = [array.astype(object) for array in arrays]
         given = self.read_wrenches(wrenches or {}, one_state) if self.takes_wrenches else {}
         places = tuple(sorted(given))
         return self.formula(Key(options, places))(*arrays, *(given[place] for place in places))
@@ -176,17 +201,21 @@ class CompiledFunction(ABC):
             with lock:
                 made = self._specializations.get(key)
                 if made is None:
-                    arrays = {**self.arrays, **{_place_name(place): (6,) for place in key.places}}
-                    made = Specialization(
-                        self.title or self.name,
-                        arrays,
-                        self.formula(key),
-                        self.identity(key),
-                        self.always_reports,
-                        dtype=self.dtype,
-                    )
-                    made = self._specializations.setdefault(key, made)  # a signal handler may have made it meanwhile
+                    # a signal handler may have made it meanwhile
+                    made = self._specializations.setdefault(key, self._specialized(key))
         return made
+
+    def _specialized(self, key: Key, cpu: str = "") -> Specialization:
+        """A new specialization for this key, for a named CPU or for the one that code runs on."""
+        return Specialization(
+            self.title or self.name,
+            {**self.arrays, **{_place_name(place): (6,) for place in key.places}},
+            self.formula(key),
+            self.identity(key),
+            self.always_reports,
+            dtype=self.dtype,
+            cpu=cpu,
+        )
 
     def _run_kernel(self, key: Key, arguments: Arguments, batch: Shape, out: Array | None) -> Any:
         made = self.specialization(key)
@@ -253,10 +282,24 @@ class CompiledFunction(ABC):
     @lazy
     def _in_float64(self) -> CompiledFunction:
         """The same function in float64."""
+        return self._copied(FLOAT64)
+
+    def _copied(self, dtype: np.dtype[Any]) -> CompiledFunction:
         twin = copy(self)
         CompiledFunction.__init__(twin)
-        twin.dtype = FLOAT64
+        twin.dtype = dtype
         return twin
+
+    def astype(self, dtype: np.dtype[Any]) -> CompiledFunction | None:
+        """The same function for numbers of another type, made once; None if it needs the digits of float64."""
+        if dtype == self.dtype:
+            return self
+        if dtype not in self._twins:
+            self._twins.setdefault(dtype, self._twin(dtype))
+        return self._twins[dtype]
+
+    def _twin(self, dtype: np.dtype[Any]) -> CompiledFunction | None:
+        return self._copied(dtype)
 
     def _check_quaternions(self, arguments: Arguments) -> None:
         for name, parts in self.quaternions.items():
@@ -321,11 +364,22 @@ class CompiledFunction(ABC):
             self._prepared = (*dict.fromkeys((*self._prepared, key)),)
             self._update_entry()
 
+    def store(self, key: Key, cpu: str, batch: bool = False) -> None:
+        """Keep the code for this key on disk for a named CPU, which may be one that this machine cannot run."""
+        if self.eager:
+            return
+        for function in (self.careful(key.options), self):
+            if function is not None:
+                source = function._specialized(key, cpu).kernel.source
+                source.code("single")
+                if batch:
+                    source.code("batch")
+
     def native_call(
         self, instance: object, name: str, text: str, fallback: Callable[..., Any], module: str
     ) -> Callable[..., Any] | None:
         """The function as a built-in function bound to the instance; None if native code cannot serve it."""
-        if self.eager or not native.available() or len(self.arrays) > native.MOST_ARRAYS:
+        if self.eager or self.is_symbolic or not native.available() or len(self.arrays) > native.MOST_ARRAYS:
             return None
         defaults = tuple(self.options.values())
         shapes = self.result_shapes(defaults)
@@ -351,7 +405,8 @@ class CompiledFunction(ABC):
                         bare=bare,
                         fallback=fallback,
                         module=module,
-                        presets=tuple(self.presets.get(array) for array in self.arrays) if self.presets else (),
+                        presets=self._native_presets(),
+                        by_name=int(self.parameters is not None),
                         spreads=self.spread[0] + 1 if self.spread[1] else 0,
                         spread_to=self.spread[1],
                         dtype=self.dtype,
@@ -359,6 +414,10 @@ class CompiledFunction(ABC):
                 )
                 self._update_entry()
         return self._entry.bind(instance)
+
+    def _native_presets(self) -> tuple[Array | None, ...]:
+        presets = dict(self.presets) | ({} if self.parameters is None else {"parameters": self.parameters})
+        return tuple(presets.get(array) for array in self.arrays) if presets else ()
 
     mapping: native.Mapping | None = None
     """How native calls read wrenches."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import inspect
-import pickle
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from enum import Enum
+from functools import update_wrapper
 from operator import attrgetter
+from types import FunctionType
 from typing import Any, final
 
 import numpy as np
 
 from kinetree.base.arguments import as_shape
+from kinetree.base.lazy import lazy
+from kinetree.base.unpickled_once import reduced_once
 from kinetree.compiler import Shape, explained, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
 from kinetree.functions.bindable import Bindable
@@ -23,6 +27,9 @@ POSITIONS, VELOCITIES = ("q", "q0", "q1"), ("v", "a", "tau", "dv")
 
 Declared = tuple[int | str, ...]
 """A shape in which the name of an argument stands for its size."""
+MAIN = "__main__"
+"""The module of a program, which other processes may not have."""
+_PATH = ".definition._by_path"
 Origin = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and arguments that create an equal definition in another process."""
 
@@ -84,11 +91,22 @@ class Definition:
         if self.origin is not None:
             return self.origin
         found = found_by_name(self.function)
-        if found is self.function:
-            return Definition, (self.function, self.shapes)
-        if getattr(found, "definition", None) is self:
+        is_law = getattr(found, "definition", None) is self
+        if is_law and self.function.__module__ != MAIN:
             return attrgetter("definition"), (found,)
-        raise pickle.PicklingError(f"{self.name} cannot be pickled: it is not found by its name in its module")
+        return reduced_once(self, _again, self._by_path if is_law else self.function, self.shapes)
+
+    @lazy
+    def _by_path(self) -> Callable[..., Any]:
+        """The function of a law of `__main__`, under a name by which pickle finds it there although the law has taken
+        its own. Workers of Dask and Ray have another `__main__`: cloudpickle, which they use, sends the code."""
+        given = self.function
+        function = FunctionType(given.__code__, given.__globals__, given.__name__, None, given.__closure__)
+        update_wrapper(function, given)
+        function.__defaults__, function.__kwdefaults__ = given.__defaults__, given.__kwdefaults__
+        function.__qualname__ = f"{given.__qualname__}{_PATH}"
+        del function.__dict__["__wrapped__"]
+        return function
 
     def __deepcopy__(self, memo: Any) -> Definition:
         return self
@@ -154,6 +172,17 @@ class Definition:
             if reason is None:
                 raise
             raise TypeError(reason).with_traceback(error.__traceback__) from None
+
+
+def _again(function: Callable[..., Any], shapes: Mapping[str, Any]) -> Definition:
+    """From a pickle: the definition that has this function, if it is known in this process, or a new one."""
+    if getattr(function, "__qualname__", "").endswith(_PATH):
+        found = attrgetter(function.__qualname__.removesuffix("._by_path"))
+        with suppress(AttributeError):
+            definition: Definition = found(sys.modules[function.__module__])
+            if definition._by_path is function:
+                return definition
+    return Definition(function, shapes)
 
 
 def is_choice(value: object) -> bool:

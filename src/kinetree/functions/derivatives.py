@@ -107,12 +107,13 @@ def _derivative_of(
 def _derived(primal: Definition, kind: Kind, wrt: str | tuple[str, ...], mode: Mode) -> Definition:
     names = (wrt,) if isinstance(wrt, str) else wrt
     for name in names:
-        if name not in primal.names:
+        if name not in (*primal.names, "parameters"):
             raise unknown(f"argument of {primal.name}", name, primal.names)
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
         named = primal.arguments(args, kwargs)
-        if not any(map(is_traced, named.values())):
+        is_symbolic = any(isinstance(value, Bindable) and value.is_symbolic for value in named.values())
+        if not is_symbolic and not any(map(is_traced, named.values())):
             return _on_floats(derivative, primal, named)
         results = tuple(_by_argument(primal, named, name, kind, mode) for name in names)
         return results[0] if isinstance(wrt, str) else results
@@ -134,8 +135,9 @@ def _kinds(mode: Mode) -> dict[Kind, Differentiate]:
 
 
 def _by_argument(law: Definition, named: dict[str, Any], name: str, kind: Kind, mode: Mode) -> Any:
-    """The derivative with respect to one argument; arguments are nodes or numbers."""
-    given = named[name]
+    """The derivative with respect to one argument, or to the parameters of a robot; arguments are nodes or numbers."""
+    robot = None if name in law.names else _parametric(law, named)
+    given = named[name] if robot is None else named[robot].own_parameters
     if isinstance(given, Bindable):
         raise ArgumentTypeError(f"{name} is a robot; a derivative is with respect to an array or a number")
     if is_choice(given):
@@ -144,7 +146,8 @@ def _by_argument(law: Definition, named: dict[str, Any], name: str, kind: Kind, 
     for index in np.ndindex(*fresh.shape):
         fresh[index] = symbol(next(_fresh))
     with array_operations_if(False), collected_requirements() as conditions:  # only scalar nodes have derivatives
-        result = law.apply({**named, name: fresh.copy() if fresh.shape else fresh[()]})  # the law may write into it
+        argument = fresh.copy() if fresh.shape else fresh[()]  # the law may write into it
+        result = law.apply({**named, **({name: argument} if robot is None else _at(named, robot, argument))})
     leaves, rebuild = flatten(result, is_result)
     rates, axes = _directions(law, named, name, fresh)
     if kind == "rate":
@@ -156,9 +159,25 @@ def _by_argument(law: Definition, named: dict[str, Any], name: str, kind: Kind, 
     put = _substitution(
         [*conditions, *(node for array in derived for node in array.ravel())], fresh.ravel(), given_nodes
     )
-    for condition in conditions:
-        require(put(condition))
+    for condition, reason in zip(conditions, conditions.reasons, strict=True):
+        require(put(condition), reason)
     return rebuild([_shaped(array, axes * order, order, put) for array in derived])
+
+
+def _parametric(law: Definition, named: Mapping[str, Any]) -> str:
+    """The name of the argument that is a parametric robot."""
+    for name, value in named.items():
+        if isinstance(value, Bindable) and value.model.parametric is not None:
+            return name
+    raise ArgumentError(
+        f"{law.name} has no parameters to differentiate by; expected a parametric robot, as "
+        "kt.load(…, parametric=('inertial',)) gives"
+    )
+
+
+def _at(named: Mapping[str, Any], robot: str, parameters: Array) -> dict[str, Any]:
+    """The robot of this name with these parameters."""
+    return {robot: named[robot].at_parameters(parameters)}
 
 
 def _directions(law: Definition, named: Mapping[str, Any], name: str, fresh: Array) -> tuple[Array, tuple[int, ...]]:
@@ -197,21 +216,26 @@ def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str,
 
     robots = {name: value for name, value in named.items() if isinstance(value, Bindable) or is_choice(value)}
     arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items() if name not in robots}
+    parametric = {
+        name: robot for name, robot in robots.items() if getattr(robot, "model", None) and robot.model.parametric
+    }
+    inputs = {**arrays, **{name: robot.own_parameters for name, robot in parametric.items()}}
     with new_table():
         position = count()
         symbols: dict[str, Any] = {}
-        for name, array in arrays.items():
+        for name, array in inputs.items():
             traced = np.empty(array.shape, dtype=object)
             for index in np.ndindex(*array.shape):
                 traced[index] = symbol(next(position))
             symbols[name] = traced if array.shape else traced[()]
         with collected_requirements() as conditions:
+            symbols |= {name: robot.at_parameters(symbols[name]) for name, robot in parametric.items()}
             given = BoundArguments(law.signature, {**robots, **symbols})
             leaves, rebuild = flatten(derivative(*given.args, **given.kwargs), is_result)
         shapes = [np.shape(leaf) for leaf in leaves]
         nodes = [as_node(value) for leaf in leaves for value in np.asarray(leaf, dtype=object).ravel()]
         nodes += [as_node(condition) for condition in conditions]
-        numbers = Graph(next(position), tuple(nodes)).evaluate([x for array in arrays.values() for x in array.ravel()])
+        numbers = Graph(next(position), tuple(nodes)).evaluate([x for array in inputs.values() for x in array.ravel()])
     if not all(numbers[len(numbers) - len(conditions) :]):
         law.apply({**robots, **arrays})  # raises if the state is refused
     results, start = [], 0

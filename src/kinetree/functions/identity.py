@@ -50,7 +50,7 @@ def _text(part: Any) -> str:
     if kind is tuple:
         return f"({''.join(f'{_text(item)}, ' for item in part)})"
     if isinstance(part, Bindable) and _is_own(kind) and all(map(is_own, part.model.kinds)):
-        return f"robot {part.model.digest}"
+        return f"robot {part.model.structure}"
     if isinstance(part, FunctionType) and _is_plain(part):
         return f"function {part.__module__}.{part.__qualname__}"
     if isinstance(part, type) and _is_own(part):

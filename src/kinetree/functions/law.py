@@ -16,11 +16,12 @@ from typing import Any, NamedTuple, final, overload
 import numpy as np
 
 from kinetree.base.arguments import as_shape
+from kinetree.base.unpickled_once import reduced_once
 from kinetree.compiler import constant, is_traced, lock, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.bindable import Bindable
 from kinetree.functions.bound_law import BoundLaw
-from kinetree.functions.definition import Definition, found_by_name
+from kinetree.functions.definition import MAIN, Definition, found_by_name
 from kinetree.ops import Array
 
 
@@ -79,9 +80,9 @@ class Law:
         return f"<compiled function {self.__name__}{self.signature}>"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        if found_by_name(self) is self:
+        if found_by_name(self) is self and self.__module__ != MAIN:
             return self.__qualname__  # as functions are
-        return Law, (self.definition,)
+        return reduced_once(self, _law_with, self.definition)
 
     def __copy__(self) -> Law:
         return self
@@ -95,11 +96,14 @@ class Law:
         return self._first_call(args, kwargs) if call is None else call(*args[1:], **kwargs)
 
     def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        out = kwargs.pop("out", None)
+        named = ("out",) if "parameters" in self.definition.names else ("out", "parameters")
+        other = {name: kwargs.pop(name, None) for name in named}
         robots, options, values = self.definition.sorted(self.definition.arguments(args, kwargs))
-        if tracing() and any(map(is_traced, values.values())):
-            return BoundLaw(self.definition, robots, options).evaluate(list(values.values()))
-        return self.bound(robots, options).call(**values, out=out)
+        is_symbolic = any(robot.is_symbolic for robot in robots.values())
+        if is_symbolic or (tracing() and any(map(is_traced, [*values.values(), other.get("parameters")]))):
+            bound = BoundLaw(self.definition, robots, options)
+            return bound.evaluate(bound.with_parameters(list(values.values()), other.get("parameters")))
+        return self.bound(robots, options).call(**values, **other)
 
     def bind(self, *robots: Bindable, **options: Any) -> Callable[..., Any]:
         """A function of the remaining arguments, for these robots and options: the call with the least overhead."""
@@ -169,6 +173,11 @@ class Law:
         if bound is None:
             raise ArgumentError(f"{self.__name__} has not been compiled yet; call it, or bind it to a robot, first")
         return bound
+
+
+def _law_with(definition: Definition) -> Law:
+    """The law of a definition, from a pickle."""
+    return definition.law() or Law(definition)
 
 
 def _is_alive(reference: weakref.ref[Bindable]) -> bool:

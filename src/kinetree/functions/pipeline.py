@@ -28,11 +28,15 @@ class Pipeline(CompiledFunction):
     def __init__(self, name: str, arrays: Mapping[str, Shape], results: Mapping[str, Shape]) -> None:
         super().__init__()
         self.name, self.arrays, self._shapes = name, dict(arrays), tuple(results.values())
+        self.result_names = tuple(results)
 
     first: BoundLaw | None = None
     """The formula that runs first, of some of the arrays, if there is one."""
     between: tuple[str, ...] = ()
     """Names of the results of the formula."""
+
+    parts: Mapping[str, Mapping[str, tuple[slice, Shape]]] = {}
+    """Of arrays and results that consist of several, the name, place and shape of each."""
 
     @abstractmethod
     def stages(self, operands: Mapping[str, Operand]) -> list[Stage]:
@@ -57,7 +61,8 @@ class Pipeline(CompiledFunction):
             inputs = tuple(operands[name] for name in self.first.arrays)
             buffers = {name: Buffer(name, prod(s)) for name, s in zip(self.between, made.shapes, strict=True)}
             code = made.kernel.load("single")
-            stages, operands = [Stage(code, code.workspace, inputs, tuple(buffers.values()))], {**operands, **buffers}
+            stages = [Stage(code, code.workspace, inputs, tuple(buffers.values()), self.first)]
+            operands |= buffers
         return _Code(Chain([*stages, *self.stages(operands)], self._layout(tuple(sizes.values()))), self._shapes)
 
     def result_shapes(self, options: Options) -> tuple[Shape, ...]:

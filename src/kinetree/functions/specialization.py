@@ -30,6 +30,7 @@ from kinetree.compiler import (
     load_record,
     lock,
     save_record,
+    tracing_first,
 )
 from kinetree.functions.result_tree import Rebuild, flatten, paths
 from kinetree.ops import Array
@@ -47,26 +48,25 @@ class Specialization:
         always_reports: bool = False,
         carry: LoopCarry | None = None,
         dtype: np.dtype[Any] = FLOAT64,
+        cpu: str = "",
     ) -> None:
         """With `always_reports`, the code has the output for refused states even if there can be none. With `carry`, it
-        runs in a step loop: its first results are the first arrays of the next step."""
+        runs in a step loop: its first results are the first arrays of the next step. `cpu` names another CPU."""
         self.name, self._arrays, self._formula = name, arrays, run
         self._always_reports, self._carry = always_reports, carry
-        self._target = host().computing_in(dtype)
+        self._target = host(cpu).computing_in(dtype)
         self._program: Any = None
         self.rebuild: Rebuild
         self.is_flat, self.is_tuple, self.refuses = False, False, False
         """Whether the result is one array or a plain tuple of arrays; whether it is a tuple; whether states may be
         refused: the last output of the code is then their status, not zero for a refused one."""
+        self.shapes: tuple[Shape, ...]
         record = None if identity is None else load_record(identity, self._target)
         if record is None:
-            self._digest = self.program.digest
-            shapes = list(self.program.output_shapes)
-            self.shapes: tuple[Shape, ...] = tuple(shapes[:-1] if self.refuses else shapes)
-            if identity is not None and self.is_flat:
-                facts = {"digest": self._digest, "shapes": self.shapes}
-                save_record(identity, self._target, {**facts, "is_tuple": self.is_tuple, "refuses": self.refuses})
-        else:
+            with tracing_first(identity, self._target) as record:
+                if record is None:
+                    self._trace(identity)
+        if record is not None:
             self._digest, self.is_flat = record["digest"], True
             self.is_tuple, self.refuses = record["is_tuple"], record["refuses"]
             self.shapes = tuple(map(tuple, record["shapes"]))
@@ -74,6 +74,15 @@ class Specialization:
         outputs = (*map(prod, self.shapes), *(1,) * self.refuses)
         layout = Layout(tuple(map(prod, arrays.values())), outputs)
         self.kernel = Kernel(CachedCode(self._digest, layout, self._target, self._checked))
+
+    def _trace(self, identity: str | None) -> None:
+        """Trace the formula, and store its record."""
+        self._digest = self.program.digest
+        shapes = list(self.program.output_shapes)
+        self.shapes = tuple(shapes[:-1] if self.refuses else shapes)
+        if identity is not None and self.is_flat:
+            facts = {"digest": self._digest, "shapes": self.shapes}
+            save_record(identity, self._target, {**facts, "is_tuple": self.is_tuple, "refuses": self.refuses})
 
     def _checked(self) -> Any:
         """The program, after a check that it agrees with the record."""
@@ -103,6 +112,11 @@ class Specialization:
         self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
         self.refuses = self._always_reports or bool(conditions)
         return (*leaves, any_broken(conditions)) if self.refuses else tuple(leaves)
+
+    @property
+    def digest(self) -> str:
+        """A hash of its graph and its target, the same in every process."""
+        return self._digest
 
     @lazy
     def graph(self) -> Any:

@@ -39,9 +39,9 @@ def test_nothing_goes_below_the_bound(where, monkeypatch):
 
 
 def test_the_bound_is_half_a_gigabyte_unless_set(monkeypatch):
-    assert cache._bound() == 512e6
+    assert cache.limit() == 512e6
     monkeypatch.setenv(cache.BOUND, "0.5")
-    assert cache._bound() == 0.5e6
+    assert cache.limit() == 0.5e6
 
 
 def test_the_one_just_written_stays(where, monkeypatch):

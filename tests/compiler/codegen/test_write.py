@@ -17,6 +17,7 @@ from kinetree.compiler.runtime import memory
 from kinetree.compiler.runtime.call import Kernel
 from kinetree.compiler.runtime.jit import host
 from kinetree.compiler.runtime.memory import LARGE, TOGETHER, Blocks
+from natively import recycling
 from targets import RUNNABLE
 
 
@@ -112,6 +113,7 @@ def test_small_and_huge_results_are_ordinary_arrays():
     assert not blocks._blocks
 
 
+@recycling
 def test_a_loop_takes_turns(monkeypatch):
     robot = kt.load("arm6")
     q = robot.random(np.random.default_rng(0), size=LARGE // (8 * 36) + 1)

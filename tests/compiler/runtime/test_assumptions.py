@@ -6,23 +6,22 @@ Covers: compiler/codegen/entry/arrays.py, compiler/codegen/entry/assembly.py, co
 import os
 import platform
 import sys
-import sysconfig
 
 import pytest
 
+from kinetree.base.locks import FREE_THREADED
 from kinetree.compiler.runtime import assumptions, native
 
 
 def test_native_calls_work_here():
     expected = (
         sys.implementation.name == "cpython"
-        and not sysconfig.get_config_var("Py_GIL_DISABLED")
         and platform.machine().lower() in ("x86_64", "amd64", "aarch64", "arm64")
         and sys.maxsize > 2**32
     )
     assert native._works() == expected
     assert native.available() == (expected and os.environ.get("KINETREE_NATIVE") != "0")
-    assert assumptions.counts_are_as_expected()
+    assert assumptions.counts_are_as_expected() != FREE_THREADED
 
 
 @pytest.mark.parametrize("check", ["is_cpython", "types_are_as_expected", "arrays_are_as_expected"])

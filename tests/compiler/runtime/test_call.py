@@ -1,7 +1,7 @@
 """Batches of every size and layout, threads, and the targets this CPU can stand in for.
 
 Covers: compiler/codegen/batch.py, compiler/codegen/kernel.py, compiler/codegen/pause.py, compiler/codegen/tiles.py,
-compiler/program.py, compiler/runtime/threads.py.
+compiler/program.py.
 """
 
 import re
@@ -278,6 +278,7 @@ def test_threads_that_cannot_be_started(two_threads, monkeypatch):
         seen[start:stop] += 1
         busy.remove(start)
 
+    kt.set_num_threads(3)  # two callers and a helper
     elsewhere = threading.Thread(target=run_ranges, args=(lambda start, stop: time.sleep(0.02), 2, 1, 2))
     elsewhere.start()
     time.sleep(0.01)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from natively import native_only, natively
+from natively import native_only, natively, recycling
 
 pytestmark = native_only
 
@@ -39,6 +39,7 @@ def overwrite(arm, call, times=8):
     return held
 
 
+@recycling
 def test_two_arrays_take_turns(arm, call):
     q = arm.random(0)
     right = np.array(call(q))
@@ -137,6 +138,7 @@ def test_whoever_still_sees_a_result_sees_it_unchanged(arm, call, keep, look):
         del holder
 
 
+@recycling
 def test_a_weak_reference_sees_the_result_or_nothing(arm, call):
     """Never another result in its place."""
     seen = []
@@ -240,6 +242,7 @@ def test_a_callback_that_calls_again_while_a_result_is_let_go(arm, call):
     assert heard and all(np.array_equal(item, right) for item in heard)
 
 
+@recycling
 def test_a_robot_that_goes_lets_its_results_go():
     robot = kt.load("arm6")
     q = robot.neutral()

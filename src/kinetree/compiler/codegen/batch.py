@@ -1,7 +1,8 @@
 """The loop over a batch: transpose rows of states to lanes, run the kernel, and transpose the results back.
 
 A batch comes as rows of any stride. If the values of one coordinate are contiguous (F order), the kernel reads them
-directly; otherwise W rows are transposed into the workspace, tile by tile. The last, incomplete block repeats its last
+directly; otherwise W rows are transposed into the workspace, tile by tile: for every block, or once if all states have
+the same row, as gains and parameters of a robot may. The last, incomplete block repeats its last
 state in the unused lanes and drops their results.
 
 Very long kernels do not fit the instruction cache, so every block would fetch them again. Two blocks then go through
@@ -45,6 +46,7 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
         "  %states = sub i64 %stop, %start",
         f"  %bytes = mul i64 %states, {streamed_size(space)}",
         f"  %streaming = icmp sge i64 %bytes, {STREAMED}",
+        *_share_calls(space, parts),
         *for_groups(space, parts, [*for_blocks(space, calls, "group.done"), "group.done:"]),
         "  br i1 %streaming, label %settle, label %done",
         "settle:",
@@ -54,7 +56,7 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
         "  ret void",
         "}",
     ]
-    texts = ["\n".join(lines), _read(space), emit_write(space, outputs)]
+    texts = ["\n".join(lines), _share(space), _read(space), emit_write(space, outputs)]
     texts += [pack(size, space.width) for size in dict.fromkeys(space.layout.inputs)]
     return "\n\n".join(texts)
 
@@ -101,8 +103,39 @@ def for_blocks(space: BlockSpace, calls: Mapping[str, str], after: str, tile: in
     return lines
 
 
+def _share_calls(space: BlockSpace, parts: int) -> list[str]:
+    """Calls of the function that prepares a workspace, for all of them."""
+    lines = []
+    for k in range(group_size(parts)):
+        lines.append(f"  %share{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
+        lines.append(f"  call fastcc void @kinetree.share(ptr %descriptor, ptr %share{k})")
+    return lines
+
+
+def _share(space: BlockSpace) -> str:
+    """A function that transposes the inputs that are the same for all states: their rows have no distance."""
+    lines = [
+        "define internal fastcc void @kinetree.share(ptr %descriptor, ptr %work) nounwind noinline {",
+        *fields(space),
+        "  br label %begin0",
+    ]
+    for j, size in enumerate(space.layout.inputs):
+        lines += [
+            f"begin{j}:",
+            f"  %shared{j} = icmp eq i64 %row{j}, 0",
+            f"  br i1 %shared{j}, label %pack{j}, label %begin{j + 1}",
+            f"pack{j}:",
+            f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
+            f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %in{j}, i64 0, i64 %column{j}, "
+            f"i64 {space.width.lanes})",
+            f"  br label %begin{j + 1}",
+        ]
+    return "\n".join([*lines, f"begin{len(space.layout.inputs)}:", "  ret void", "}"])
+
+
 def _read(space: BlockSpace) -> str:
-    """A function that reads the inputs of the block at state i: in place if they are contiguous, else transposed."""
+    """A function that reads the inputs of the block at state i: in place if they are contiguous, else transposed,
+    unless `kinetree.share` has done so."""
     W, width = space.width.lanes, space.width
     lines = [
         "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %descriptor, ptr %work) nounwind noinline {",
@@ -126,7 +159,9 @@ def _read(space: BlockSpace) -> str:
             f"  store ptr %from{j}, ptr %from{j}.at, align 8",
             f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
             f"  store i64 %stride{j}, ptr %stride{j}.at, align 8",
-            f"  br i1 %direct{j}, label %begin{j + 1}, label %pack{j}",
+            f"  %shared{j} = icmp eq i64 %row{j}, 0",
+            f"  %ready{j} = or i1 %direct{j}, %shared{j}",
+            f"  br i1 %ready{j}, label %begin{j + 1}, label %pack{j}",
             f"pack{j}:",
             f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %rows{j}, i64 %row{j}, i64 %column{j}, "
             "i64 %count)",

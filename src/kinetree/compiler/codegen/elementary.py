@@ -12,6 +12,7 @@ float32 beyond 1e3, go to the C library, and errors are within 4 ulp.
 from __future__ import annotations
 
 import math
+import re
 
 from kinetree.compiler.codegen.ir import Lines, Width, imported
 from kinetree.compiler.codegen.polynomials import WITH_FMA, WITHOUT_FMA, Polynomial
@@ -25,6 +26,25 @@ BIND = "kinetree_bind"
 def library() -> str:
     """The pointers to the C library, and void kinetree_bind(table of addresses), which sets them."""
     return imported([f"{LIBRARY_PREFIX}.{name}" for name in LIBRARY], BIND)
+
+
+def no_library() -> str:
+    """void kinetree_bind(table of addresses) of a module that calls nothing."""
+    return f"define void @{BIND}(ptr %table) nounwind {{\n  ret void\n}}"
+
+
+def linked_library(text: str, convention: str = "") -> str:
+    """A module whose functions of the C library are found by a linker, of those that it uses; they are called by this
+    convention, C's if it has no name."""
+    bare = text.replace(library(), "").replace(no_library(), "")
+    if convention:
+        bare = re.sub(r"call double (%t\d+)\(double", rf"call {convention} double \1(double", bare)
+    lines = []
+    for name in LIBRARY:
+        if f"@{LIBRARY_PREFIX}.{name}," in bare:
+            lines.append(f"declare double @{name}(double)")
+            lines.append(f"@{LIBRARY_PREFIX}.{name} = internal constant ptr @{name}, align 8")
+    return "\n".join([*lines, bare])
 
 
 def _polynomial(b: Lines, z: str, coefficients: Polynomial) -> str:

@@ -7,7 +7,7 @@ of output k at ``out_j + k * lanes``; the block's workspace holds the addresses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -91,7 +91,7 @@ def emit_single(
     loads = []
     for short, table, j in arrays:
         loads.append(f"  %{short}{j}.at = getelementptr ptr, ptr %{table}, i64 {j}")
-        loads.append(f"  %{short}{j} = load ptr, ptr %{short}{j}.at, align 8")
+        loads.append(f"  %{short}{j} = load ptr, ptr %{short}{j}.at")
     body = "\n".join([*loads, *calls, "  ret void"])
     head = f"define void @{name}(ptr %inputs, ptr %outputs, ptr %slots) nounwind"
     return "\n\n".join([*emitter.row_functions(), *texts, f"{head} {{\n{body}\n}}"])
@@ -215,8 +215,32 @@ def is_zero(node: Node) -> bool:
     return node.op == "const" and node.value == 0.0
 
 
-def _runs(copies: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int], tuple[int, int]]:
-    """Copies of single numbers (array, position, source) as runs: (array, first position) to (source, count)."""
+def output_positions(
+    sizes: Mapping[str, int], outputs: Sequence[Node], places: RowPlaces, slots: str
+) -> dict[Node, list[tuple[str, int]]]:
+    """Where a node is stored besides its slot: in outputs, arrays of these names and sizes, and in regions of row
+    programs that it is an operand of, in the array `slots`."""
+    found: dict[Node, list[tuple[str, int]]] = {}
+    numbers = iter(outputs)
+    for base, size in sizes.items():
+        for k in range(size):
+            found.setdefault(next(numbers), []).append((base, k))
+    for rows, region in places.regions.items():
+        for arg, offset in zip(rows.args, region.operands(), strict=True):
+            found.setdefault(arg, []).append((slots, places.first[rows] + offset))
+    return found
+
+
+def entry_runs(
+    rows: Node, positions: Mapping[Node, list[tuple[str, int]]], places: RowPlaces
+) -> dict[tuple[str, int], tuple[int, int]]:
+    """Entries of a row program that are stored elsewhere, as runs: (array, first position) to (slot, count)."""
+    copies = sorted(
+        (base, k, places.first[rows] + places.regions[rows].entry(entry.value))
+        for entry, found in positions.items()
+        if entry.op == "entry" and entry.args[0] is rows
+        for base, k in found
+    )
     runs: dict[tuple[str, int], tuple[int, int]] = {}
     last: tuple[str, int] | None = None
     for base, to, source in copies:
@@ -239,17 +263,8 @@ class _Emitter:
         self.wide = wide
         self.rows = places
         self.row_function: dict[tuple[Region, tuple[int, ...], tuple[tuple[int, float], ...]], str] = {}
-        self.output_positions: dict[Node, list[tuple[str, int]]] = {}
-        """Where a node is stored besides its slot: in outputs, and in regions of row programs that it is an operand
-        of."""
-        position = 0
-        for j, size in enumerate(layout.outputs):
-            for k in range(size):
-                self.output_positions.setdefault(outputs[position], []).append((f"%out{j}", k))
-                position += 1
-        for rows, region in places.regions.items():
-            for arg, offset in zip(rows.args, region.operands(), strict=True):
-                self.output_positions.setdefault(arg, []).append(("%slots", places.first[rows] + offset))
+        named = {f"%out{j}": size for j, size in enumerate(layout.outputs)}
+        self.output_positions = output_positions(named, outputs, places, "%slots")
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
 
     def part(self, part: Part, inputs: bool = False, constants: bool = False) -> str:
@@ -311,13 +326,7 @@ class _Emitter:
         )
         name = self.row_function.setdefault((region, results, known), f"kinetree.rows{len(self.row_function)}")
         self.lines.add(f"call fastcc void @{name}(ptr {self._pointer('%slots', first * self.width.bytes)})")
-        copies = sorted(
-            (base, k, first + region.entry(entry.value))
-            for entry, positions in self.output_positions.items()
-            if entry.op == "entry" and entry.args[0] is node
-            for base, k in positions
-        )
-        for (base, to), (start, count) in _runs(copies).items():
+        for (base, to), (start, count) in entry_runs(node, self.output_positions, places=self.rows).items():
             self._copy(base, to, start, count)
 
     def _copy(self, base: str, to: int, start: int, count: int) -> None:

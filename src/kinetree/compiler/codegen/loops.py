@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from kinetree.compiler.codegen.elementary import BIND
+from kinetree.compiler.codegen.elementary import no_library
 from kinetree.compiler.codegen.loop_body import Body, Value, parsed
 from kinetree.compiler.codegen.loop_types import MATRIX, VECTOR, llvm_type, signature, symbol
 
@@ -100,5 +100,4 @@ def exported(name: str, function: Callable[..., Any]) -> str:
 
 def loops_module(function: Callable[..., Any], *definitions: str) -> str:
     """A module with a function, those that it calls, and definitions in LLVM assembly that call it."""
-    bind = f"define void @{BIND}(ptr %table) nounwind {{\n  ret void\n}}"
-    return "\n\n".join([loops_assembly(function), bind, *definitions])
+    return "\n\n".join([loops_assembly(function), no_library(), *definitions])

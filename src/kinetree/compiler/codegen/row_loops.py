@@ -112,13 +112,13 @@ def emit_rows(
 ) -> str:
     """void name(region), which makes these entries of the results, for numbers of a width; `wide` is that of columns if
     a number is a scalar. `constants` are the values of operands that are known, by their offsets."""
-    tiles = _tiles(region, results, wide.lanes if width.lanes == 1 else 1)
+    tiles = row_tiles(region, results, wide.lanes if width.lanes == 1 else 1)
     if sum(len(step.terms) for tile in tiles for step in tile) > SHORT:
         return _loops(name, region, results, width, wide, fuses)
     return _sequence(name, [_StraightTile(region, constants, width, wide, fuses).text(tile) for tile in tiles])
 
 
-def _tiles(region: Region, results: Sequence[int], columns: int) -> list[list[TileStep]]:
+def row_tiles(region: Region, results: Sequence[int], columns: int) -> list[list[TileStep]]:
     """The steps of every tile of so many columns, without those that it does not need."""
     program = region.program
     needed, first = program.needed(results), len(program.given)
@@ -219,7 +219,7 @@ def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide
     sums = _tile(region.program.columns, columns)
     tiles: list[list[int]] = []
     terms: list[list[int]] = []
-    for step in (step for tile in _tiles(region, results, sums * columns) for step in tile):
+    for step in (step for tile in row_tiles(region, results, sums * columns) for step in tile):
         begin = len(terms)
         terms += [[width.bytes * offset for offset in term] for term in step.terms]
         tiles.append([width.bytes * offset for offset in (step.target, step.start, step.scale)] + [begin, len(terms)])

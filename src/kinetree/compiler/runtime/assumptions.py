@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import sysconfig
 import weakref
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.base.locks import FREE_THREADED
 from kinetree.compiler.codegen.entry import interpreter
 from kinetree.compiler.runtime.threads import THREADS
 
@@ -22,13 +22,12 @@ _NDARRAY, _DTYPE = 2, 3
 
 
 def is_cpython() -> bool:
-    """Whether this is CPython with a GIL, on a little-endian 64-bit machine."""
+    """Whether this is CPython on a little-endian 64-bit machine."""
     return (
         sys.implementation.name == "cpython"
-        and not sysconfig.get_config_var("Py_GIL_DISABLED")
         and sys.byteorder == "little"
         and ctypes.sizeof(ctypes.c_void_p) == 8
-        and object.__basicsize__ == 16
+        and object.__basicsize__ == ctypes.sizeof(interpreter.Object)
     )
 
 
@@ -70,7 +69,10 @@ def arrays_are_as_expected() -> bool:
 
 @cache
 def counts_are_as_expected() -> bool:
-    """Whether reference counts and weak references of an array can be read from its memory."""
+    """Whether reference counts and weak references of an array can be read from its memory, while no thread changes
+    them."""
+    if FREE_THREADED:
+        return False
     owner = [np.empty(3)]
     address = id(owner[0])
     array = interpreter.Array.from_address(address)

@@ -42,7 +42,7 @@ MAGIC = b"kinetree object code, format 1\n"
 _HEAD = len(MAGIC) + 32 + 8
 _KEY = re.compile(r"[0-9a-f]{8,128}")
 _ENTRY = re.compile(r"[0-9a-f]{8,128}\.kinetree")  # no other file is ever removed, whatever folder is named
-_TEMPORARY = re.compile(r"[0-9a-f]{8,128}\.[0-9a-f]{16}\.kinetree-part")
+_TEMPORARY = re.compile(r"[0-9a-f]{8,128}(\.[0-9a-f]{16}\.kinetree-part|\.kinetree-lock)")
 _HERE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _HERE  # a pipe in place of an entry must not block
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _HERE
@@ -91,25 +91,25 @@ def read(key: str) -> bytes | None:
         content = b"" if os.path.islink(path) else None
     if content is None:
         return None
-    data = content[_HEAD:]
-    if content[:_HEAD] == _head(key, data):
-        return data
-    _remove(path)  # if another process has just replaced it, it is written once more
-    return None
+    data = unpacked(key, content)
+    if data is None:
+        _remove(path)  # if another process has just replaced it, it is written once more
+    return data
 
 
-def write(key: str, data: bytes) -> None:
-    """Store the data under this key, and remove old entries for it; do nothing if it alone exceeds the limit."""
-    bound = _bound()
+def write(key: str, data: bytes) -> bool:
+    """Store the data under this key, and remove old entries for it; do nothing if it alone exceeds the limit. Return
+    whether it was stored."""
+    bound = limit()
     if _HEAD + len(data) > bound or not _KEY.fullmatch(key):
-        return
+        return False
     where = _ready(create=True)
     if where is None:
-        return
+        return False
     path = _entry(where, key)
     temporary = str(where / f"{key}.{os.urandom(8).hex()}.kinetree-part")
     try:
-        _put(temporary, _head(key, data) + data)
+        _put(temporary, packed(key, data))
         os.replace(temporary, path)
     except BaseException as problem:
         _remove(temporary)
@@ -117,8 +117,29 @@ def write(key: str, data: bytes) -> None:
             raise
         if not _harmless(problem):
             _not_used(where, f"{os.path.basename(path)} cannot be written ({_reason(problem)})")
-        return
+        return False
     _make_room(where, bound, path)
+    return True
+
+
+def remove(key: str) -> None:
+    """Remove the entry of this key."""
+    where = _ready(create=False)
+    if where is not None and _KEY.fullmatch(key):
+        _remove(_entry(where, key))
+
+
+def keys(start: str) -> list[str]:
+    """The keys of all entries that begin so."""
+    where = _ready(create=False)
+    found = [os.path.basename(file.path).partition(".")[0] for file in _files(where)[0]] if where else []
+    return sorted(key for key in found if key.startswith(start))
+
+
+def lock_path(key: str) -> str | None:
+    """The file whose lock a process holds while it makes the entry of this key (`cache_lock`); None without a cache."""
+    where = _ready(create=True) if _KEY.fullmatch(key) else None
+    return str(where / f"{key}.kinetree-lock") if where else None
 
 
 def size() -> int:
@@ -152,7 +173,7 @@ def _home() -> Path | None:
     return Path(home) if os.path.isabs(home) else None
 
 
-def _bound() -> float:
+def limit() -> float:
     """The limit on the size of all entries, in bytes."""
     text = os.environ.get(BOUND, "").strip()
     with suppress(ValueError):
@@ -177,13 +198,13 @@ def _ready(create: bool) -> Path | None:
         if create or not isinstance(problem, FileNotFoundError):
             _not_used(where, f"it cannot be {'made' if create else 'read'} ({_reason(problem)})")
         return None
-    fault = _fault(status) if stat.S_ISDIR(status.st_mode) else "is not a folder"
+    fault = fault_of(status) if stat.S_ISDIR(status.st_mode) else "is not a folder"
     if fault:
         _not_used(where, f"it {fault}")
     return None if fault else where
 
 
-def _fault(status: os.stat_result) -> str:
+def fault_of(status: os.stat_result) -> str:
     """The reason why others may have written a file or folder; empty if none, or if the platform has no owners."""
     if not hasattr(os, "geteuid"):
         return ""
@@ -214,6 +235,17 @@ def _entry(where: Path, key: str) -> str:
     return str(where / f"{key}.kinetree")
 
 
+def packed(key: str, data: bytes) -> bytes:
+    """The content of an entry: the data behind a header."""
+    return _head(key, data) + data
+
+
+def unpacked(key: str, content: bytes) -> bytes | None:
+    """The data of an entry with this content; None if it is damaged, or of another key."""
+    data = content[_HEAD:]
+    return data if content[:_HEAD] == _head(key, data) else None
+
+
 def _head(key: str, data: bytes) -> bytes:
     """The header before the data: format, SHA-256 of key and data, length."""
     digest = sha256(key.encode() + b"\n")
@@ -229,19 +261,25 @@ def _content(path: str, where: Path) -> bytes | None:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return b""
-        fault = _fault(status)
+        fault = fault_of(status)
         if fault:
             _not_used(where, f"{os.path.basename(path)} {fault}")
             return None
-        pieces = []
-        while piece := os.read(descriptor, status.st_size + 1):
-            pieces.append(piece)
+        content = all_of(descriptor, status.st_size)
         if abs(time.time() - status.st_mtime) > TOUCH:
             with suppress(OSError):
                 os.utime(descriptor if os.utime in os.supports_fd else path)
-        return b"".join(pieces)
+        return content
     finally:
         os.close(descriptor)
+
+
+def all_of(descriptor: int, size: int) -> bytes:
+    """All bytes of an open file of about this size."""
+    pieces = []
+    while piece := os.read(descriptor, size + 1):
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def _put(path: str, content: bytes) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import sysconfig
 import threading
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -275,7 +274,7 @@ def _fast_address(array: Array) -> int:
 
 def _fast_address_works() -> bool:
     """Whether arrays of this NumPy and this Python are laid out as `_fast_address` assumes."""
-    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if sys.implementation.name != "cpython":
         return False
     samples = [np.empty(n) for n in (1, 3, 1000)] + [np.empty((4, 5))[1:, ::2], np.empty((2, 3)).T[::-1]]
     return all(_fast_address(sample) == _slow_address(sample) for sample in samples)

@@ -17,9 +17,10 @@ import numpy as np
 from kinetree.compiler.codegen.ir import ONE, imported
 from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded, ScatteredRows
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout
-from kinetree.compiler.runtime.jit import LoadedCode, compile_object, host, lock
+from kinetree.compiler.runtime.jit import LoadedCode, host, lock
 from kinetree.compiler.runtime.pace import NANOSECONDS
 from kinetree.compiler.runtime.single_state_loop import run_rows
+from kinetree.compiler.runtime.stored import stored_object
 from kinetree.compiler.runtime.strided_view import StridedView
 from kinetree.compiler.runtime.target import Target
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
@@ -66,6 +67,8 @@ class Stage:
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
     """The status follows these."""
+    source: Any = None
+    """What it was made from, for exporters: a law, or a solver with its sizes."""
 
 
 class _LoadedChain:
@@ -73,7 +76,7 @@ class _LoadedChain:
 
     def __init__(self, stages: Sequence[Stage], results: int, target: Target) -> None:
         text, self.workspace = _assembly(stages, results)
-        self.memory = LoadedCode(compile_object(text, target), target, library=False)
+        self.memory = LoadedCode(stored_object(f"chain {text}", lambda: text, target), target, library=False)
         self.stages = tuple(stages)
         addresses = (ctypes.c_void_p * len(stages))(*(stage.code.address for stage in stages))
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.memory.address(_CONNECT))(addresses)

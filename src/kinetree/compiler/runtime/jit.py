@@ -20,6 +20,7 @@ from kinetree.base.deferred_signals import deferring_signals
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.elementary import BIND, LIBRARY
 from kinetree.compiler.runtime.keep_alive import keep_alive
+from kinetree.compiler.runtime.side_by_side import Workers, joined, pieces_of, processes_for, separated
 from kinetree.compiler.runtime.target import CPU, Target, architecture, named_target, native_target
 from kinetree.errors import PlatformError, PlatformWarning
 
@@ -132,11 +133,14 @@ def object_triple(system: str) -> str:
     return f"{system}-elf" if "windows" in system else system
 
 
+def _options(target: Target, level: int) -> dict[str, Any]:
+    """Of the target machine: position-independent code in the small code model, whose sections lie near each other."""
+    return {"cpu": target.cpu, "features": target.features, "opt": level, "reloc": "pic", "codemodel": "small"}
+
+
 def _machine(target: Target, level: int = 2) -> Any:
-    """The target machine: position-independent code in the small code model, whose sections lie near each other."""
-    return llvm.Target.from_triple(object_triple(llvm.get_default_triple())).create_target_machine(
-        cpu=target.cpu, features=target.features, opt=level, reloc="pic", codemodel="small"
-    )
+    triple = object_triple(llvm.get_default_triple())
+    return llvm.Target.from_triple(triple).create_target_machine(**_options(target, level))
 
 
 def _c_library() -> Any:
@@ -171,11 +175,20 @@ def _library_addresses() -> Any:
 
 
 @_exclusive
-def compile_object(assembly: str, target: Target) -> bytes:
+def compile_object(assembly: str, target: Target, cores: int = 1) -> bytes:
     """The object file of a module; a long one is optimized less, which takes two thirds of the time and costs a few
-    percent of its speed."""
-    module = llvm.parse_assembly(assembly)
-    return bytes(_machine(target, level=1 if len(assembly) > LONG else 2).emit_object(module))
+    percent of its speed. On several cores it is compiled in pieces, whose object files are joined."""
+    level = 1 if len(assembly) > LONG else 2
+    count = processes_for(assembly, cores)
+    if count > 1:
+        first, *others = pieces_of(assembly, count)
+        place = os.path.dirname(os.path.dirname(llvmlite.__file__))
+        triple = object_triple(llvm.get_default_triple())
+        request = {"llvmlite": place, "triple": triple, "machine": _options(target, level)}
+        with suppress(OSError), Workers(others, request) as workers:
+            own = bytes(_machine(target, level).emit_object(llvm.parse_assembly(first)))
+            return joined([own, *workers.results()])
+    return bytes(_machine(target, level).emit_object(llvm.parse_assembly(assembly)))
 
 
 @_exclusive
@@ -247,7 +260,8 @@ class LoadedCode:
         addresses = _library_addresses()
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target), use_lmm=True)
         self._owner = keep_alive(_EngineOwner(self._engine))
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
+        for piece in separated(object_file):
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(piece))
         self._engine.finalize_object()
         if library:
             ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._address(BIND))(addresses)

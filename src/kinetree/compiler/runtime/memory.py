@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.locks import FREE_THREADED
 from kinetree.base.precision import FLOAT64
 from kinetree.errors import ArgumentError, short
 from kinetree.ops import Array
@@ -33,7 +34,8 @@ class Blocks:
     """Blocks of memory, the last used last.
 
     There is no lock: operations on lists are atomic, and a thread that takes a block out of the list owns it. So no
-    signal handler and no forked child can find a lock taken.
+    signal handler and no forked child can find a lock taken. In free-threaded builds a count of references has two
+    parts, which cannot be read at once: no block is used again there.
     """
 
     def __init__(self, limit: int) -> None:
@@ -43,7 +45,7 @@ class Blocks:
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT64, least: int = LARGE) -> Array:
         """An uninitialized array, in a block if it has at least so many bytes."""
         size = dtype.itemsize * prod(shape)
-        if not least <= size <= self.limit:
+        if FREE_THREADED or not least <= size <= self.limit:
             return np.empty(shape, dtype)
         block = self._free(size)
         if block is None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.base.lazy_imports import importing
+from kinetree.base.locks import FREE_THREADED
 from kinetree.base.precision import FLOAT64
 from kinetree.compiler.codegen.entry import records
 from kinetree.compiler.runtime.assumptions import (
@@ -82,6 +83,8 @@ class Interface(NamedTuple):
     """With this many positional arguments, the last may be a tuple of its array and the following ones; 0: never."""
     spread_to: int = 0
     """The maximum number of arguments, counting the items of that tuple."""
+    by_name: int = 0
+    """The number of arrays, the last ones, that are given by name only."""
     dtype: np.dtype[Any] = FLOAT64
     """The type of the numbers of all kernels; in float32 Python serves calls of one state."""
 
@@ -145,6 +148,7 @@ class NativeEntry:
             "bare": int(interface.bare),
             "spreads": interface.spreads,
             "spread_to": interface.spread_to,
+            "by_name": interface.by_name,
             "dtype": self._object(interface.dtype),
             "size": interface.dtype.itemsize,
             "shift": interface.dtype.itemsize.bit_length() - 1,
@@ -187,7 +191,7 @@ class NativeEntry:
             fields = self._fields(variant) | {"next": places[k + 1]}
             for j, number in enumerate(records.numbers(records.Variant, fields)):
                 chain[records.VARIANT * k + j] = number
-            if not variant.places and variant.options == self.interface.defaults:
+            if not variant.places and variant.options == self.interface.defaults and not self.interface.by_name:
                 plain = places[k]
         self._record[records.position(records.Entry, "first")] = places[0]
         self._record[records.position(records.Entry, "plain")] = plain
@@ -206,7 +210,11 @@ class NativeEntry:
         max_states = (size - 1) // (self.interface.dtype.itemsize * max(1, sum(counts)))
         if variant.batch is not None:
             max_states = min(max_states, variant.batch.states_at_once(lanes))  # longer calls are interruptible
-        scratch = self._aligned_zeros(8 * (sum(counts) + 1))
+        code_size = 0 if variant.code is None else variant.code.workspace
+        sizes = [code_size, 8 * (sum(counts) + 1), 8 * self._numbers(variant)]
+        for_workspace, for_scratch, for_room = (-(-size // 64) * 64 for size in sizes)
+        workspace = self._aligned_zeros(for_workspace + for_scratch + for_room)
+        scratch = workspace + for_workspace
         options: list[int] = []
         for word, default in zip(variant.options, self.interface.defaults, strict=True):
             options += [self._name(word), int(word == default)]
@@ -214,7 +222,7 @@ class NativeEntry:
         mapping = self.interface.mapping
         self._variant_fields[variant] = fields = {
             "kernel": 0 if variant.code is None else variant.code.address,
-            "workspace": self._aligned_zeros(0 if variant.code is None else variant.code.workspace),
+            "workspace": workspace,
             "batch": 0 if variant.batch is None else variant.batch.address,
             "batch_workspace": 0 if variant.batch is None else variant.batch.workspace,
             "small": 0 if variant.batch is None else variant.batch.states_for_one_thread(lanes),
@@ -226,8 +234,9 @@ class NativeEntry:
             "status": scratch + 8 * sum(counts) if variant.has_status else 0,
             "scratch": scratch,
             "outputs": self._shapes(results),
-            "room": self._aligned_zeros(8 * self._numbers(variant)),
-            "room_size": 8 * self._numbers(variant),
+            "room": scratch + for_scratch,
+            "room_size": for_room,
+            "memory_size": for_workspace + for_scratch + for_room,
             "zeros": 0 if mapping is None else self._aligned_zeros(8 * prod(mapping.shape)),
         }
         return fields
@@ -325,9 +334,18 @@ class _Slot:
         self.page.free.append(self.index)
 
 
+_ENTRY = "entry without a global lock" if FREE_THREADED else "entry"
+
+
 @cache
 def _entry_object() -> bytes:
-    return stored_object("entry", _entry_assembly, host(), simplified_object)
+    return stored_object(_ENTRY, _entry_assembly, host(), simplified_object)
+
+
+def store(cpu: str) -> None:
+    """Keep on disk what native calls need on this CPU, beside kernels."""
+    stored_object(_ENTRY, _entry_assembly, host(cpu), simplified_object)
+    stored_object("probe", lambda: _PROBE, host(cpu))
 
 
 def _entry_assembly() -> str:

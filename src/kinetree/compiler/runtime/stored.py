@@ -12,14 +12,17 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinetree.base.originals import replaced
+from kinetree.base.precision import FLOAT64
 from kinetree.compiler.runtime import cache as disk
+from kinetree.compiler.runtime.cache_lock import first_on_this_host
 from kinetree.compiler.runtime.code import Code, Kind, Layout, Source
 from kinetree.compiler.runtime.jit import compile_object, versions
 from kinetree.compiler.runtime.target import Target
@@ -34,11 +37,14 @@ class CachedCode:
     def code(self, kind: Kind) -> Code:
         key = key_of(self.target, kind, self.digest)
         data = disk.read(key)
-        if data is not None:
-            return Code.from_bytes(data)
-        code = self._program().code(kind)
-        _store(key, code.to_bytes())
-        return code
+        if data is None:
+            with first_on_this_host(key):
+                data = disk.read(key)  # another process may have made it meanwhile
+                if data is None:
+                    code = self._program().code(kind)
+                    _store(key, code.to_bytes())
+                    return code
+        return Code.from_bytes(data)
 
 
 def stored_object(
@@ -54,9 +60,12 @@ def stored_object(
     key = key_of(target, "module", name, found=found)
     data = disk.read(key)
     if data is None:
-        data = compiled(assembly(), target)
-        if not replaced():
-            _store(key, data)
+        with first_on_this_host(key):
+            data = disk.read(key)
+            if data is None:
+                data = compiled(assembly(), target)
+                if not replaced():
+                    _store(key, data)
     return data
 
 
@@ -67,6 +76,17 @@ def load_record(identity: str, target: Target) -> Any:
         return None
     data = disk.read(key_of(target, "record", identity, found=found))
     return None if data is None else json.loads(data)
+
+
+@contextmanager
+def tracing_first(identity: str | None, target: Target) -> Iterator[Any]:
+    """A context in which no other process of this host traces the function of this identity; its record, if one has
+    done so meanwhile."""
+    if identity is None or replaced():
+        yield None
+        return
+    with first_on_this_host(key_of(target, "record", identity)):
+        yield load_record(identity, target)
 
 
 def save_record(identity: str, target: Target, record: Any) -> None:
@@ -81,14 +101,39 @@ def _affects_code(name: str) -> bool:
 
 
 def key_of(target: Target, *identity: str, found: frozenset[str] | None = None) -> str:
-    """The key of an entry, a hash of everything that the code depends on.
+    """The key of an entry: a hash of everything that the code depends on, behind the tags of build and CPU.
 
     The key is empty, and nothing is stored, if the library's sources are not available or part of its compiler was
     replaced. `found` is the result of `replaced()`, if the caller has it.
     """
     if not _SOURCES or any(map(_affects_code, replaced() if found is None else found)):
         return ""
-    parts = [_SOURCES, versions(), np.__version__, sys.platform, platform.machine(), repr(target), *identity]
+    made_by = build()
+    return build_tag(made_by) + cpu_tag(target) + _hash(*made_by.values(), repr(target), *identity)
+
+
+def build() -> dict[str, str]:
+    """What makes the code, apart from the CPU: code of another build is not found."""
+    return {
+        "source files of kinetree": _SOURCES,
+        "LLVM": versions(),
+        "NumPy": np.__version__,
+        "system": sys.platform,
+        "architecture": platform.machine(),
+    }
+
+
+def build_tag(made_by: Mapping[str, str]) -> str:
+    """The first 16 digits of the keys of a build."""
+    return _hash(*made_by.values())[:16]
+
+
+def cpu_tag(target: Target) -> str:
+    """The next 8 digits of keys: they tell CPUs apart, and not the types of numbers."""
+    return _hash(repr(target.computing_in(FLOAT64)))[:8]
+
+
+def _hash(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -87,6 +87,11 @@ def native_target(cpu: str, features: Mapping[str, bool], flattened: str) -> Tar
     return Target(cpu, flattened, lanes, bool(features.get("fma")))
 
 
+def cpu_names() -> tuple[str, ...]:
+    """The CPUs of this architecture that have a name."""
+    return tuple(NAMED[architecture()])
+
+
 def named_target(name: str, features: Mapping[str, bool]) -> Target:
     """The CPU of this name on a machine with these features."""
     known = NAMED[architecture()]

@@ -6,14 +6,17 @@ import ctypes
 import operator
 import os
 import platform
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from kinetree.base.deferred_signals import deferring_signals
 from kinetree.base.lazy_imports import importing
 from kinetree.base.locks import ReentrantLock, is_held
 from kinetree.compiler.codegen.pause import PAUSE, pause_assembly
-from kinetree.compiler.runtime.jit import LoadedCode, compile_object, host, lock
+from kinetree.compiler.runtime.jit import LoadedCode, host, lock
+from kinetree.compiler.runtime.stored import stored_object
 from kinetree.errors import ArgumentError, short
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ THREADS = ctypes.c_int64(0)
 """The number of threads for a large batch, in memory that machine code reads."""
 
 
+LIMITS = ("KINETREE_NUM_THREADS", "OMP_NUM_THREADS")
+"""Environment variables with the number of threads, unless it was set; the first that has a number counts."""
 SPINS = 2000
 """Reads of the count of helpers before the caller sleeps: some 0.1 ms."""
 _IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
@@ -43,12 +48,14 @@ class _Pool:
         self._busy = False
         self._executor: ThreadPoolExecutor | None = None
         self._size = 0
+        self.callers: set[int] = set()
+        """Threads that compute a large batch. They are as many helpers fewer for each other."""
 
     def spin(self, count: int, spins: int) -> None:
         """Wait briefly, without the GIL, until the number at the address `count` is zero."""
         if self._wait is None and lock.acquire(blocking=False):  # else another thread compiles, perhaps for long
             try:
-                self._code = LoadedCode(compile_object(pause_assembly(_IS_X86), host()), host(), library=False)
+                self._code = LoadedCode(stored_object("pause", _pause, host()), host(), library=False)
                 self._wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address(PAUSE))
             finally:
                 lock.release()
@@ -68,11 +75,19 @@ class _Pool:
 
                     self._size = get_num_threads()
                     self._executor = ThreadPoolExecutor(self._size, thread_name_prefix="kinetree")
-                self._executor.submit(work)
+                if len(self._executor._threads) < self._size:
+                    # it may start a thread: if an interrupt came before it knows that thread, Python could not end
+                    deferring_signals(self._executor.submit, work)
+                else:
+                    self._executor.submit(work)
             except (RuntimeError, ImportError):
                 self._executor = None  # it has queued the work, and may have no thread to run it
             finally:
                 self._busy = False
+
+
+def _pause() -> str:
+    return pause_assembly(_IS_X86)
 
 
 _pool = _Pool()
@@ -81,14 +96,24 @@ if hasattr(os, "register_at_fork"):
 
 
 def get_num_threads() -> int:
-    """The number of threads for a large batch: the CPUs that this process may use, unless it was set."""
+    """The number of threads for a large batch: the CPUs that this process may use, unless it was set.
+
+    One in a process that `multiprocessing` has started. `KINETREE_NUM_THREADS` is another default, or else
+    `OMP_NUM_THREADS`, which Dask, Ray and joblib set for their workers.
+    """
     if _pool.count is not None:
         return _pool.count
-    return _cpus()
+    return _default_count()
 
 
-def _cpus() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _default_count() -> int:
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for name in LIMITS:
+        text = os.environ.get(name, "").partition(",")[0].strip()
+        if text.isdecimal() and int(text) > 0:
+            return min(int(text), cpus)
+    processes = sys.modules.get("multiprocessing.process")
+    return 1 if processes is not None and processes.parent_process() is not None else cpus
 
 
 def set_num_threads(count: int) -> None:
@@ -112,15 +137,18 @@ def run_ranges(
     """Call work(start, stop) for ranges of whole blocks that cover 0 … size, on this thread and on helpers of the pool.
 
     Free threads take the next range, long ones first, so that all finish at nearly the same time. At most
-    `useful_threads` take part. A thread that compiles does all the work itself: a helper that needs its lock would
-    never finish.
+    `useful_threads` take part, fewer if other threads compute batches. A thread that compiles does all the work itself:
+    a helper that needs its lock would never finish.
 
     The call returns or raises only when no thread works any more. On an exception or an interrupt it first calls
     `abandon`, which asks long work to stop.
     """
-    threads = 1 if is_held(lock) else min(get_num_threads(), useful_threads)
+    own = threading.get_ident()
+    others = len(_pool.callers - {own})
+    threads = 1 if is_held(lock) else max(1, min(get_num_threads() - others, useful_threads))
     queue = _WorkQueue(work, _guided_ranges(size, block, threads, 8 * useful_threads), abandon)
     try:
+        _pool.callers.add(own)
         for _ in range(threads - 1):
             _pool.submit(queue.help)
         queue.run()
@@ -128,6 +156,7 @@ def run_ranges(
         abandon()
         raise
     finally:
+        _pool.callers.discard(own)
         queue.close()
     if queue.problem is not None:
         raise queue.problem
@@ -201,4 +230,4 @@ class _WorkQueue:
             raise interrupt
 
 
-THREADS.value = _cpus()
+THREADS.value = _default_count()

@@ -7,11 +7,11 @@ from kinetree.compiler.codegen.entry.batch import run_batch
 from kinetree.compiler.codegen.entry.conversion import converted, gather, items
 from kinetree.compiler.codegen.entry.enter import choose, enter, fill
 from kinetree.compiler.codegen.entry.references import release
-from kinetree.compiler.codegen.entry.single import run, run_into
+from kinetree.compiler.codegen.entry.single import call, call_into, run, run_into
 from kinetree.compiler.codegen.ir import imported
 from kinetree.compiler.codegen.loops import call_text, loops_assembly
 
-APART = (enter, run, choose, fill, run_into, run_batch, converted, items, gather, release)
+APART = (enter, run, call, choose, fill, run_into, call_into, run_batch, converted, items, gather, release)
 """Functions that are not inlined: recursive ones, those with several callers, and what the plain call leaves out."""
 
 

@@ -1,6 +1,7 @@
 """The numbers of arguments that are not laid out as kernels read them: other strides, other dtypes, lists and tuples.
 
-They are copied to a room that belongs to the variant. No code of the user's runs meanwhile, so no other call uses it.
+They are copied to a room that belongs to the variant. No code of the user's runs meanwhile, so no other call uses it;
+where threads run at the same time, each call has a room of its own.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from ctypes import Union, c_double, c_float, c_int32, c_int64, c_long, sizeof
 from typing import cast
 
+from kinetree.base.locks import FREE_THREADED
 from kinetree.compiler.codegen.entry import interpreter as python
 from kinetree.compiler.codegen.entry.arrays import is_float, same_lengths
 from kinetree.compiler.codegen.entry.interpreter import ALIGNED, Array, Float, Object
@@ -63,12 +65,34 @@ def items(given: Object, shape: Integers, rank: int, to: Vector) -> Vector | Non
     if count != shape[0]:
         return None
     for k in range(count):
-        item = python.PyList_GetItem(given, k) if is_list else python.PyTuple_GetItem(given, k)
-        end = items(item, shape[1:], rank - 1, to)
+        end = (
+            list_item(given, k, shape, rank, to)
+            if is_list
+            else items(python.PyTuple_GetItem(given, k), shape[1:], rank - 1, to)
+        )
         if end is None:
             return None
         to = end
     return to
+
+
+def item_of_list(given: Object, k: int, shape: Integers, rank: int, to: Vector) -> Vector | None:
+    """`items` of an item of a list."""
+    return items(python.PyList_GetItem(given, k), shape[1:], rank - 1, to)
+
+
+def item_of_shared_list(given: Object, k: int, shape: Integers, rank: int, to: Vector) -> Vector | None:
+    """`items` of an item of a list that other threads may change: it is held meanwhile, if there still is one."""
+    item = python.PyList_GetItemRef(given, k)
+    if item is None:
+        python.PyErr_Clear()
+        return None
+    end = items(item, shape[1:], rank - 1, to)
+    python.Py_DecRef(item)
+    return end
+
+
+list_item = item_of_shared_list if FREE_THREADED else item_of_list
 
 
 def gather(start: Address, shape: Integers, strides: Integers, rank: int, dtype: int, to: Vector) -> Vector:

@@ -7,14 +7,14 @@ from kinetree.compiler.codegen.entry.interpreter import TUPLE, Object, Type
 from kinetree.compiler.codegen.entry.matching import by_name, has_options, has_places
 from kinetree.compiler.codegen.entry.records import MOST_INPUTS, MOST_PARAMETERS, TO_PYTHON, Entry
 from kinetree.compiler.codegen.entry.references import Held, let_go
-from kinetree.compiler.codegen.entry.single import run, run_into
+from kinetree.compiler.codegen.entry.single import call, call_into
 from kinetree.compiler.codegen.loop_types import Address, Addresses, pointer
 
 
 def enter(entry: Entry, instance: Address, args: Addresses, nargs: int, names: Address) -> Address | None:
     """A call of an entry, with the arguments of METH_FASTCALL | METH_KEYWORDS."""
     if names is None and nargs == entry.arrays and entry.plain is not None:
-        result = run(entry, entry.plain, args, None, 0)
+        result = call(entry, entry.plain, args, None, 0)
     else:
         result = choose(entry, args, nargs, names)
     if result is not pointer(TO_PYTHON):
@@ -44,9 +44,9 @@ def choose(entry: Entry, args: Addresses, nargs: int, names: Address) -> Address
         if is_right:
             out = slots[entry.positional]
             if out is None or out is python.none:
-                result = run(entry, variant, slots, found, places)
+                result = call(entry, variant, slots, found, places)
             else:
-                result = run_into(entry, variant, slots, found, places, out)
+                result = call_into(entry, variant, slots, found, places, out)
             break
         let_go(held)
         variant = variant.next
@@ -58,13 +58,15 @@ def fill(entry: Entry, args: Addresses, nargs: int, names: Address, slots: Addre
     """Put every argument in its place, `out` last, and presets where arrays are missing; False if that fails."""
     count = spread(entry, args, nargs, slots)
     if count < 0:
-        if nargs > entry.positional:
+        if nargs > entry.positional - entry.by_name:
             return False
         count = nargs
         for k in range(count):
             slots[k] = args[k]
     for k in range(count, entry.positional + 1):
         slots[k] = None
+    if entry.by_name > 0:
+        make_room(entry, count, slots)
     if names is not None and not by_name(entry, slots, args[nargs:], names):
         return False
     for k in range(entry.arrays):
@@ -73,6 +75,16 @@ def fill(entry: Entry, args: Addresses, nargs: int, names: Address, slots: Addre
                 return False
             slots[k] = entry.presets[k]
     return True
+
+
+def make_room(entry: Entry, count: int, slots: Addresses) -> None:
+    """Move what was given after the arrays behind those that are given by name only."""
+    first = entry.arrays - entry.by_name
+    for k in range(count - first):
+        from_the_end = count - 1 - k
+        slots[from_the_end + entry.by_name] = slots[from_the_end]
+    for k in range(entry.by_name):
+        slots[first + k] = None
 
 
 def spread(entry: Entry, args: Addresses, nargs: int, slots: Addresses) -> int:

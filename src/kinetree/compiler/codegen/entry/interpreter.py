@@ -10,21 +10,26 @@ import ctypes
 from inspect import isfunction
 from typing import Any, ClassVar
 
+from kinetree.base.locks import FREE_THREADED
 from kinetree.compiler.codegen.loop_types import Address, Addresses, Int32, Integers
 
 # -- layouts -----------------------------------------------------------------------------------------------------------
 
 
 class Object(ctypes.Structure):
-    """PyObject."""
+    """PyObject. In free-threaded builds the owning thread, its lock and its count of references come first."""
 
-    _fields_: ClassVar[Any] = (("references", ctypes.c_int64), ("type", ctypes.c_void_p))
+    _fields_: ClassVar[Any] = (
+        ("owner", ctypes.c_char * (16 if FREE_THREADED else 0)),
+        ("references", ctypes.c_int64),
+        ("type", ctypes.c_void_p),
+    )
 
 
 class Type(ctypes.Structure):
     """PyTypeObject, as far as the lower half of its flags."""
 
-    _fields_ = (("head", ctypes.c_char * 168), ("flags", ctypes.c_uint32))
+    _fields_ = (("head", ctypes.c_char * (184 if FREE_THREADED else 168)), ("flags", ctypes.c_uint32))
 
 
 class Float(Object):
@@ -59,6 +64,12 @@ class Array(Object):
         ("flags", ctypes.c_int32),
         ("weak", ctypes.c_void_p),
     )
+
+
+class CriticalSection(ctypes.Structure):
+    """PyCriticalSection."""
+
+    _fields_ = (("words", ctypes.c_int64 * 2),)
 
 
 TUPLE = 1 << 26  # a flag of types: tuple or derived from it
@@ -108,9 +119,17 @@ def PyMem_RawMalloc(size: int) -> Address: ...
 def PyMem_RawFree(memory: Address) -> None: ...
 def PyEval_SaveThread() -> Address: ...
 def PyEval_RestoreThread(state: Address) -> None: ...
+def PyList_GetItemRef(items: Address, k: int) -> Address: ...
+def PyCriticalSection_Begin(section: CriticalSection, item: Address) -> None: ...
+def PyCriticalSection_End(section: CriticalSection) -> None: ...
+
+
+WITHOUT_LOCK = (PyList_GetItemRef, PyCriticalSection_Begin, PyCriticalSection_End)
+"""Functions that only free-threaded builds need; older versions do not have them."""
 
 
 def symbols() -> list[str]:
-    """The names of all objects, variables and functions above."""
-    functions = [name for name, value in globals().items() if isfunction(value) and name.startswith("Py")]
-    return [*__annotations__, *functions]
+    """The names of all objects, variables and functions above that this build needs."""
+    functions = [value for name, value in globals().items() if isfunction(value) and name.startswith("Py")]
+    needed = [function for function in functions if FREE_THREADED or function not in WITHOUT_LOCK]
+    return [*__annotations__, *(function.__name__ for function in needed)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
+from kinetree.base.locks import FREE_THREADED
 from kinetree.compiler.codegen.entry import interpreter as python
-from kinetree.compiler.codegen.entry.interpreter import Object
+from kinetree.compiler.codegen.entry.interpreter import CriticalSection, Object
 from kinetree.compiler.codegen.entry.records import Entry, Variant
 from kinetree.compiler.codegen.entry.references import Held, attribute, hold
 from kinetree.compiler.codegen.loop_types import Address, Addresses, Integers
@@ -55,6 +56,20 @@ def has_places(entry: Entry, variant: Variant, mapping: Object, found: Addresses
         return variant.covers or variant.place_count == 0
     if mapping.type is not python.dict_type:
         return False
+    return find(entry, variant, mapping, found, held)
+
+
+def find_shared(entry: Entry, variant: Variant, mapping: Object, found: Addresses, held: Held) -> bool:
+    """`find_all` in a dict that other threads may change."""
+    section = CriticalSection()
+    python.PyCriticalSection_Begin(section, mapping)
+    all_found = find_all(entry, variant, mapping, found, held)
+    python.PyCriticalSection_End(section)
+    return all_found
+
+
+def find_all(entry: Entry, variant: Variant, mapping: Object, found: Addresses, held: Held) -> bool:
+    """Put all arrays of a dict into their places; False if one has none."""
     count = python.PyDict_Size(mapping)
     if count != variant.place_count and not (variant.covers and count < variant.place_count):
         return False
@@ -69,6 +84,9 @@ def has_places(entry: Entry, variant: Variant, mapping: Object, found: Addresses
         if not hold(held, value[0]) or not key_held or not place(entry, variant, key[0], value[0], found, held):
             return False
     return True
+
+
+find = find_shared if FREE_THREADED else find_all
 
 
 def place(entry: Entry, variant: Variant, key: Object, value: Object, found: Addresses, held: Held) -> bool:

@@ -89,6 +89,7 @@ Variant._fields_ = (
     ("room", c_void_p),  # for the numbers of all inputs of one state
     ("outputs", POINTER(Form)),  # the form of each result
     ("room_size", c_int64),  # bytes of the room
+    ("memory_size", c_int64),  # bytes of workspace, scratch and room, which lie in one piece
 )
 
 
@@ -119,6 +120,7 @@ class Entry(Structure):
         ("dtype", c_void_p),  # that of the kernels' numbers, float64 or float32; calls of one state are float64 only
         ("size", c_int64),  # bytes of one of them, and
         ("shift", c_int64),  # that as a power of two
+        ("by_name", c_int64),  # how many of the arrays, the last ones, are given by name only
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+from kinetree.base.locks import FREE_THREADED
 from kinetree.compiler.codegen.entry import interpreter as python
 from kinetree.compiler.codegen.entry.arrays import data
 from kinetree.compiler.codegen.entry.batch import run_batch
@@ -11,13 +14,14 @@ from kinetree.compiler.codegen.entry.records import (
     MOST_OUTPUTS,
     READ,
     TO_PYTHON,
+    VARIANT,
     WRITTEN,
     Entry,
     Variant,
 )
 from kinetree.compiler.codegen.entry.references import release
 from kinetree.compiler.codegen.entry.results import allocate, finish
-from kinetree.compiler.codegen.loop_types import Address, Addresses, Vector, pointer
+from kinetree.compiler.codegen.loop_types import Address, Addresses, Integers, Vector, pointer
 
 
 def run(entry: Entry, variant: Variant, slots: Addresses, found: Addresses, places: int) -> Address | None:
@@ -57,6 +61,50 @@ def run_into(
         copy(variant.scratch, memory, variant.outputs.count)
     python.Py_IncRef(out)
     return out
+
+
+def run_apart(entry: Entry, variant: Variant, slots: Addresses, found: Addresses, places: int) -> Address | None:
+    """`run` in memory that no other thread uses."""
+    own = Variant()
+    memory = with_own_memory(variant, own)
+    if memory is None:
+        return pointer(TO_PYTHON)
+    result = run(entry, own, slots, found, places)
+    python.PyMem_RawFree(memory)
+    return result
+
+
+def run_into_apart(
+    entry: Entry, variant: Variant, slots: Addresses, found: Addresses, places: int, out: Address
+) -> Address | None:
+    """`run_into` in memory that no other thread uses."""
+    own = Variant()
+    memory = with_own_memory(variant, own)
+    if memory is None:
+        return pointer(TO_PYTHON)
+    result = run_into(entry, own, slots, found, places, out)
+    python.PyMem_RawFree(memory)
+    return result
+
+
+def with_own_memory(variant: Variant, own: Variant) -> Address | None:
+    """Memory to be freed, and a copy of a variant that works in it; None if there is none."""
+    memory = python.PyMem_RawMalloc(variant.memory_size + 64)
+    if memory is None:
+        return None
+    words: Integers = cast(Address, variant)
+    copied: Integers = cast(Address, own)
+    for k in range(VARIANT):
+        copied[k] = words[k]
+    own.workspace = memory + (-int(memory) & 63)
+    own.scratch = own.workspace + (int(variant.scratch) - int(variant.workspace))
+    own.room = own.workspace + (int(variant.room) - int(variant.workspace))
+    if variant.status is not None:
+        own.status = own.workspace + (int(variant.status) - int(variant.workspace))
+    return memory
+
+
+call, call_into = (run_apart, run_into_apart) if FREE_THREADED else (run, run_into)
 
 
 def take(entry: Entry, variant: Variant, slots: Addresses, found: Addresses, places: int, inputs: Addresses) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-from measure import save
+from measure import environment, save
 from robots import ARMS, ROBOTS
 from table import show
 
@@ -84,7 +83,7 @@ def in_fresh_process(name: str, quantity: str, batch: bool, repeats: int = 2) ->
         run = subprocess.run(
             [sys.executable, "-c", code],
             cwd=Path(__file__).parent,
-            env={**os.environ, "KINETREE_CACHE": "0"},
+            env=environment(KINETREE_CACHE="0"),
             capture_output=True,
             text=True,
             check=True,

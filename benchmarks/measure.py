@@ -72,6 +72,11 @@ def machine() -> dict[str, Any]:
     }
 
 
+def environment(**settings: str) -> dict[str, str]:
+    """The environment of a fresh process, which has files of byte code, as installed packages have."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | settings
+
+
 def geometric_mean(values: list[float]) -> float:
     """exp of the mean log."""
     return float(np.exp(np.mean(np.log(values))))

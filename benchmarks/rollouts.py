@@ -7,7 +7,6 @@ keep every state.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from measure import best_times, save
+from measure import best_times, environment, save
 from mujoco import rollout as mujoco_rollout
 from robots import find
 from table import show
@@ -192,9 +191,10 @@ def first_step() -> list[dict[str, object]]:
             code = textwrap.dedent(FIRST.format(path=str(find(ending)), base=base))
             row: dict[str, object] = {"robot": name}
             for label in ("cold", "warm"):
-                environment = {**os.environ, "KINETREE_CACHE_DIR": folder}
                 run = [sys.executable, "-c", code]
-                out = subprocess.run(run, capture_output=True, text=True, check=True, env=environment)
+                out = subprocess.run(
+                    run, capture_output=True, text=True, check=True, env=environment(KINETREE_CACHE_DIR=folder)
+                )
                 one, batch = map(float, out.stdout.split())
                 row |= {f"{label}, one state [s]": one, f"{label}, a batch [s]": batch}
         rows.append(row)

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from measure import environment
 from robots import ARMS, find
 from robots import ROBOTS as FILES
 
@@ -87,11 +87,10 @@ def _best(code: str, arguments: tuple[str, ...], cache: str) -> float:
 
 def _seconds(code: str, arguments: tuple[str, ...], cache: str) -> float:
     """What the process prints; it runs elsewhere, so that no file of this folder is in its way."""
-    environment = {**os.environ, "KINETREE_CACHE_DIR": cache} if cache else dict(os.environ)
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code, *arguments],
         cwd=Path(tempfile.gettempdir()),
-        env=environment,
+        env=environment(**({"KINETREE_CACHE_DIR": cache} if cache else {})),
         capture_output=True,
         text=True,
         check=True,

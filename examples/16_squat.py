@@ -13,10 +13,8 @@ import kinetree as kt
 
 DT = 0.01
 robot = kt.load("humanoid", base="floating")
-q = robot.neutral()
-for joint, angle in (("hip_pitch", -0.3), ("knee", 0.6), ("ankle_pitch", -0.3)):
-    for side in ("left", "right"):
-        q[7 + robot.joint_names.index(f"{side}_{joint}")] = angle
+bent = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3}
+q = robot.configuration({f"{side}_{joint}": angle for side in ("left", "right") for joint, angle in bent.items()})
 
 feet = {foot: robot.frame(foot).pose(q) for foot in ("left_foot_link", "right_foot_link")}
 ik = kt.ik.DifferentialIK(

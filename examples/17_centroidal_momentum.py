@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 import kinetree as kt
 
 robot = kt.load("humanoid", base="floating", base_velocity="mixed")
-hip = 6 + robot.joint_names.index("left_hip_pitch")
+hip = robot.joint("left_hip_pitch")
 felt = robot.mass_matrix(robot.neutral()).diagonal()[6:]  # the inertia that each joint feels
 
 
@@ -17,7 +17,7 @@ felt = robot.mass_matrix(robot.neutral()).diagonal()[6:]  # the inertia that eac
 def kick(robot, q, v, t):
     """Swing the left leg, hold everything else."""
     target = kt.zeros(robot.nv)
-    target[hip] = -0.6 * kt.sin(2 * np.pi * t / 0.5)
+    target[hip.v_slice] = -0.6 * kt.sin(2 * np.pi * t / 0.5)
     tau = felt * (900.0 * (target[6:] - q[7:]) - 40.0 * v[6:])
     return np.concatenate([np.zeros(6), tau])  # nothing pushes the base
 
@@ -33,7 +33,7 @@ average, trunk = robot.average_angular_velocity(q, v), v[:, 3:6]
 print("  t [s]   hip [rad]   spin k_G,y [Nms]   orbital,y [Nms]   average ω̄,y   trunk ω,y [rad/s]")
 for k in range(len(t)):
     print(
-        f"  {t[k]:4.1f}    {q[k, hip + 1]:+6.3f}      {abs(spin[k, 1]):8.1e}         {orbital[k, 1]:+8.3f}"
+        f"  {t[k]:4.1f}    {q[k, hip.q_slice][0]:+6.3f}      {abs(spin[k, 1]):8.1e}         {orbital[k, 1]:+8.3f}"
         f"        {abs(average[k, 1]):8.1e}     {trunk[k, 1]:+.3f}"
     )
 assert np.abs(spin).max() < 1e-5  # no moment about the centre of mass: it never turns as a whole
@@ -42,7 +42,7 @@ assert np.abs(trunk[:, 1]).max() > 0.1  # and still its trunk does
 # -- picture: the hip swings, the trunk turns back, the average angular velocity stays zero ----
 figure = Figure(figsize=(9, 4.2), layout="constrained")
 swing, rates = figure.subplots(1, 2)
-swing.plot(path.t, np.degrees(path.q[:, hip + 1]))
+swing.plot(path.t, np.degrees(path.q[:, hip.q_slice]))
 swing.set(xlabel="time [s]", ylabel="left hip [deg]", title="the kick")
 rates.plot(path.t, path.v[:, 4], label="of the trunk")
 rates.plot(path.t, robot.average_angular_velocity(path.q, path.v)[:, 1], label="average, ω̄")

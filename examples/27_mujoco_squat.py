@@ -76,7 +76,7 @@ def main(folder="pictures"):
     """In numbers and in a picture."""
     recording = run()
     away = 1e3 * np.linalg.norm(recording.center_of_mass - recording.reports["wanted"], axis=1)
-    knee = np.degrees(recording.q[:, 7 + robot.joint_names.index("left_knee")])
+    knee = np.degrees(recording.q[:, robot.joint("left_knee").q_slice][:, 0])
     settled = recording.t > 0.05  # the soles have sunk in
     pressure = np.abs(recording.center_of_pressure("left_sole")[settled] - AT[:2]) / (0.12, 0.05)
     print(f"the centre of mass went down by {1e3 * np.ptp(recording.center_of_mass[:, 2]):.0f} mm", end=", ")

@@ -1,4 +1,5 @@
-"""Planar linkages with one freedom, whose motion is known in closed form: slider-crank and four-bar."""
+"""Planar linkages with one freedom, whose motion is known in closed form: slider-crank and four-bar; and a gimbal,
+which is singular in one place."""
 
 from __future__ import annotations
 
@@ -81,3 +82,19 @@ def four_bar_at(angle):
 def direction(x, z):
     """atan2(z, x), also along a complex step."""
     return 2 * np.arctan(z / (np.sqrt(x * x + z * z) + x))
+
+
+def gimbal(links: int = 3) -> kt.Robot:
+    """A head on three axes that meet, z, y and z, whose inner links weigh nothing: M is singular where the middle angle
+    is zero, so that `yaw` and `roll` have one axis. Further links follow the head."""
+    builder = kt.ModelBuilder("gimbal")
+    builder.link("ground")
+    massless, parent = kt.Inertia.from_com(0.0, (0, 0, 0), np.zeros((3, 3))), "ground"
+    for k, name in enumerate(("yaw", "pitch", "roll", *(f"joint{k}" for k in range(3, links)))):
+        inertia = massless if k < 2 else kt.Inertia.from_com(0.8, (0.1, 0.2, 0.05), np.diag([0.01, 0.02, 0.015]))
+        builder.link(f"link{k}", inertia)
+        axis, xyz = ((0, 1, 0) if k % 2 else (0, 0, 1)), ((0, 0, 0) if k < 3 else (0.1, 0, 0.2))
+        builder.joint(name, "continuous", parent, f"link{k}", axis=axis, xyz=xyz)
+        parent = f"link{k}"
+    builder.frame("end", parent)
+    return kt.Robot(builder.build())

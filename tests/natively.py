@@ -9,10 +9,13 @@ from contextlib import contextmanager
 
 import pytest
 
+from kinetree.base.locks import FREE_THREADED
 from kinetree.compiler.runtime import native
 from kinetree.functions.compiled_function import CompiledFunction
 
 native_only = pytest.mark.skipif(not native.available(), reason="native calls are switched off, or not known here")
+
+recycling = pytest.mark.skipif(FREE_THREADED, reason="without a global lock, results are not used again")
 
 
 @contextmanager

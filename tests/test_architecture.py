@@ -34,10 +34,11 @@ LAYERS = (
     ("control",),
     ("simulation",),
     ("trajectories", "identification"),
+    ("flight",),
     ("geometry",),
     ("plot", "viewer"),
     ("__init__",),
-    ("environments", "cli"),
+    ("environments", "scale", "cli", "course"),
 )
 """A module imports its own layer and those above it in this list."""
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
@@ -48,12 +49,18 @@ EXCEPTIONS = {
     ("robot", "simulation"): "Robot.rollout and Constrained.rollout, imported when they are called",
     ("robot", "viewer"): "Robot.view, imported when it is called",
     ("robot", "interop"): "Robot.equations, imported when it is called",
+    ("robot", "geometry"): "Robot.to_mjcf converts meshes, whose reader is imported when it is needed",
     ("robot", "equations"): "the names of symbols in Robot.equations",
 }
 ONE_PLACE = {
     "llvmlite": "compiler",
     "sympy": "interop/sympy.py",
-    "scipy": "rotations/scipy.py",
+    "casadi": "interop/casadi.py",
+    "torch": "interop/torch.py",
+    "jax": "interop/jax.py",
+    "scipy": ("rotations/scipy.py", "identification"),
+    "clarabel": "identification/semidefinite.py",
+    "rosbags": "identification/recording_files.py",
     "xml": "model/loaders",
     "mujoco": "model/loaders",
     "xacro": "model/loaders/xacro_child.py",
@@ -178,7 +185,7 @@ def test_the_reading_list_names_every_algorithm_once():
 def test_large_parts_come_when_they_are_asked_for():
     code = """
 import sys, kinetree as kt
-parts = ["control", "identification", "ik", "plot", "simulation", "tasks"]
+parts = ["control", "flight", "identification", "ik", "plot", "simulation", "tasks"]
 assert not [name for name in parts if f"kinetree.{name}" in sys.modules]
 assert set(parts) <= set(dir(kt)) and not hasattr(kt, "contrl")
 assert kt.Trajectory is __import__("kinetree.simulation.trajectory", fromlist="x").Trajectory
@@ -190,4 +197,4 @@ for name in parts:
 
 def test_dir_shows_public_names_only():
     shown = {name for name in dir(kinetree) if not name.startswith("__")}
-    assert shown == {*kinetree.__all__, "environments", "viewer"}
+    assert shown == {*kinetree.__all__, "environments", "scale", "viewer"}

@@ -14,12 +14,22 @@ EXAMPLES = [  # scenes in MuJoCo run in tests/control/test_closed_loops_*.py
     for path in sorted((ROOT / "examples").glob("*.py"))
 ]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+APART = ("casadi", "jax", "torch")
+"""Packages that are not there by default; `make test-interop` has them."""
 NAMES = [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
+
+
+def skip_without_packages(text):
+    """Skip the test of a text that imports a package that is not installed."""
+    for package in APART:
+        if re.search(rf"^import {package}\b", text, flags=re.MULTILINE):
+            pytest.importorskip(package, reason=f"{package} is not installed: make test-interop")
 
 
 @pytest.mark.parametrize("path", EXAMPLES)
 @pytest.mark.sampled(10)
 def test_example_runs(path, tmp_path):
+    skip_without_packages(path.read_text())
     run = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip(), "an example shows something"
@@ -31,9 +41,11 @@ def test_example_runs(path, tmp_path):
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
+@pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning")  # of PyTorch about itself
 @pytest.mark.sampled(8)
 def test_document_runs(path, capsys):
     text = path.read_text()
+    skip_without_packages(text)
     blocks = list(re.finditer(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))
     assert blocks or "```{" in text, f"{path.name} has no code, nor what the site fills in"
     code = ""

@@ -14,6 +14,7 @@ from kinetree.errors import (
     CacheWarning,
     DivergenceError,
     DivergenceWarning,
+    IncompleteWarning,
     InfeasibleError,
     IterationLimitError,
     KinetreeError,
@@ -30,8 +31,11 @@ from kinetree.errors import (
 )
 from kinetree.functions.derivatives import gradient, hessian, jacobian
 from kinetree.functions.law import compile, zeros
+from kinetree.interop.exporters import to_casadi, to_jax, to_torch
 from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
-from kinetree.model.constraints import Contact, Loop
+from kinetree.model.actuators import Actuator
+from kinetree.model.constraints import Contact, Coupling, Loop
+from kinetree.model.tendons import Tendon
 from kinetree.ops import (
     absolute,
     atan2,
@@ -66,7 +70,9 @@ from kinetree.robot.wrench import Wrench
 from kinetree.spatial import Force, Inertia, Motion, Transform
 
 if TYPE_CHECKING:
-    from kinetree import control, identification, ik, plot, simulation, solvers, tasks, trajectories
+    from kinetree import control, flight, identification, ik, plot, simulation, solvers, tasks, trajectories
+    from kinetree.interop.c import to_c
+    from kinetree.interop.objects import to_object
     from kinetree.simulation.events import Event
     from kinetree.simulation.forces import LimitStops
     from kinetree.simulation.trajectory import Trajectory
@@ -76,16 +82,24 @@ else:
         (
             "control",
             "environments",
+            "flight",
             "identification",
             "ik",
             "plot",
+            "scale",
             "simulation",
             "solvers",
             "tasks",
             "trajectories",
             "viewer",
         ),
-        {"Event": "simulation.events", "LimitStops": "simulation.forces", "Trajectory": "simulation.trajectory"},
+        {
+            "Event": "simulation.events",
+            "LimitStops": "simulation.forces",
+            "Trajectory": "simulation.trajectory",
+            "to_c": "interop.c",
+            "to_object": "interop.objects",
+        },
     )
 
 __version__ = "0.2.0.dev0"
@@ -93,11 +107,13 @@ __version__ = "0.2.0.dev0"
 note(__name__)
 
 __all__ = [
+    "Actuator",
     "ArgumentError",
     "ArgumentTypeError",
     "CacheWarning",
     "Constrained",
     "Contact",
+    "Coupling",
     "DHLink",
     "DivergenceError",
     "DivergenceWarning",
@@ -105,6 +121,7 @@ __all__ = [
     "Finding",
     "Force",
     "Frame",
+    "IncompleteWarning",
     "Inertia",
     "InfeasibleError",
     "IterationLimitError",
@@ -128,6 +145,7 @@ __all__ = [
     "Robot",
     "SingularMassMatrixError",
     "Spring",
+    "Tendon",
     "Trajectory",
     "Transform",
     "UnboundedError",
@@ -146,6 +164,7 @@ __all__ = [
     "edit",
     "equal",
     "exp",
+    "flight",
     "from_dh",
     "get_num_threads",
     "gradient",
@@ -180,6 +199,11 @@ __all__ = [
     "tan",
     "tanh",
     "tasks",
+    "to_c",
+    "to_casadi",
+    "to_jax",
+    "to_object",
+    "to_torch",
     "trajectories",
     "unskew",
     "where",

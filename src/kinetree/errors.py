@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 W = TypeVar("W", bound=str)
 LONGEST_NAME = 100
@@ -39,7 +39,12 @@ class KinetreeError(_Sentence, Exception):
 
 
 class ModelError(KinetreeError, ValueError):
-    """A model file or a description in code that does not describe a robot."""
+    """A model file or a description in code that does not describe a robot.
+
+    `findings` has the `kt.Finding`s up to the error, which is the last of them.
+    """
+
+    findings: tuple[Any, ...] = ()
 
 
 class ArgumentError(KinetreeError, ValueError):
@@ -100,6 +105,10 @@ class ModelWarning(_Sentence, UserWarning):
 
 class DivergenceWarning(_Sentence, UserWarning):
     """Some states of a simulation became infinite or NaN, and stopped at their last finite value."""
+
+
+class IncompleteWarning(_Sentence, UserWarning):
+    """Some partitions of a long run were not done; its report lists them with their reasons."""
 
 
 class CacheWarning(_Sentence, UserWarning):

@@ -188,12 +188,13 @@ def require(condition: Any, reason: str | Callable[[], Exception | None], /, *li
 
     On numbers it raises an ArgumentError with the sentence `reason`, or what `reason()` returns; None accepts the state
     after a closer look. In a compiled function the condition is one more output: a state that breaks it is computed
-    again on numbers, where it raises. If an array of `like` is traced, so is the condition, even if it is a number:
-    `reason` is then not called.
+    again on numbers, where it raises. Exported code returns a number for each reason, whose sentence is that of the
+    docstring of `reason` if it is a function. If an array of `like` is traced, so is the condition, even if it is a
+    number: `reason` is then not called.
     """
     operations = _registered.get(type(condition)) or _operations_of(*like)
     if operations is not None:
-        getattr(operations, "require", _nothing)(condition)
+        getattr(operations, "require", _nothing)(condition, reason)
     elif not condition:
         error = ArgumentError(reason) if isinstance(reason, str) else reason()
         if error is not None:
@@ -212,7 +213,7 @@ def specialized(name: str, *arrays: Array | None) -> Any:
     return None if operation is None else operation(*arrays)
 
 
-def _nothing(condition: Any) -> None:
+def _nothing(condition: Any, reason: Any) -> None:
     """Ignore a condition on symbols that have no `require`, such as those that are only printed."""
 
 

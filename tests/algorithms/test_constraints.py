@@ -15,6 +15,7 @@ from linkages import (
     along,
     four_bar,
     four_bar_at,
+    gimbal,
     slider_crank,
     slider_crank_at,
     slope_of,
@@ -321,10 +322,9 @@ def test_a_massless_link_with_a_rotor():
 
 
 def test_a_singular_mass_matrix_is_refused():
-    icub = kt.load(urdf("icub_description/icub.urdf"))
-    q, zero = icub.neutral(), np.zeros(icub.nv)
-    with pytest.raises(kt.SingularMassMatrixError, match="joint 'neck_roll'"):
-        icub.constrained(kt.Contact("r_hand")).forward_dynamics(q, zero, zero)
+    robot, zero = gimbal(5), np.zeros(5)
+    with pytest.raises(kt.SingularMassMatrixError, match="joint 'yaw'"):
+        robot.constrained(kt.Contact("end")).forward_dynamics(robot.neutral(), zero, zero)
 
 
 # -- closed loops ----------------------------------------------------------------------------------------------

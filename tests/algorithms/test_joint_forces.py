@@ -168,3 +168,51 @@ def test_numbers_no_joint_can_have(wrong, sentence):
 def test_a_width_of_zero():
     with pytest.raises(kt.ArgumentError, match="friction_width is 0; expected a speed above zero"):
         hinge(friction_width=0.0)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["fixed", "floating"]),
+    st.sampled_from(["body", "mixed"]),
+    st.sampled_from(["linear-first", "angular-first"]),
+)
+def test_linear_armature_of_a_free_joint_is_a_mass_without_weight(seed, base, base_velocity, order):
+    """Where there is no gravity, it is a point mass at the origin of the body."""
+    rng = np.random.default_rng(seed)
+
+    def robot(armature, mass):
+        rng = np.random.default_rng(seed)
+        builder = kt.ModelBuilder("two")
+        parameters = (kt.random_model(rng, 2, "revolute").inertias[i] for i in (1, 2))
+        inertias = [inertia + kt.Inertia.from_com(mass, np.zeros(3), np.zeros((3, 3))) for inertia in parameters]
+        if base == "fixed":
+            builder.link("world")
+        builder.link("trunk", inertias[0])
+        builder.link("arm", inertias[1] - kt.Inertia.from_com(mass, np.zeros(3), np.zeros((3, 3))))
+        both = (armature,) * 3 + (0.0,) * 3
+        dynamics = kt.JointDynamics(armature=both if order == "linear-first" else both[::-1])
+        if base == "fixed":
+            builder.joint("free", "free", "world", "trunk", dynamics=dynamics)
+        else:
+            builder.base_dynamics = dynamics
+        builder.joint("hinge", "revolute", "trunk", "arm", xyz=(0.1, 0.2, 0.3), axis=(0, 1, 0))
+        options = {"gravity": np.zeros(3), "base_velocity": base_velocity, "spatial_order": order}
+        return kt.Robot(builder.build(base, **options)).eager
+
+    geared, heavy = robot(0.7, 0.0), robot(0.0, 0.7)
+    s = state_of(geared, rng)
+    for name, arguments in (
+        ("mass_matrix", (s.q,)),
+        ("bias_forces", (s.q, s.v)),
+        ("inverse_dynamics", (s.q, s.v, s.a)),
+        ("forward_dynamics", (s.q, s.v, s.a)),
+        ("kinetic_energy", (s.q, s.v)),
+        ("inverse_dynamics_derivatives", (s.q, s.v, s.a)),
+    ):
+        ours, theirs = getattr(geared, name)(*arguments), getattr(heavy, name)(*arguments)
+        close(np.array(ours), np.array(theirs), 1e-10)
+    C = geared.coriolis_matrix(s.q, s.v)
+    close(C @ s.v, geared.bias_forces(s.q, s.v), 1e-10)
+    close(geared.mass_matrix_rate(s.q, s.v), C + C.T, 1e-12)
+    close(np.einsum("ijk,k->ij", geared.christoffel_symbols(s.q), s.v), C, 1e-10)
+    close(geared.regressor(s.q, s.v, s.a) @ geared.parameters, geared.inverse_dynamics(s.q, s.v, s.a), 1e-10)

@@ -6,12 +6,13 @@ import pytest
 
 import kinetree as kt
 from declared import OF_ROBOT
+from targets import RUNNABLE
 
 WARMED = [name for name, quantity in OF_ROBOT.items() if not quantity.is_large]
 
 
-def said(cli, *arguments):
-    return json.loads(cli("cache", *arguments, "--json").stdout)
+def said(cli, *arguments, code=0):
+    return json.loads(cli("cache", *arguments, "--json", code=code).stdout)
 
 
 def test_where_and_size(cli, own_cache):
@@ -68,3 +69,22 @@ def test_the_library_reports_what_it_warms(own_cache):
     assert seen == [("mass_matrix", 0, 2), ("poses", 1, 2)]
     with pytest.raises(kt.UnknownNameError, match="did you mean 'poses'"):
         kt.cache.warm(kt.load("planar2"), "mass_matrix", "pose")
+
+
+def test_export_and_import(cli, own_cache, tmp_path):
+    file, cpu = tmp_path / "fleet.cache", RUNNABLE[1]
+    assert cli("cache", "export", str(file), code=1).stderr == "error: the cache holds no code of this installation\n"
+    cli("cache", "warm", "planar2", "-q", "mass_matrix", "--cpu", cpu)
+    content = said(cli, "export", str(file), "--cpu", cpu)
+    assert content["cpus"] == {cpu: 5} and content["bytes"] == file.stat().st_size
+    text = cli("cache", "export", str(file)).stdout
+    assert text == f"5 entries for {cpu}, {content['bytes'] / 1e3:.1f} kB\nSHA-256 {content['sha256']}\n"
+    kt.cache.clear()
+    assert "expected 'wrong'" in cli("cache", "import", str(file), "--sha256", "wrong", code=1).stderr
+    text = cli("cache", "import", str(file), "--sha256", content["sha256"]).stdout
+    assert text == f"5 entries for {cpu}, 5 of them new\nThis machine uses them with KINETREE_CPU={cpu}\n"
+    assert said(cli, "import", str(file)) == {**content, "added": 0}
+    assert said(cli, "import", str(file) + "x", code=1) == {
+        "error": f"{file}x cannot be read: No such file or directory"
+    }
+    assert "cpu is 'z80'; expected" in cli("cache", "warm", "planar2", "--cpu", "z80", code=1).stderr

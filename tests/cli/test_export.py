@@ -48,6 +48,41 @@ def test_code_of_the_dynamics(cli, tmp_path):
     assert "void inverse_dynamics(" in cli("export", "planar2", "--to", "c").stdout
 
 
+def test_quantities_in_c(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = cli("export", "arm6", "--to", "c", "--quantity", "inverse_dynamics", "--quantity", "mass_matrix").stderr
+    assert "arm6" in said
+    assert sorted(path.name for path in (tmp_path / "arm6").iterdir()) == [
+        "README.md",
+        "arm6.c",
+        "arm6.h",
+        "arm6_test.c",
+    ]
+    header = (tmp_path / "arm6" / "arm6.h").read_text()
+    assert "int arm6_inverse_dynamics(const double *q, const double *v, const double *a, double *result);" in header
+    content = cli(
+        "export", "arm6", tmp_path / "here", "--to", "c", "--quantity", "poses", "--quantity", "jacobian", "--frame",
+        "tool0", "--json",
+    )  # fmt: skip
+    assert json.loads(content.stdout)["file"] == str(tmp_path / "here")
+    assert "int arm6_tool0_jacobian(" in (tmp_path / "here" / "arm6.h").read_text()
+
+
+def test_quantities_as_an_object_file(cli, tmp_path):
+    cli("export", "planar2", tmp_path / "p.o", "--quantity", "mass_matrix", "--target", "wasm32")
+    assert (tmp_path / "p.o").read_bytes()[:4] == b"\0asm" and (tmp_path / "planar2.h").exists()
+    said = cli("export", "planar2", tmp_path / "q.o", "--quantity", "poses", "--target", "pdp11", code=1).stderr
+    assert "target is 'pdp11', which LLVM does not know" in said and not (tmp_path / "q.o").exists()
+    assert "is of no machine" in cli("export", "planar2", "--to", "c", "--target", "wasm32", code=2).stderr
+    assert "is of quantities" in cli("export", "planar2", "--to", "object", code=2).stderr
+    wrong = cli("export", "planar2", "--to", "c", "--quantity", "poses", "--frame", "tip", code=1).stderr
+    assert "poses is of the whole robot; expected no --frame" in wrong
+    assert "expected --frame" in cli("export", "planar2", "--to", "c", "--quantity", "jacobian", code=1).stderr
+    assert "quantity 'posse' does not exist" in cli(
+        "export", "planar2", "--to", "c", "--quantity", "posse", code=1
+    ).stderr  # fmt: skip
+
+
 def test_json(cli):
     content = json.loads(cli("export", "planar2", "--to", "mjcf", "--json").stdout)
     assert content["form"] == "mjcf" and "<mujoco" in content["text"] and content["file"] is None

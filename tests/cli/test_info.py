@@ -90,7 +90,9 @@ def test_the_keys_stay_as_they_are(cli):
     )
     assert list(facts["bodies"][0]) == ["name", "joint", "parent", "mass", "share"]
     assert list(facts["frames"][0]) == ["name", "body"]
-    assert list(info(cli, urdf("ur5_robot.urdf"))["findings"][0]) == ["element", "line", "message"]
+    assert list(info(cli, urdf("ur5_robot.urdf"))["findings"][0]) == [
+        "severity", "element", "line", "message",
+    ]  # fmt: skip
 
 
 def test_a_mimic_joint_says_whom_it_follows(cli):

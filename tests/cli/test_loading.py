@@ -10,6 +10,7 @@ from kinetree.cli.app import app
 from kinetree.cli.loading import frames_to_complete, robots_to_complete
 
 WITH_ROBOT = ["info", "check", "view", "ik", "dynamics", "simulate", "equations", "export", "convert", "bench"]
+WITH_ROBOT += ["identify", "annotate", "montecarlo"]
 OPTIONS = {"base", "gravity", "package_dir", "xacro_arg", "passive", "base_velocity", "spatial_order"}
 XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="mass" default="1"/>
 <link name="a"/><link name="b"><visual><geometry><mesh filename="package://parts/b.stl"/></geometry></visual>

@@ -64,6 +64,12 @@ def test_configurations():
         configuration(ARM, "random:x", "--q")
 
 
+def test_postures_by_name():
+    srdf = "<robot name='arm6'><group_state name='home'><joint name='elbow' value='1.5'/></group_state></robot>"
+    robot = kt.load("arm6", srdf=srdf)
+    assert (configuration(robot, "home", "--q") == robot.configuration(elbow=1.5)).all()
+
+
 def test_coordinates_of_a_floating_base_have_places():
     dog = kt.load("quadruped", "floating")
     q = configuration(dog, f"floating_base[2]=0.4,{dog.joint_names[-1]}=-1", "--q")

@@ -84,6 +84,25 @@ def test_the_textbook_agrees(case):
     np.testing.assert_allclose(textbook(q, v, *reference), tau, atol=1e-8 * max(1.0, np.abs(tau).max()))
 
 
+@pytest.mark.sweep
+def test_parameters_of_the_robot(case):
+    """Of a parametric robot, beside the controller of the robot that has them."""
+    controller, q, v, reference = case
+    robot = kt.edit.with_options(controller.robot, parametric=("inertial",))
+    parameters = robot.parameters * np.random.default_rng(2).uniform(0.8, 1.2, (2, 1))
+    args, named = controller._given
+
+    def of(robot):
+        return type(controller)(
+            robot.constrained(STANCE.constraints) if controller.robot == DOG else robot, *args[1:], **named
+        )
+
+    found = of(robot)(q, v, *reference, parameters=parameters)
+    for k in range(2):
+        wanted = of(robot.with_parameters(parameters[k]).baked)(q, v, *reference)
+        np.testing.assert_allclose(found[k], wanted, atol=1e-8 * max(1.0, np.abs(wanted).max()))
+
+
 @pytest.mark.sampled(4)
 def test_states_references_and_gains_may_be_batches(case):
     controller, q, v, reference = case

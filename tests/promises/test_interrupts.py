@@ -48,7 +48,8 @@ CALLS = {
 
 
 def run(code):
-    ended = subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", START + code]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300 * PATIENCE)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -132,4 +133,27 @@ for start in (q, np.tile(q, (64, 1))):
     late = interrupted(lambda: robot.rollout(start, v, None, 1e-3, 10**7, contact=contact, every=10**5))
     assert late < SOON, (start.shape, late)
 assert np.array_equal(robot.rollout(q, v, None, 1e-3, 50, contact=contact).q, right)
+""")
+
+
+def test_an_interrupt_while_a_thread_starts_leaves_none_that_nobody_ends():
+    """Python waits at its end for threads, and ends those of a pool if the pool knows them."""
+    run("""
+kt.set_num_threads(2)
+robot, states = kt.load("arm6"), np.zeros((200_000, 6))
+start = threading.Thread.start
+
+def interrupted_start(thread):
+    start(thread)
+    if thread.name.startswith("kinetree"):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+
+threading.Thread.start = interrupted_start
+try:
+    while True:
+        robot.inverse_dynamics(states, states, states)
+except KeyboardInterrupt:
+    threading.Thread.start = start
+assert robot.inverse_dynamics(states, states, states).shape == states.shape
 """)

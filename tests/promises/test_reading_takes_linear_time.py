@@ -180,7 +180,7 @@ def test_names_that_do_not_exist():
     )
 
 
-@pytest.mark.parametrize("kind", ["to_urdf", "to_mjcf", "check", "lock", "scale", "plot"])
+@pytest.mark.parametrize("kind", ["to_urdf", "check", "lock", "scale", "plot"])
 @pytest.mark.sampled(4)
 def test_what_is_done_with_a_long_chain(kind):
     """Deeper than Python's stack."""

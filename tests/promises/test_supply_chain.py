@@ -48,8 +48,12 @@ def test_nothing_is_installed_unasked():
 
 
 def test_a_release_lists_its_components_and_hashes():
-    recipe = (ROOT / "Makefile").read_text().partition("\nrelease:")[2].partition("\n\n")[0]
-    assert "cyclonedx-py" in recipe and "SHA256SUMS" in recipe and "--no-isolation" in recipe
+    package, release = (
+        (ROOT / "Makefile").read_text().partition(f"\n{target}:")[2].partition("\n\n")[0]
+        for target in ("package", "release")
+    )
+    assert "--no-isolation" in package and release.startswith(" package\n")
+    assert "cyclonedx-py" in release and "SHA256SUMS" in release
 
 
 # -- SECURITY.md -------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.base.files import write_text
+from kinetree.base.locks import FREE_THREADED
 from kinetree.compiler.runtime import memory
 
 
@@ -71,6 +72,7 @@ except ImportError:
 """
 
 
+@pytest.mark.skipif(FREE_THREADED, reason="NumPy itself refuses to be imported there")
 def test_another_interpreter_of_the_same_process_compiles(tmp_path):
     """It has no signals, and touches none."""
     command = [sys.executable, "-W", "ignore", "-c", RUN, INTERPRETER]

@@ -83,6 +83,17 @@ def test_motors_give_what_limits_let_them():
     assert np.array_equal(beyond.q, within.q) and (beyond.tau == 10.0 * effort).all()
 
 
+def test_actuators_of_the_file_do_not_act():
+    """Efforts come from the controller alone; a servo of the file would pull towards zero."""
+    text = """<mujoco><worldbody><body><joint name="j" axis="0 1 0"/><geom size="0.1" pos="0.3 0 0"/></body></worldbody>
+      <actuator><position joint="j" kp="500"/></actuator></mujoco>"""
+    robot = kt.load(text)
+    world = MujocoWorld(robot, [], period=1e-4, substeps=1)
+    recording = world.run(nothing, [0.5], duration=3e-4)
+    rates = np.diff(recording.v, axis=0) / 1e-4
+    np.testing.assert_allclose(rates[0], robot.forward_dynamics([0.5], [0.0], [0.0]), rtol=1e-3)
+
+
 def test_what_falls_is_felt_elsewhere():
     robot = kt.load("quadruped", base="floating")
     q = robot.neutral()

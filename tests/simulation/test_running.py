@@ -152,6 +152,8 @@ def test_progress(monkeypatch, capsys):
     progress = Progress(200.0, "rollout")
     progress.tell(50.0)
     assert progress.picture(3.0) == f"rollout {'━' * 10}{'─' * 30}  25 %, 9 s left"
+    progress.unit, progress.done, progress.total = "states", 4.5e7, 9e7
+    assert progress.picture(3.0).endswith(" 50 %, 15 M states/s, 3 s left")
     with progress:
         pass
     assert capsys.readouterr().err == ""  # no terminal

@@ -20,7 +20,7 @@ SMALL = {"width": 320, "height": 240}
 START = np.array([0.3, -0.8, 1.2, -0.4, 1.0, 0.0])
 
 
-def wait_for(condition, what, seconds=20.0):
+def wait_for(condition, what, seconds=60.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"{what} did not happen"

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
-from kinetree.algorithms.joint_forces import passive_forces
+from kinetree.algorithms.joint_forces import passive_forces, rotor_bias
 from kinetree.algorithms.passes.regularity import require_regular
 from kinetree.errors import ArgumentError
 from kinetree.linalg import ltdl, ltdl_solve
@@ -52,7 +52,7 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, f_ext: Extern
         if i in f_ext:
             pA[i] -= f_ext[i]
 
-    tau = tau - passive_forces(model, q, v)
+    tau = tau - passive_forces(model, q, v) - rotor_bias(model, v)
     S, U, u, D_inverse = {}, {}, {}, {}
     pivots = zeros(model.nv, q)
     for i, p in model.tips_to_root():

@@ -29,9 +29,10 @@ from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.kinematic_derivatives import FrameDerivatives, View
 from kinetree.algorithms.passes.common_frame import columns
 from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics, upright_kinematics
+from kinetree.algorithms.passes.coupling_rows import CouplingRows
 from kinetree.algorithms.passes.forward_pass import ForwardPass
 from kinetree.algorithms.rnea import bias_forces
-from kinetree.model.constraints import Constraint, ConstraintSet, Contact
+from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Coupling
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, mirrored, zeros
 from kinetree.spatial.exponential import log_rates
@@ -74,6 +75,9 @@ def _equation_derivatives(rows: ConstraintKinematics, v: Array, a: Array) -> tup
     for at, constraint in rows.each():
         if constraint in rows.special:
             by_q[at], by_v[at], rate_by_q[at], rate_by_v[at] = _special_derivatives(rows, constraint, moving, v, a)
+        elif isinstance(constraint, Coupling):
+            by_q[at], by_v[at], rate_by_q[at] = CouplingRows(model, constraint, q).derivatives(v, a)
+            rate_by_v[at] = rows.J[at]
     omega, zeta = rows.constraints.frequency, rows.constraints.damping_ratio
     if omega:
         by_q = by_q + (2.0 * zeta * omega) * rate_by_q + omega**2 * _error_derivatives(rows)
@@ -109,9 +113,16 @@ def _frame_derivatives(moving: ForwardPass, frame: FramePlacement, *like: Array)
 
 
 def _moving_moments(rows: ConstraintKinematics, f: Array) -> Array | float:
-    """-J_ωᵀ ∂m/∂q, (nv, nv), for moments m of contacts that depend on how their frame is turned, as those of wheels."""
+    """-J_ωᵀ ∂m/∂q, (nv, nv), for moments m of contacts that depend on how their frame is turned, as those of wheels,
+    and the like for couplings whose ratio changes."""
     total: Array | float = 0.0
     for at, constraint in rows.each():
+        if isinstance(constraint, Coupling):
+            changing = CouplingRows(rows.model, constraint, rows.q).force_derivative(f[at.start])
+            if changing is not None:
+                change = zeros((rows.model.nv, rows.model.nv), rows.q, f)
+                change[changing[0], changing[0]] = changing[1]
+                total = total + change
         if constraint in rows.special:
             turns = _relative_turns(rows, constraint)
             derivatives = rows.special[constraint].moment_derivatives(turns, f[at])

@@ -147,6 +147,7 @@ def _task_inverse(rows: ConstraintKinematics, by: Inverse) -> AnyRank | FullRank
 @lru_cache(maxsize=64)
 def lacks_rank(model: Model, constraints: ConstraintSet) -> bool:
     """Whether constraints repeat each other wherever the robot is, as far as a few configurations can tell."""
+    model = model.representative
     jacobians, sizes = some_jacobians(model, constraints)
     return generic_rank(jacobians, sizes=sizes) < constraints.size
 

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.joint_forces import rotor_coriolis
 from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
@@ -38,7 +39,7 @@ def coriolis_matrix(model: Model, q: Array, v: Array) -> Array:
         own = frame.motions(i, joint.motion_subspace_rate(q, v))
         dS[i] = [V[i].cross(s) + rate for s, rate in zip(S[i], own, strict=True)]
         Bc[i] = CoriolisInertia.of(Ic[i], V[i])
-    C = zeros((model.nv, model.nv), q, v)
+    C = zeros((model.nv, model.nv), q, v) + rotor_coriolis(model, v)
     for j, p in model.tips_to_root():
         if p:
             Ic[p] += Ic[j]
@@ -85,6 +86,7 @@ def christoffel_symbols(model: Model, q: Array) -> Array:
             dS = {**at_rest, **{i: [V.cross(s) for s in S[i]] for i in behind}}
             own = frame.motions(m, joint.motion_subspace_rate(q, np.eye(model.nv)[k]))
             dS[m] = [ds + rate for ds, rate in zip(dS[m], own, strict=True)]
+            symbols[:, :, k] += rotor_coriolis(model, np.eye(model.nv)[k])
             for j in (*model.support(m)[:-1], *behind):
                 inertia = Ic[max(j, m)]  # on the way to m, where Ṡ = 0, only B counts
                 _add_body(symbols[:, :, k], model, j, S, dS, inertia, CoriolisInertia.of(inertia, V))

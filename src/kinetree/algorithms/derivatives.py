@@ -18,7 +18,12 @@ import numpy as np
 from kinetree.algorithms import crba
 from kinetree.algorithms.arguments.one_state import ExternalForces, Push, of_one_state
 from kinetree.algorithms.arguments.wrenches import external_forces
-from kinetree.algorithms.joint_forces import passive_force_derivatives, passive_forces
+from kinetree.algorithms.joint_forces import (
+    passive_force_derivatives,
+    passive_forces,
+    rotor_bias,
+    rotor_bias_derivative,
+)
 from kinetree.algorithms.passes.body_velocities import BodyVelocities
 from kinetree.algorithms.passes.forward_pass import SubtreeSums
 from kinetree.algorithms.passes.regularity import require_regular
@@ -121,7 +126,7 @@ def inverse_dynamics_derivatives(
     if sums.body.turns:
         dq, dv = sums.body.back(_torques(sums, q, v, a), _mass_matrix(sums, q), dq, dv)
     by_q, by_v = passive_force_derivatives(model, q, v)
-    return dq + by_q, dv + by_v
+    return dq + by_q, dv + by_v + rotor_bias_derivative(model, v)
 
 
 @of_one_state
@@ -146,7 +151,7 @@ def _bias_forces(model: Model, q: Array, v: Array, f_ext: ExternalForces) -> Arr
     """C v + G from the velocities in the common frame, which the derivatives need as well, (nv,)."""
     if BodyVelocities.of(model, q).turns:
         return bias_forces(model, q, v, f_ext)
-    return _torques(SubtreeSums(model, q, v, gravity=True, f_ext=f_ext), q, v)
+    return _torques(SubtreeSums(model, q, v, gravity=True, f_ext=f_ext), q, v) + rotor_bias(model, v)
 
 
 @of_one_state

@@ -8,23 +8,58 @@ For a joint with position x, speed ẋ and acceleration ẍ:
     stiffness · (x - rest)              a spring
 
 A mimic joint with x = r q + offset has ẋ = r v and passes its effort on to its leader, times r. Where ẋ is not v, as in
-the rotation vector of a spherical joint with ẋ = D v, a spring's effort is Dᵀ stiffness · (x - rest).
+the rotation vector of a spherical joint with ẋ = D v, a spring's effort is Dᵀ stiffness · (x - rest). Where v is in
+axes that turn, as of a free joint, rotors add a Coriolis term. A tendon of length ℓ = Σ gear · x has damping, friction
+and a spring too, for ℓ instead of x.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
-from kinetree.model.joints import Joint
+from kinetree.model.joints import AxisJoint, Joint
+from kinetree.model.joints.dynamics import is_present
+from kinetree.model.tendons import Tendon
 from kinetree.model.tree import Model
-from kinetree.ops import Array, Scalar, sqrt, zeros
+from kinetree.ops import Array, Scalar, less, logical_and, sqrt, where, zeros
 
 
 @of_one_state
 def joint_forces(model: Model, q: Array, v: Array, a: Array) -> Array:
     """All four, (nv,) [N m or N]."""
-    return model.armature * a + passive_forces(model, q, v)
+    return model.armature * a + rotor_bias(model, v) + passive_forces(model, q, v)
+
+
+@of_one_state
+def rotor_coriolis(model: Model, v: Array) -> Array:
+    """C of the rotors alone, (nv, nv), skew-symmetric and linear in v."""
+    C = zeros((model.nv, model.nv), v)
+    for joint, own in _turning_rotors(model, v):
+        C[joint.v_slice, joint.v_slice] = own
+    return C
+
+
+@of_one_state
+def rotor_bias(model: Model, v: Array) -> Array:
+    """C v of the rotors alone, (nv,) [N m or N]."""
+    b = zeros(model.nv, v)
+    for joint, own in _turning_rotors(model, v):
+        b[joint.v_slice] = own @ v[joint.v_slice]
+    return b
+
+
+@of_one_state
+def rotor_bias_derivative(model: Model, v: Array) -> Array:
+    """∂(C v)/∂v of the rotors, (nv, nv): C is linear in v, so that column k is C(v) e_k + C(e_k) v."""
+    slope = rotor_coriolis(model, v)
+    for joint, _ in _turning_rotors(model, v):
+        for k in range(joint.iv, joint.iv + joint.nv):
+            slope[:, k] += rotor_coriolis(model, np.eye(model.nv)[k]) @ v
+    return slope
 
 
 @of_one_state
@@ -35,11 +70,16 @@ def passive_forces(model: Model, q: Array, v: Array) -> Array:
         own, lever = joint.dynamics, joint.lever
         speed = lever * v[joint.v_slice]
         effort = np.asarray(own.damping) * speed
-        if np.any(own.stiffness):
+        if is_present(own.stiffness):
             effort = effort + joint.displacement_rates(q).T @ (np.asarray(own.stiffness) * joint.displacement(q))
-        if np.any(own.friction):
+        if is_present(own.friction):
             effort = effort + np.asarray(own.friction) * speed / sqrt(speed * speed + model.friction_width**2)
         tau[joint.v_slice] += lever * effort
+    for tendon, length, gears in _tendons(model, q):
+        rate = gears @ v
+        tau = tau + gears * (tendon.stiffness * tendon.stretch(length) + tendon.damping * rate)
+        if tendon.friction:
+            tau = tau + gears * (tendon.friction * rate / sqrt(rate * rate + model.friction_width**2))
     return tau
 
 
@@ -53,8 +93,13 @@ def passive_force_derivatives(model: Model, q: Array, v: Array) -> tuple[Array, 
         square = (lever * v[at]) ** 2 + width
         slope = np.asarray(own.damping) + np.asarray(own.friction) * width / (square * sqrt(square))
         dv[at, at] += lever**2 * np.diag(slope)
-        if np.any(own.stiffness):
+        if is_present(own.stiffness):
             dq[at, at] += lever**2 * joint.spring_slope(q)
+    for tendon, length, gears in _tendons(model, q):
+        square = (gears @ v) ** 2 + width
+        is_slack = logical_and(less(tendon.rest[0], length), less(length, tendon.rest[1]))
+        dq = dq + where(is_slack, 0.0, tendon.stiffness) * np.outer(gears, gears)
+        dv = dv + (tendon.damping + tendon.friction * width / (square * sqrt(square))) * np.outer(gears, gears)
     return dq, dv
 
 
@@ -63,9 +108,11 @@ def spring_energy(model: Model, q: Array) -> Scalar:
     """½ Σ stiffness · (x - rest)², if springs are part of the model [J]."""
     energy: Scalar = np.float64(0.0)
     for joint in _passive_joints(model):
-        if np.any(joint.dynamics.stiffness):
+        if is_present(joint.dynamics.stiffness):
             x = joint.displacement(q)
             energy = energy + 0.5 * x @ (np.asarray(joint.dynamics.stiffness) * x)
+    for tendon, length, _ in _tendons(model, q):
+        energy = energy + 0.5 * tendon.stiffness * tendon.stretch(length) ** 2
     return energy
 
 
@@ -76,9 +123,34 @@ def dissipation(model: Model, v: Array) -> Scalar:
     for joint in _passive_joints(model):
         own, speed = joint.dynamics, joint.lever * v[joint.v_slice]
         total = total + 0.5 * speed @ (np.asarray(own.damping) * speed)
-        if np.any(own.friction):
+        if is_present(own.friction):
             total = total + (np.asarray(own.friction) * sqrt(speed * speed + model.friction_width**2)).sum()
+    for tendon, _, gears in _tendons(model, None):
+        rate = gears @ v
+        total = total + 0.5 * tendon.damping * rate * rate
+        if tendon.friction:
+            total = total + tendon.friction * sqrt(rate * rate + model.friction_width**2)
     return total
+
+
+def _tendons(model: Model, q: Array | None) -> Iterator[tuple[Tendon, Any, Array]]:
+    """Tendons that are part of the model, their lengths, and the rates of these by v, (nv,)."""
+    joints = {joint.name: joint for joint in model.joints if isinstance(joint, AxisJoint)} if model.tendons else {}
+    for tendon in model.tendons if model.passive else ():
+        gears = np.zeros(model.nv)
+        for name, gear in tendon.joints:
+            gears[joints[name].iv] += gear * joints[name].lever
+        length: Any = 0.0 if q is None else sum(gear * joints[name].given_position(q) for name, gear in tendon.joints)
+        yield tendon, length, gears
+
+
+def _turning_rotors(model: Model, v: Array) -> Iterator[tuple[Joint, Array]]:
+    """Joints with a rotor whose axes turn, and the C of it."""
+    for joint in model.joints:
+        if is_present(joint.dynamics.armature):
+            own = joint.rotor_coriolis(v, np.broadcast_to(joint.dynamics.armature, joint.nv))
+            if own is not None:
+                yield joint, own
 
 
 def _passive_joints(model: Model) -> list[Joint]:

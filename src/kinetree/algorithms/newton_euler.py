@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
-from kinetree.algorithms.joint_forces import joint_forces
+from kinetree.algorithms.joint_forces import joint_forces, rotor_bias
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, zeros
 from kinetree.spatial import Force
@@ -120,7 +120,7 @@ def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, f_ext: External
 @of_one_state
 def bias_forces(model: Model, q: Array, v: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """C v + G - Σ Jᵀ f_ext, (nv,) [N m or N]; friction and springs are not part of it."""
-    return _efforts(model, q, loads(model, q, v, np.zeros(model.nv), f_ext))
+    return _efforts(model, q, loads(model, q, v, np.zeros(model.nv), f_ext)) + rotor_bias(model, v)
 
 
 def _efforts(model: Model, q: Array, carried: dict[int, Force]) -> Array:

@@ -135,6 +135,7 @@ def pseudo_inverse(
 def lacks_rank(model: Model, frame: str, task: Task) -> bool:
     """Whether J of a task has fewer directions than rows wherever the robot is, as far as a few configurations can
     tell."""
+    model = model.representative
     rows = task_rows(task, model.spatial_order)
     placement = model.frame(frame)
     jacobians = [frame_jacobian(model, placement, q, "world-aligned") for q in some_configurations(model)]

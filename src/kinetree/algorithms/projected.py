@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
+from kinetree.algorithms.joint_forces import rotor_bias, rotor_coriolis
 from kinetree.algorithms.passes.common_frame import CommonFrame, columns
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
@@ -43,7 +44,7 @@ def coriolis_matrix(model: Model, q: Array, v: Array) -> Array:
     """C = Σ Jᵀ (I J̇ + V ×* I J), (nv, nv): Ṁ - 2C is skew-symmetric, and yet it is not the C of `coriolis`."""
     frame = CommonFrame.of(model, q)
     V, rates = _motion(model, frame, q, v)
-    C = zeros((model.nv, model.nv), q, v)
+    C = zeros((model.nv, model.nv), q, v) + rotor_coriolis(model, v)
     for i, _ in model.root_to_tips():
         J, dJ = columns(model, frame.S, i), columns(model, rates, i)
         for (column, s), (_, rate) in zip(J, dJ, strict=True):
@@ -77,7 +78,7 @@ def coriolis_forces(model: Model, q: Array, v: Array) -> Array:
     """b = C v, (nv,) [N m or N]."""
     frame = CommonFrame.of(model, q)
     V, rates = _motion(model, frame, q, v)
-    b = zeros(model.nv, q, v)
+    b = zeros(model.nv, q, v) + rotor_bias(model, v)
     for i, _ in model.root_to_tips():
         A = Motion.zero()  # J̇ v
         for column, rate in columns(model, rates, i):

@@ -14,27 +14,28 @@ from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
 from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.model.joints import Joint
+from kinetree.model.joints.dynamics import is_present
+from kinetree.model.parametric import INERTIAL
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, sqrt, zeros
 from kinetree.spatial import Force, Inertia, Motion
 
-NAMES = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 UNITS = tuple(Inertia.from_parameters(unit) for unit in np.eye(10))
 """A body for each parameter, that has nothing but it."""
 
 
 def extra_parameters(model: Model) -> list[tuple[str, Joint, int]]:
     """Kind, joint and coordinate of the parameters beyond those of bodies."""
-    kinds = ["armature"] if any(np.any(joint.dynamics.armature) for joint in model.joints) else []
-    for kind in ("damping", "friction"):
-        if model.passive and any(np.any(getattr(joint.dynamics, kind)) for joint in model.joints):
-            kinds.append(kind)
+    inputs = () if model.parametric is None else model.parametric.joint
+    kinds: tuple[str, ...] = ("armature", "damping", "friction") if model.passive else ("armature",)
+    if not inputs:
+        kinds = tuple(kind for kind in kinds if any(is_present(getattr(each.dynamics, kind)) for each in model.joints))
     return [(kind, joint, k) for kind in kinds for joint in model.joints[1:] for k in range(joint.nv)]
 
 
 def parameter_names(model: Model) -> tuple[str, ...]:
     """One for each entry of φ, such as "forearm.Ixx" or "elbow.damping"."""
-    bodies = [f"{body}.{name}" for body in model.names[1:] for name in NAMES]
+    bodies = [f"{body}.{name}" for body in model.names[1:] for name in INERTIAL]
     extra = [f"{joint.name}.{kind}" + (f"[{k}]" if joint.nv > 1 else "") for kind, joint, k in extra_parameters(model)]
     return (*bodies, *extra)
 
@@ -88,6 +89,8 @@ def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
         speed = joint.lever * v[row]
         if kind == "armature":
             Y[row, column] += joint.lever**2 * a[row]
+            if (C := joint.rotor_coriolis(v, np.eye(joint.nv)[k])) is not None:
+                Y[joint.v_slice, column] += C @ v[joint.v_slice]
         elif kind == "damping":
             Y[row, column] += joint.lever * speed
         else:

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
-from kinetree.algorithms.joint_forces import joint_forces
+from kinetree.algorithms.joint_forces import joint_forces, rotor_bias
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force, Motion, Transform
@@ -65,7 +65,7 @@ def newton_euler(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForc
 @of_one_state
 def bias_forces(model: Model, q: Array, v: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """C v + G - Σ Jᵀ f_ext = ID(q, v, 0), eq (13), (nv,) [N m or N]; friction and springs are not part of it."""
-    return newton_euler(model, q, v, np.zeros(model.nv), f_ext)
+    return newton_euler(model, q, v, np.zeros(model.nv), f_ext) + rotor_bias(model, v)
 
 
 @of_one_state

@@ -102,6 +102,7 @@ def idle_entries(model: Model, constraints: ConstraintSet) -> list[int]:
 @lru_cache(maxsize=64)
 def is_unsupported(model: Model, constraints: ConstraintSet) -> bool:
     """Whether no forces balance what has no motor wherever the robot is, as far as a few configurations can tell."""
+    model = model.representative
     idle = idle_entries(model, constraints)
     jacobians, sizes = some_jacobians(model, constraints)
     return generic_rank(jacobians, idle, sizes) < len(idle)

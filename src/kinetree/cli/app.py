@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kinetree import __version__
+from kinetree.cli.annotate import annotate
 from kinetree.cli.bench import bench
 from kinetree.cli.cache import app as cache
 from kinetree.cli.check import check
@@ -14,8 +15,10 @@ from kinetree.cli.convert import convert
 from kinetree.cli.dynamics import dynamics
 from kinetree.cli.equations import equations
 from kinetree.cli.export import export
+from kinetree.cli.identify import identify
 from kinetree.cli.ik import ik
 from kinetree.cli.info import info
+from kinetree.cli.montecarlo import montecarlo
 from kinetree.cli.output import examples
 from kinetree.cli.show_demo import demo
 from kinetree.cli.simulate import simulate
@@ -74,11 +77,24 @@ EXAMPLES = {
         "kinetree simulate cartpole --q pivot=0.1 --plot motion.png",
         "kinetree simulate arm6 --hold elbow=1 --push tool0=0,40,0@0.5:0.7 --out motion.npz",
     ),
+    identify: (
+        "kinetree identify robot.urdf log.parquet --armature --out identified.xml",
+        "kinetree identify robot.urdf log.csv --payload tool0 --plot torques.png",
+    ),
+    annotate: (
+        "kinetree annotate robot.urdf logs/ --quantity inverse_dynamics --out torques/",
+        "kinetree annotate arm6 logs/ -q inverse_dynamics -q pose@tool0 --out results/ --engine dask --workers 2",
+    ),
+    montecarlo: (
+        "kinetree montecarlo cartpole --samples 100000 --spread-q 0.1 --hold neutral",
+        "kinetree montecarlo arm6 --samples 1000000 --hold elbow=1 --out runs/ --engine ray --workers 2 --json",
+    ),
     equations: ("kinetree equations planar2 --symbolic all", "kinetree equations puma560 --out puma.c"),
     export: (
         "kinetree export robot.xacro robot.urdf",
         "kinetree export arm6 arm6.xml",
         "kinetree export planar2 --to svg --quantity mass_matrix > mass_matrix.svg",
+        "kinetree export arm6 --to c --quantity inverse_dynamics --quantity mass_matrix",
     ),
     convert: (
         "kinetree convert quadruped q --base floating --to mujoco",

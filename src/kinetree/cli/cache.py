@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich.progress import Progress
@@ -22,8 +23,16 @@ from kinetree.cli.output import (
     progress,
     table_of,
 )
+from kinetree.compiler import archive as archives
+from kinetree.compiler import cpu_names, host
 
 app = typer.Typer(rich_markup_mode="rich", invoke_without_command=True)
+
+CpuOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A CPU as KINETREE_CPU names it; may be repeated.", show_default=False),
+]
+ArchiveArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="An archive.", show_default=False)]
 
 OFF = "switched off (KINETREE_CACHE=0, or no place to keep it in)"
 
@@ -31,7 +40,7 @@ OFF = "switched off (KINETREE_CACHE=0, or no place to keep it in)"
 @app.callback(epilog=examples("kinetree cache", "kinetree cache warm arm6 humanoid", "kinetree cache clear --json"))
 @guarded
 def cache(context: typer.Context, json: JsonOption = False) -> None:
-    """The machine code that is kept on disk: where, how much; empty it or fill it ahead of time."""
+    """The machine code that is kept on disk: where, how much; empty it, fill it ahead, take it to other machines."""
     if context.invoked_subcommand is None:
         _show({"where": _where(), "bytes": kt.cache.size()}, f"{_where() or OFF}\n{_size(kt.cache.size())}", json)
 
@@ -56,12 +65,11 @@ def clear(json: JsonOption = False) -> None:
     """Remove everything; it will be compiled again when it is needed."""
     freed = kt.cache.size()
     removed = kt.cache.clear()
-    plural = "entry" if removed == 1 else "entries"
-    _show({"removed": removed, "bytes": freed}, f"removed {removed} {plural}, {_size(freed)}", json)
+    _show({"removed": removed, "bytes": freed}, f"removed {removed} {_plural(removed)}, {_size(freed)}", json)
 
 
 @app.command(
-    epilog=examples("kinetree cache warm arm6 robot.urdf", "kinetree cache warm arm6 -q mass_matrix --no-batch")
+    epilog=examples("kinetree cache warm arm6 robot.urdf", "kinetree cache warm arm6 -q mass_matrix --cpu x86-64-v3")
 )
 @robot_command
 def warm(
@@ -72,14 +80,15 @@ def warm(
         typer.Option("--quantity", "-q", metavar="NAME", help="Only this one; may be repeated.", show_default=False),
     ] = None,
     batch: Annotated[bool, typer.Option(help="Compile for batches, too.")] = True,
+    cpu: CpuOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compile the quantities of robots now, so that later processes only load them."""
+    """Compile the quantities of robots now, so that later processes only load them; for this CPU, or for named ones."""
     if kt.cache.where() is None:
         raise kt.ArgumentError("the cache is switched off, so nothing would be kept")
     loaded = {name: loading.load_aloud(name).robot for name in robots}  # all first: a wrong name should not wait
     with progress() as bar:
-        filled = [_filled(bar, name, robot, quantity or [], batch) for name, robot in loaded.items()]
+        filled = [_filled(bar, name, robot, quantity or [], batch, cpu or []) for name, robot in loaded.items()]
     if json:
         print_json({"robots": filled, "bytes": kt.cache.size()})
         return
@@ -90,7 +99,43 @@ def warm(
     print(f"\n{_size(kt.cache.size())} in {_where()}")
 
 
-def _filled(bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str], batch: bool) -> dict[str, Any]:
+@app.command(epilog=examples("kinetree cache export fleet.cache --cpu x86-64-v3 --cpu x86-64-v4"))
+@guarded
+def export(file: ArchiveArgument, cpu: CpuOption = None, json: JsonOption = False) -> None:
+    """Write what is kept into FILE, for other machines: everything, or the code for named CPUs."""
+    archive = kt.cache.export_archive(file, cpus=cpu or [])
+    text = f"{_counts(archive)}, {_size(archive.bytes)}\nSHA-256 {archive.sha256}"
+    _show({"cpus": archive.cpus, "bytes": archive.bytes, "sha256": archive.sha256}, text, json)
+
+
+@app.command("import", epilog=examples("kinetree cache import fleet.cache", "kinetree cache import f.cache --sha256 …"))
+@guarded
+def import_(
+    file: ArchiveArgument,
+    sha256: Annotated[
+        str | None,
+        typer.Option(metavar="DIGITS", help="Import FILE only if it has this SHA-256.", show_default=False),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Take the code of FILE, which export wrote, into the cache. It will be run: only from whom you trust."""
+    archive = kt.cache.import_archive(file, sha256=sha256)
+    text = f"{_counts(archive)}, {archive.added} of them new"
+    runnable = [name for name in cpu_names() if name in archive.cpus and not host(name).lacking]
+    if archives.own_cpu() not in archive.cpus and runnable:
+        text += f"\nThis machine uses them with KINETREE_CPU={runnable[-1]}"
+    content = {"cpus": archive.cpus, "added": archive.added, "bytes": archive.bytes, "sha256": archive.sha256}
+    _show(content, text, json)
+
+
+def _counts(archive: kt.cache.Archive) -> str:
+    """How many entries there are for each CPU."""
+    return ", ".join(f"{count} {_plural(count)} for {cpu}" for cpu, count in archive.cpus.items())
+
+
+def _filled(
+    bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str], batch: bool, cpus: Sequence[str]
+) -> dict[str, Any]:
     """Compile what is asked for of one robot, with a line of progress; its name, the quantities and the seconds."""
     task = bar.add_task(name, total=None)
     start = time.perf_counter()
@@ -101,9 +146,13 @@ def _filled(bar: Progress, name: str, robot: kt.Robot, quantities: Sequence[str]
         bar.refresh()  # at once: the next turn of the clock may come too late
         done.append(word)
 
-    kt.cache.warm(robot, *quantities, batch=batch, report=report)
+    kt.cache.warm(robot, *quantities, batch=batch, cpus=cpus, report=report)
     bar.remove_task(task)
     return {"robot": name, "quantities": done, "seconds": time.perf_counter() - start}
+
+
+def _plural(count: int) -> str:
+    return "entry" if count == 1 else "entries"
 
 
 def _where() -> str | None:

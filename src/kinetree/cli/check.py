@@ -1,55 +1,77 @@
-"""`kinetree check`: what is suspicious about a robot, for people and for continuous integration."""
+"""`kinetree check`: what is to know about a robot's file, for people and for continuous integration."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
+import kinetree as kt
 from kinetree.cli.facts import Finding, Robot, facts_of
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
 from kinetree.cli.output import PROBLEM, JsonOption, console, print_json
+from kinetree.model.findings import SEVERITIES
+
+STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
 @robot_command
-def check(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> None:
-    """What is suspicious in a model that loads: odd inertias, massless links, missing meshes, ignored tags.
+def check(
+    robot: RobotArgument,
+    loading: Loading,
+    strict: Annotated[bool, typer.Option("--strict", help="Let warnings end with 1, too.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Everything to know about a model: faults, odd inertias, massless links, missing meshes, ignored tags.
 
-    The exit code is 0 if there is nothing, 1 if there is something.
+    Faults that a load would refuse are repaired where that is possible, so that all of them are listed. The exit code
+    is 1 if there is an error, with --strict also if there is a warning, and 0 otherwise.
     """
-    loaded = loading.load(robot)
-    facts = facts_of(loaded.robot, loaded.warnings)
+    try:
+        loaded = loading.load(robot, repair=True)
+        facts = facts_of(loaded.robot, loaded.warnings)
+        name, findings = facts.name, facts.findings
+    except kt.ModelError as problem:
+        if not problem.findings:
+            raise
+        name, findings = robot, [Finding(f.severity, f.element, f.line, f.message) for f in problem.findings]
     if json:
-        content = {"name": facts.name, "findings": [asdict(finding) for finding in facts.findings]}
-        print_json(content | {"warnings": facts.warnings})
+        print_json({"name": name, "findings": [asdict(finding) for finding in findings]})
     else:
         out = console()
-        for line in doubts(facts):
+        for line in _listed(findings):
             out.print(line, soft_wrap=True)
-    if facts.findings or facts.warnings:
+    if any(finding.severity == "error" or (strict and finding.severity == "warning") for finding in findings):
         raise typer.Exit(PROBLEM)
 
 
 def doubts(facts: Robot) -> list[Text]:
-    """Warnings and findings; a warning is a finding too, and is shown once."""
-    warned = [finding for finding in facts.findings if any(_says(warning, finding) for warning in facts.warnings)]
-    rest = [finding for finding in facts.findings if finding not in warned]
-    if not facts.warnings and not rest:
+    """The findings, and warnings of loading that are none."""
+    found = {finding.message for finding in facts.findings}
+    others = [warning for warning in facts.warnings if not any(warning.endswith(message) for message in found)]
+    return _listed([*facts.findings, *(Finding("warning", "", None, warning) for warning in others)])
+
+
+def _listed(findings: list[Finding]) -> list[Text]:
+    """The worst first."""
+    if not findings:
         return [Text("Nothing looks wrong.", style="green")]
-    count = len(facts.warnings) + len(rest)
-    lines = [Text(f"{count} thing{'s' if count > 1 else ''} to look at", style="bold yellow")]
-    lines += [Text(f"! {warning}", style="yellow") for warning in facts.warnings]
-    lines += [_line(finding) for finding in rest]
-    return lines
-
-
-def _says(warning: str, finding: Finding) -> bool:
-    return warning.endswith(f"{finding.element}: {finding.message}")
+    counts = Counter(finding.severity for finding in findings)
+    kinds = [kind for kind in SEVERITIES if counts[kind]]
+    headline = ", ".join(f"{counts[kind]} {kind}{'s' if counts[kind] > 1 else ''}" for kind in kinds)
+    ordered = [finding for kind in kinds for finding in findings if finding.severity == kind]
+    return [Text(headline, style=STYLES[kinds[0]]), *map(_line, ordered)]
 
 
 def _line(finding: Finding) -> Text:
     line = "" if finding.line is None else f" (line {finding.line})"
     return Text.assemble(
-        "- ", (finding.element, "bold"), (line, "dim"), ": " if finding.element else "", finding.message
+        (f"{finding.severity:8}", STYLES[finding.severity]),
+        (finding.element, "bold"),
+        (line, "dim"),
+        ": " if finding.element else "",
+        finding.message,
     )

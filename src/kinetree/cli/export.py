@@ -1,23 +1,24 @@
-"""`kinetree export`: a robot as URDF or MJCF, and a quantity as the code it is compiled to."""
+"""`kinetree export`: a robot as URDF or MJCF, and quantities as the code they are compiled to, or as C."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
 import kinetree as kt
 from kinetree.cli.dynamics import OF_FRAME, OF_STATE, quantities_to_complete
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
-from kinetree.cli.output import JsonOption, place_for, print_json, working, written
+from kinetree.cli.output import JsonOption, place_for, print_json, say, working, written
 from kinetree.errors import known
+from kinetree.interop.c_names import as_word
 from kinetree.robot.quantity_laws import quantity_law
 
-Form: TypeAlias = Literal["urdf", "mjcf", "python", "c", "listing", "dot", "svg", "llvm", "assembly"]
+Form: TypeAlias = Literal["urdf", "mjcf", "python", "c", "object", "listing", "dot", "svg", "llvm", "assembly"]
 SUFFIXES: dict[str, Form] = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf", ".py": "python", ".c": "c"}
-SUFFIXES |= {".txt": "listing", ".dot": "dot", ".svg": "svg", ".ll": "llvm", ".s": "assembly"}
-OF_A_QUANTITY = ("listing", "dot", "svg", "llvm", "assembly")
+SUFFIXES |= {".o": "object", ".txt": "listing", ".dot": "dot", ".svg": "svg", ".ll": "llvm", ".s": "assembly"}
+OF_A_QUANTITY = ("object", "listing", "dot", "svg", "llvm", "assembly")
 
 
 @robot_command
@@ -26,20 +27,28 @@ def export(
     loading: Loading,
     out: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", dir_okay=False, help="Where to; by default stdout.", show_default=False),
+        typer.Argument(
+            metavar="FILE",
+            help="Where to, by default stdout; for C of quantities a folder, by default of the robot's name.",
+            show_default=False,
+        ),
     ] = None,
     form: Annotated[
         Form | None,
         typer.Option("--to", "-t", help="By default what the suffix of FILE says.", show_default=False),
     ] = None,
     quantity: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="For listing, dot, svg, llvm and assembly: whose code.", autocompletion=quantities_to_complete
+            help="For c and object, once or several times, and for listing, dot, svg, llvm and assembly: whose code.",
+            autocompletion=quantities_to_complete,
         ),
     ] = None,
     frame: Annotated[
         str | None, typer.Option(help="The frame, for a quantity of one.", autocompletion=frames_to_complete)
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="For object: the machine, such as aarch64-linux-gnu or wasm32.")
     ] = None,
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the format has no words for, instead of refusing.")
@@ -49,15 +58,22 @@ def export(
     """A robot as URDF or MJCF; its dynamics as Python or C; a quantity as the graph or the code it is compiled to.
 
     urdf and mjcf are files for other tools (.urdf, .xml). python and c (.py, .c) are functions of the equations of
-    motion that need no kinetree. The others need --quantity: listing, dot and svg (.txt, .dot, .svg) are the
-    operations that are left after simplification, llvm and assembly (.ll, .s) the kernel for one state.
+    motion that need no kinetree. With --quantity, c is a folder with a header, a source without dependencies, a
+    self-test and a README; object (.o) is machine code for another machine, and the header. The others need
+    --quantity too: listing, dot and svg (.txt, .dot, .svg) are the operations that are left after simplification,
+    llvm and assembly (.ll, .s) the kernel for one state.
     """
     if form is None:
         form = None if out is None else SUFFIXES.get(out.suffix.lower())
     if form is None:
         raise typer.BadParameter("expected --to FORM, or a FILE whose suffix says it", param_hint="--to")
     place_for(out, "FILE")
+    if target is not None and form != "object":
+        raise typer.BadParameter(f"{form} is of no machine; expected --to object", param_hint="--target")
     arm = loading.load_aloud(robot).robot
+    if form == "object" or (form == "c" and quantity):
+        _write_files(arm, form, quantity or [], frame, out, target, json)
+        return
     with working("writing"):
         try:
             text = _text(arm, form, quantity, frame, out, lossy)
@@ -69,15 +85,54 @@ def export(
         print_json({"name": arm.name, "form": form, "file": None if out is None else str(out), "text": text})
 
 
-def _text(robot: kt.Robot, form: Form, quantity: str | None, frame: str | None, out: Path | None, lossy: bool) -> str:
+def _write_files(
+    robot: kt.Robot,
+    form: Form,
+    quantities: list[str],
+    frame: str | None,
+    out: Path | None,
+    target: str | None,
+    json: bool,
+) -> None:
+    """C or an object file of quantities."""
+    if not quantities:
+        raise typer.BadParameter(f"{form} is of quantities; expected the name of one", param_hint="--quantity")
+    functions = [_function(robot, quantity, frame) for quantity in quantities]
+    if frame is not None and all(quantity in OF_STATE for quantity in quantities):
+        raise kt.ArgumentError(f"{quantities[0]} is of the whole robot; expected no --frame")
+    name = as_word(robot.name)
+    place = out or Path(name if form == "c" else f"{name}.o")
+    with working("writing"):
+        if form == "c":
+            kt.to_c(functions, place)
+        else:
+            kt.to_object(functions, place, target=target or "aarch64-linux-gnu")
+    say("written", str(place), "bold green")
+    if json:
+        print_json({"name": robot.name, "form": form, "file": str(place)})
+
+
+def _function(robot: kt.Robot, quantity: str, frame: str | None) -> Any:
+    """A quantity of the robot, or of its frame."""
+    known("quantity", quantity, (*OF_STATE, *OF_FRAME))
+    if quantity in OF_STATE:
+        return getattr(robot, quantity)
+    if frame is None:
+        raise kt.ArgumentError(f"{quantity} is of a frame; expected --frame")
+    return getattr(robot.frame(frame), quantity)
+
+
+def _text(
+    robot: kt.Robot, form: Form, quantity: list[str] | None, frame: str | None, out: Path | None, lossy: bool
+) -> str:
     if form in OF_A_QUANTITY:
-        if quantity is None:
+        if not quantity or len(quantity) > 1:
             raise typer.BadParameter(f"{form} is of one quantity; expected its name", param_hint="--quantity")
-        return _code(robot, form, quantity, frame)
-    if quantity is not None:
+        return _code(robot, form, quantity[0], frame)
+    if quantity:
         raise typer.BadParameter(f"{form} is of the whole robot", param_hint="--quantity")
     if form == "urdf":
-        return robot.to_urdf(lossy=lossy)
+        return robot.to_urdf(out, lossy=lossy)  # meshes are written beside it
     if form == "mjcf":
         return robot.to_mjcf(out, lossy=lossy)  # meshes are named relative to it
     equations = robot.equations(factored=True)

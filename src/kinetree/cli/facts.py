@@ -81,8 +81,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something suspicious."""
+    """Something to know about the model."""
 
+    severity: str
     element: str
     line: int | None
     message: str
@@ -142,7 +143,7 @@ def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
         visuals=len(visuals),
         collisions=len(collisions),
         missing_meshes=_missing([geometry.shape for geometry in (*visuals, *collisions)]),
-        findings=[Finding(finding.element, finding.line, finding.message) for finding in robot.check()],
+        findings=[Finding(each.severity, each.element, each.line, each.message) for each in robot.check()],
         warnings=list(warnings),
     )
 

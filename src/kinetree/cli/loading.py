@@ -22,7 +22,7 @@ from kinetree.errors import short
 from kinetree.model.loaders.document import read_document
 
 PANEL = "How the robot is loaded"
-MODEL_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf", ".toml")
+MODEL_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf", ".sdf", ".toml")
 
 
 def robots_to_complete(incomplete: str) -> Iterator[str]:
@@ -53,7 +53,7 @@ def robot_argument(help: str) -> Any:
 
 
 RobotArgument: TypeAlias = Annotated[
-    str, robot_argument("Path of a URDF, xacro or MJCF file, a bundled name, or - for stdin.")
+    str, robot_argument("Path of a URDF, xacro, MJCF or SDFormat file, a bundled name, or - for stdin.")
 ]
 
 
@@ -117,7 +117,14 @@ class Loading:
         typer.Option(metavar="ORDER", help="Of 6-vectors: linear-first or angular-first.", rich_help_panel=PANEL),
     ] = "linear-first"
 
-    def load(self, robot: str) -> Loaded:
+    root: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BODY", help="Of an MJCF scene, the body on the world that is the robot.", rich_help_panel=PANEL
+        ),
+    ] = None
+
+    def load(self, robot: str, repair: bool = False) -> Loaded:
         """The robot of a path, a name or a dash."""
         document = given(robot)
         with warnings.catch_warnings(record=True) as caught:
@@ -131,6 +138,8 @@ class Loading:
                 xacro_args=dict(map(_xacro_argument, self.xacro_arg)) if self.xacro_arg else None,
                 base_velocity=self.base_velocity,
                 spatial_order=self.spatial_order,
+                root=self.root,
+                repair=repair,
             )
         return Loaded(loaded, [str(warning.message) for warning in caught], document)
 

@@ -16,11 +16,11 @@ import numpy as np
 import typer
 
 import kinetree as kt
+from kinetree.base.typed_numbers import typed_number
 from kinetree.errors import short, unknown
 from kinetree.ops import Array
 
-PI = re.compile(r"([+-]?)(?:(\d+(?:\.\d*)?)\*?)?pi(?:/(\d+(?:\.\d*)?))?")
-STATE_HELP = "numbers, joint=value pairs, 'neutral', 'random:SEED', or a .npy, .npz, .json or .csv file"
+STATE_HELP = "numbers, joint=value pairs, 'neutral', a posture, 'random:SEED', or a .npy, .npz, .json or .csv file"
 FILES = (".npy", ".npz", ".json", ".csv", ".txt", ".parquet")
 NUMERIC = re.compile(r"[\s\[(]*([-+.\d]|pi\b|nan\b|inf\b|$)")
 """How numbers begin."""
@@ -28,17 +28,8 @@ NUMERIC = re.compile(r"[\s\[(]*([-+.\d]|pi\b|nan\b|inf\b|$)")
 
 def number(text: str, option: str) -> float:
     """0.5, 1e-3, 30deg or pi/2."""
-    word = text.strip()
-    if word.endswith("deg"):
-        return math.radians(number(word.removesuffix("deg"), option))
-    try:
-        if match := PI.fullmatch(word):
-            sign, times, over = match.groups()
-            return float(f"{sign}1") * float(times or 1) * math.pi / float(over or 1)
-        value = float(word)
-    except (ValueError, ZeroDivisionError):
-        value = math.nan
-    if not math.isfinite(value):
+    value = typed_number(text)
+    if value is None:
         raise typer.BadParameter(f"{short(text)}; expected a number, as 0.5, 30deg or pi/2", param_hint=option)
     return value
 
@@ -53,9 +44,11 @@ def vector(text: str, option: str, size: int | None = None) -> Array:
 
 
 def configuration(robot: kt.Robot, text: str | None, option: str, key: str = "q") -> Array:
-    """Positions, (…, nq); neutral where nothing is given, or for joints that are not named."""
+    """Positions, (…, nq), or those of a posture; neutral where nothing is given, or for joints that are not named."""
     if text is None or text == "neutral":
         return robot.neutral()
+    if text in robot.postures:
+        return robot.postures[text]
     if text.partition(":")[0] == "random":
         seed = text.partition(":")[2] or "0"
         if not seed.isdecimal():

@@ -101,14 +101,14 @@ def simulate(
 
     body = loading.load_aloud(robot).robot
     steps = _steps(body, seconds, dt)
-    _positive(frequency, "--frequency")
+    positive(frequency, "--frequency")
     place_for(out, "--out", OUT)
     place_for(plot, "--plot", PICTURES)
     q0 = one_state(configuration(body, q, "--q"), "--q")
     v0 = one_state(velocities(body, v, "--v", "v"), "--v")
     pushes = [_push(body, text) for text in push or []]
     goal = None if hold is None else one_state(configuration(body, hold, "--hold"), "--hold")
-    law = _law(body, one_state(velocities(body, tau, "--tau", "tau"), "--tau"), goal, frequency, pushes)
+    law = effort_law(body, one_state(velocities(body, tau, "--tau", "tau"), "--tau"), goal, frequency, pushes)
     contact = RigidContact(touch, friction=friction, restitution=restitution) if touch else None
     if contact is not None:
         q0 = _lifted(body, contact, q0)
@@ -141,15 +141,16 @@ def simulate(
         raise typer.Exit(PROBLEM)
 
 
-def _positive(value: float, option: str) -> None:
+def positive(value: float, option: str) -> None:
+    """Refuse a number that is not above zero."""
     if not 0.0 < value < np.inf:
         raise typer.BadParameter(f"{value:g}; expected a positive number", param_hint=option)
 
 
 def _steps(robot: kt.Robot, seconds: float, dt: float) -> int:
     """The number of steps; an error where there would be none, or more than fit in memory."""
-    _positive(seconds, "--seconds")
-    _positive(dt, "--dt")
+    positive(seconds, "--seconds")
+    positive(dt, "--dt")
     if dt > seconds:
         raise typer.BadParameter(f"{dt:g}; expected a step no longer than --seconds, {seconds:g}", param_hint="--dt")
     if not robot.nv:
@@ -190,7 +191,7 @@ def _push(robot: kt.Robot, text: str) -> Push:
     return Push(robot.frame(name.strip()).name, force, *times)
 
 
-def _law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, pushes: list[Push]) -> Law | None:
+def effort_law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, pushes: list[Push]) -> Law | None:
     """Efforts as a compiled function of state and time; None where there are none."""
     if goal is None and not pushes and not tau.any():
         return None

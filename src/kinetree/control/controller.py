@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
+from kinetree.base.unpickled_once import reduced_once
 from kinetree.compiler import lock, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, unknown
 from kinetree.functions.binding import native as native_method
@@ -84,7 +85,7 @@ class Controller(ABC):
     """After how many arguments the others may come as one tuple."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), *self._given)
+        return reduced_once(self, _again, type(self), *self._given)
 
     def __repr__(self) -> str:
         of = "" if self.robot is None else f" of {self.robot.name!r}"
@@ -103,7 +104,9 @@ class Controller(ABC):
     @native_method
     def step(self, *given: Any, out: Array | None = None, **named: Any) -> Any:
         """The controller's result; leading axes of its arguments are batch axes, and broadcast."""
-        return self._function.evaluate(list(self._values(given, named).values()), out=out)
+        parameters = None if "parameters" in self.arguments else named.pop("parameters", None)
+        values = list(self._values(given, named).values())
+        return self._function.evaluate(self._function.with_parameters(values, parameters), out=out)
 
     def prepare(self, batch: bool = False) -> None:
         """Compile ahead, for one state or also for batches."""
@@ -168,9 +171,15 @@ class Controller(ABC):
         function: BoundLaw = self.law.with_presets(self.presets, (self.tuple_after, self._to_reference))
         return function
 
+    @property
+    def _compiled_function(self) -> BoundLaw:
+        """What exporters take."""
+        return self._function
+
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         words = [name if name not in self.presets else f"{name}=..." for name in self.arguments]
-        text = f"step({', '.join(['$self', *words, '*', 'out=None'])})\n--\n\n{inspect.getdoc(type(self))}"
+        named = ["out=None"] if self._function.parameters is None else ["parameters=None", "out=None"]
+        text = f"step({', '.join(['$self', *words, '*', *named])})\n--\n\n{inspect.getdoc(type(self))}"
         return self._function.native_call(self, "step", text, method, type(self).__module__)
 
 

@@ -7,8 +7,8 @@
 For angles and displacements, q̇ = v and B = 0: τ = d/dt ∂L/∂q̇ - ∂L/∂q. Where v is not the rate of any coordinates, as
 for a floating base, take coordinates θ about the present q, q(t) = q ⊕ θ(t). Their rates are θ̇ = v + B(v) θ + O(θ²)
 with B(v) v = 0, so that Lagrange's equations in θ, at θ = 0, are those above, and Hamel's (1904). For a rotating body
-B = -½ [ω]× and 2 Bᵀ p = ω × p, which is Euler's term. Rotors (armature) have no part in it: what a joint adds is
-armature · a, by definition, also where it has several coordinates.
+B = -½ [ω]× and 2 Bᵀ p = ω × p, which is Euler's term. Rotors (armature) that turn have no part in it: what a joint adds
+is armature · a, by definition, also where it has several coordinates. The linear armature of a free joint is a mass.
 
 Nothing here knows a recursion: it is as far from RNEA as two ways to the same forces can be.
 """
@@ -30,6 +30,7 @@ from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.derivatives import gradient, jacobian
 from kinetree.functions.law import Law, compile
+from kinetree.model.joints import Free
 from kinetree.ops import Array, Scalar
 from kinetree.robot import Robot
 
@@ -160,6 +161,10 @@ class Lagrange:
             lambda robot, theta, v: tangent_rates(robot.model, theta, v), wrt="theta", shapes={"theta": "v"}
         )
         drag = gradient(lambda robot, v: dissipation(robot.model, v), wrt="v")
+        turning = self.robot.model.armature.copy()
+        for joint in self.robot.model.joints:
+            if isinstance(joint, Free):
+                turning[joint.linear_slice] = 0.0
 
         def soon(robot: Robot, q: Array, v: Array, a: Array, t: Scalar) -> Array:
             return momentum(robot, robot.integrate(q, v * t), v + a * t)
@@ -168,7 +173,7 @@ class Lagrange:
 
         def inverse_dynamics(robot: Robot, q: Array, v: Array, a: Array) -> Array:
             B = rates_by_theta(robot, np.zeros(robot.nv), v)
-            carried = momentum(robot, q, v) - robot.model.armature * v  # that of rotors stays with their axes
+            carried = momentum(robot, q, v) - turning * v  # that of rotors stays with their axes
             return rate(robot, q, v, a, 0.0) + 2.0 * B.T @ carried - push(robot, q, v) + drag(robot, v)
 
         return compile(inverse_dynamics)

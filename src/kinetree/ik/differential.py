@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_floats, as_listed, as_number, batch_shape
 from kinetree.base.lazy import lazy
+from kinetree.base.unpickled_once import reduced_once
 from kinetree.compiler import Buffer, Numbers, Operand, Result, Stage
 from kinetree.errors import (
     ArgumentError,
@@ -78,7 +79,7 @@ class DifferentialIK:
     ) -> None:
         listed = as_listed("tasks", tasks, Task, "kt.ik.Pose('tool0')")
         held = as_listed("contacts", contacts, Contact, "kt.Contact('left_foot')")
-        robot = as_robot(robot)
+        robot = as_robot(robot).baked
         robot.require_float64("differential inverse kinematics")
         for task in listed:
             _refuse(task)
@@ -104,7 +105,8 @@ class DifferentialIK:
 
     def __reduce__(self) -> tuple[Any, ...]:
         p = self.problem
-        return _again, (p.robot, p.tasks, p.limits, p.dt, p.contacts, p.damping, p.levenberg, p.contact_gain)
+        numbers = (p.damping, p.levenberg, p.contact_gain)
+        return reduced_once(self, _again, p.robot, p.tasks, p.limits, p.dt, p.contacts, *numbers)
 
     def __call__(self, *given: ArrayLike) -> Array:
         """`velocity`."""
@@ -147,6 +149,11 @@ class DifferentialIK:
     @lazy
     def _velocity(self) -> Velocity:
         return Velocity(self.problem)
+
+    @property
+    def _compiled_function(self) -> Velocity:
+        """What exporters take."""
+        return self._velocity
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         parameters = ", ".join(["$self", *self.problem.arguments, "*", "out=None"])

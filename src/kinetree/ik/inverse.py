@@ -258,6 +258,7 @@ def ik(
     attempts: int = 300,
 ) -> Solution:
     """See Robot.ik."""
+    robot = robot.baked
     frames = (frame,) if isinstance(frame, str) else _names(frame)
     if type(target) is not np.ndarray:
         try:

@@ -19,7 +19,7 @@ from kinetree.functions.specialization import Specialization
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.dynamics import Dynamics, Shape
-from kinetree.simulation.efforts import Efforts
+from kinetree.simulation.efforts import Efforts, at_parameters
 from kinetree.simulation.integrators import Motion, Tableau, moved
 from kinetree.simulation.step import FINITE, kept
 
@@ -93,17 +93,18 @@ class Attempts:
         arrays = {
             name: array.reshape(given.shape) for (name, given), array in zip(efforts.given.items(), others, strict=True)
         }
+        efforts, dynamics = at_parameters(efforts, self.dynamics, arrays)
         motion = Motion(
-            robot,
-            self.dynamics.acceleration,
+            efforts.robot,
+            dynamics.acceleration,
             lambda q_at, v_at, later: efforts.at(q_at, v_at, t[0] + later, arrays)[0],
         )
         with collected_requirements() as conditions:
             rates = DORMAND_PRINCE.stages(motion, q, v, h[0])
             theta, v_next = moved(v, h[0], DORMAND_PRINCE.b, rates)
             q_next = motion.moved(q, theta)
-            if self.dynamics.settled is not None:
-                q_next, v_next = self.dynamics.settled(q_next, v_next)
+            if dynamics.settled is not None:
+                q_next, v_next = dynamics.settled(q_next, v_next)
         wrong_theta, wrong_v = moved(np.zeros(robot.nv), h[0], ERROR, rates)
         size = tolerance[0] * (1.0 + ops.maximum(ops.absolute(v), ops.absolute(v_next)))
         parts = [*(wrong_theta * (1.0 / tolerance[0])), *(wrong_v / size)]

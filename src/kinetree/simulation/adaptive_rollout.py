@@ -239,6 +239,10 @@ def check_adaptive(efforts: Efforts, dynamics: Dynamics, wanted: tuple[str, ...]
     """Raises for what only steps of a fixed length can do."""
     if efforts.function is not None:
         raise ArgumentError("'dormand-prince' chooses its own steps; expected efforts as an array or compiled function")
+    if efforts.memory:
+        raise ArgumentError(
+            f"states has {next(iter(efforts.memory))!r}; 'dormand-prince' has no steps to carry it over"
+        )
     if dynamics.step is not None:
         raise ArgumentError("'dormand-prince' chooses its own steps, and this contact is solved for steps of dt")
     others = [name for name in wanted if name not in ("q", "v")]

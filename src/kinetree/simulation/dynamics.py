@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.robot.constrained import Constrained
 from kinetree.simulation.labels import Labels
 
 Shape = tuple[int, ...]
@@ -37,6 +38,8 @@ class Dynamics:
     """What else there is to record, by name, from q and v at the beginning of a step."""
     labels: Mapping[str, Labels] = field(default_factory=dict)
     """Names and units of the entries of what can be recorded."""
+    of: Callable[[Robot], Dynamics] | None = None
+    """The same dynamics of the robot with other parameters."""
 
 
 @runtime_checkable
@@ -47,5 +50,11 @@ class ContactEnvironment(Protocol):
 
 
 def own_dynamics(robot: Robot) -> Dynamics:
-    """The dynamics of the robot alone: M v̇ + C v + G = τ."""
-    return Dynamics(robot.forward_dynamics)
+    """The dynamics of the robot alone, M v̇ + C v + G = τ, with its loops closed."""
+    return constrained_dynamics(robot.constrained()) if robot.loops else Dynamics(robot.forward_dynamics)
+
+
+def constrained_dynamics(constrained: Constrained) -> Dynamics:
+    """The dynamics of a robot under constraints; without a frequency, every step ends nearer to them."""
+    settled = None if constrained.equations.frequency else constrained.projected
+    return Dynamics(lambda q, v, tau: constrained.forward_dynamics(q, v, tau)[0], settled, (constrained.equations,))

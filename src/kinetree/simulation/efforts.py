@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_floats, as_real
 from kinetree.equations.lagrange import Spring
@@ -16,10 +17,12 @@ from kinetree.functions.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.robot.wrench import Wrench
-from kinetree.simulation.dynamics import Shape
+from kinetree.simulation.dynamics import Dynamics, Shape
 from kinetree.simulation.forces import LimitStops, as_forces, efforts_of
 
 OF_STATE = ("q", "v", "t")
+PARAMETERS = "parameters"
+"""Those of a parametric robot, among the arrays that are given."""
 
 
 class Given(NamedTuple):
@@ -56,6 +59,11 @@ class Efforts:
     places: tuple[Place, ...] = ()
     given: Mapping[str, Given] = field(default_factory=dict)
     """By name: "controls", parameters of the law, and wrenches as "wrench of frame"."""
+    memory: Mapping[str, Shape] = field(default_factory=dict)
+    """Shapes of what the law carries from step to step, by name: an argument of it, and under this name its next value
+    in the dict that it returns."""
+    first: Mapping[str, Array] = field(default_factory=dict)
+    """Their values at the first step, (…, *shape)."""
 
     @property
     def laws(self) -> tuple[Law, ...]:
@@ -72,7 +80,7 @@ class Efforts:
         """Equal where the same code does, but for the laws."""
         shapes = tuple((name, given.shape, given.moving) for name, given in self.given.items())
         places = tuple((place.frame, place.reference, place.law is None) for place in self.places)
-        return (self.law is not None, self.function is not None, self.forces, places, shapes)
+        return (self.law is not None, self.function is not None, self.forces, places, shapes, *self.memory.items())
 
     def at(self, q: Array, v: Array, t: Any, arrays: Mapping[str, Array]) -> tuple[Any, Mapping[str, Any]]:
         """Efforts on all coordinates, (nv,), and what there is to tell: "tau", those of law or controls alone, and
@@ -81,6 +89,7 @@ class Efforts:
         told: Mapping[str, Any] = {"tau": arrays.get("controls", np.zeros(robot.nv))}
         if self.law is not None:
             told = _efforts_by_name(self.law, self._applied(self.law, q, v, t, arrays), robot.nv)
+            self._check_memory(self.law, told)
         total = told["tau"]
         others = efforts_of(robot, self.forces, q, v, t)
         if others is not None:
@@ -96,10 +105,27 @@ class Efforts:
             total = total + robot.frame(place.frame).jacobian(q, place.reference).T @ wrench
         return total, told
 
+    def _check_memory(self, law: Law, told: Mapping[str, Any]) -> None:
+        for name, shape in self.memory.items():
+            if name not in told:
+                raise ArgumentError(f"{law.__name__} returns no {name!r}; expected the next value of this state")
+            if np.shape(told[name]) != shape:
+                raise ArgumentError(
+                    f"{law.__name__} returns {name!r} of shape {np.shape(told[name])}; expected {shape}"
+                )
+
     def _applied(self, law: Law, q: Array, v: Array, t: Any, arrays: Mapping[str, Array]) -> Any:
         known = {"robot": self.robot, "q": q, "v": v, "t": t, **law.definition.defaults}
         numbers = {name: array[()] if array.ndim == 0 else array for name, array in arrays.items()}
         return law.apply({name: known[name] if name in known else numbers[name] for name in law.definition.names})
+
+
+def at_parameters(efforts: Efforts, dynamics: Dynamics, arrays: Mapping[str, Array]) -> tuple[Efforts, Dynamics]:
+    """What acts and how the robot moves, for a parametric robot with the parameters among the arrays."""
+    if efforts.robot.model.parametric is None or dynamics.of is None:
+        return efforts, dynamics
+    robot = efforts.robot.at_parameters(arrays[PARAMETERS])
+    return replace(efforts, robot=robot), replace(dynamics.of(robot), of=dynamics.of)
 
 
 def _wrench_name(frame: str) -> str:
@@ -127,11 +153,18 @@ def as_efforts(
     steps: int,
     forces: Any = (),
     wrenches: Mapping[str, Any] | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | ArrayLike | None = None,
+    states: Mapping[str, Any] | None = None,
 ) -> Efforts:
     """All that acts on the robot, read and checked before anything is computed."""
     robot.require_float64("a rollout")
     given: dict[str, Given] = {}
+    if robot.model.parametric is not None:
+        named = parameters if isinstance(parameters, Mapping) else {PARAMETERS: parameters}
+        own, core = named.get(PARAMETERS), (robot.model.parametric.size,)
+        numbers = robot.own_parameters if own is None else finite(PARAMETERS, as_floats(PARAMETERS, own, core))
+        given[PARAMETERS] = Given(numbers, core, False)
+        parameters = {name: value for name, value in named.items() if name != PARAMETERS}
     law = law_or_controls if isinstance(law_or_controls, Law) else None
     function = _plain(law_or_controls) if law is None and callable(law_or_controls) else None
     if law is None and function is None and law_or_controls is not None:
@@ -146,8 +179,10 @@ def as_efforts(
         places.append(Place(name, reference, value if isinstance(value, Law) else None))
         if not isinstance(value, Law):
             given[_wrench_name(name)] = _over_time(f"wrenches[{frame!r}]", value, steps, 6)
-    efforts = Efforts(robot, law, function, as_forces(robot, forces), tuple(places), given)
-    given.update(_parameters(robot, efforts.laws, parameters))
+    first = _states(robot, law, states)
+    memory = {name: law.definition.shape_of(name, {"robot": robot}) for name in first} if law is not None else {}
+    efforts = Efforts(robot, law, function, as_forces(robot, forces), tuple(places), given, memory, first)
+    given.update(_parameters(robot, efforts.laws, parameters, memory))
     return efforts
 
 
@@ -181,15 +216,36 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _parameters(robot: Robot, laws: tuple[Law, ...], parameters: Mapping[str, Any] | None) -> dict[str, Given]:
-    """Arrays for the arguments of laws beyond robot, q, v and t."""
+def _states(robot: Robot, law: Law | None, states: Mapping[str, Any] | None) -> dict[str, Array]:
+    """First values (…, *shape) of what a law carries from step to step, by name."""
+    if states is not None and not isinstance(states, Mapping):
+        raise ArgumentTypeError(f"states is {short(states)}; expected a dict from names to arrays")
+    first = {}
+    for name, value in (states or {}).items():
+        if law is None:
+            raise ArgumentError(f"states has {name!r}; expected it with a compiled function that carries it")
+        if name not in law.definition.names or name in ("robot", *OF_STATE):
+            raise unknown(f"state of {law.__name__}", name, law.definition.names)
+        first[name] = finite(name, as_floats(name, value, law.definition.shape_of(name, {"robot": robot})))
+    return first
+
+
+def _parameters(robot: Robot, laws: tuple[Law, ...], parameters: Any, memory: Mapping[str, Shape]) -> dict[str, Given]:
+    """Arrays for the arguments of laws beyond robot, q, v, t and what they carry."""
     if parameters is not None and not isinstance(parameters, Mapping):
-        raise ArgumentTypeError(f"parameters is {short(parameters)}; expected a dict from names to arrays")
+        raise ArgumentTypeError(
+            f"parameters is {short(parameters)}; expected a dict from names to arrays, or for a parametric robot its "
+            "parameters"
+        )
     given, wanted = dict(parameters or {}), {}
     for law in laws:
         for name in law.definition.names:
-            if name in ("robot", *OF_STATE) or name in law.definition.defaults:
+            if name in ("robot", *OF_STATE, *memory) or name in law.definition.defaults:
                 continue
+            if name == PARAMETERS and robot.model.parametric is not None:
+                raise ArgumentError(
+                    f"{law.__name__} has an argument 'parameters', which a parametric robot adds; expected another name"
+                )
             if name not in given:
                 raise ArgumentError(
                     f"{law.__name__} has an argument {name!r}; a law of a rollout takes robot, q, v, t and what "

@@ -24,6 +24,7 @@ from kinetree.model.geometry import Geometry
 from kinetree.model.joints.coordinates import Coordinates
 from kinetree.model.loaders.mjcf import MjModel, mujoco_package
 from kinetree.model.loaders.xml import Element, written
+from kinetree.model.writers.mjcf import mjcf, renamed_links
 from kinetree.model.writers.mjcf_geometry import GeometryWriter
 from kinetree.ops import Array, skew
 from kinetree.robot import Robot, as_robot
@@ -124,7 +125,7 @@ class MujocoWorld:
 
     def _compiled(self, self_collision: bool) -> MjModel:
         mujoco = self._mujoco
-        spec = mujoco.MjSpec.from_string(self.robot.to_mjcf(lossy=True))
+        spec = mujoco.MjSpec.from_string(mjcf(self.robot.model, lossy=True))
         for geom in list(spec.geoms):
             if geom.contype:
                 geom.contype, geom.conaffinity = 1, int(self_collision)
@@ -134,6 +135,7 @@ class MujocoWorld:
                 friction=[fixture.friction, 0.0, 0.0], solref=[fixture.settling, 1.0],
                 solimp=[fixture.hardness, fixture.hardness, 1e-3, 0.5, 2.0], priority=1,
             )  # fmt: skip
+        spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)  # efforts come from the controller alone
         spec.option.timestep = self.period / self.substeps
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -150,6 +152,7 @@ class MujocoWorld:
     def _place(self, frame: str) -> tuple[int, int]:
         """Kind and number of MuJoCo's body or site of that name."""
         kinds = self._mujoco.mjtObj
+        frame = renamed_links(self.robot.model).get(frame, frame)
         for kind in (kinds.mjOBJ_BODY, kinds.mjOBJ_SITE):
             number = self._mujoco.mj_name2id(self.model, kind, frame)
             if number >= 0:

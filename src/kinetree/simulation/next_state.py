@@ -24,8 +24,9 @@ def next_state(
 
     integrator   those of `robot.rollout` that make steps of given length
     """
-    step = INTEGRATORS[one_of("integrator", integrator, INTEGRATORS)]
-    return step(Motion(robot, own_dynamics(robot).acceleration, lambda q, v, later: tau), q, v, dt)
+    step, dynamics = INTEGRATORS[one_of("integrator", integrator, INTEGRATORS)], own_dynamics(robot)
+    after = step(Motion(robot, dynamics.acceleration, lambda q, v, later: tau), q, v, dt)
+    return after if dynamics.settled is None else dynamics.settled(*after)
 
 
 @compile(shapes={"dt": (), "origin": "q"})

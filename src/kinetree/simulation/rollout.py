@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -18,7 +19,7 @@ from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.adaptive_rollout import Adaptive, check_adaptive, warn_of
 from kinetree.simulation.dynamics import ContactEnvironment, Dynamics, own_dynamics
-from kinetree.simulation.efforts import as_efforts, finite
+from kinetree.simulation.efforts import as_efforts, at_parameters, finite
 from kinetree.simulation.events import as_events
 from kinetree.simulation.labels import names_and_units
 from kinetree.simulation.step import INTEGRATORS, Step
@@ -41,14 +42,15 @@ def rollout(
     contact: ContactEnvironment | None = None,
     forces: Any = (),
     wrenches: Mapping[str, Any] | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | ArrayLike | None = None,
+    states: Mapping[str, Any] | None = None,
     record: Iterable[str] = ("q", "v"),
     every: int = 1,
     tolerance: float | None = None,
     events: Any = (),
-    dynamics: Dynamics | None = None,
+    dynamics: Callable[[Robot], Dynamics] | None = None,
 ) -> Trajectory:
-    """As `Robot.rollout` says; `dynamics` are others than the robot's own."""
+    """As `Robot.rollout` says; `dynamics` makes others than the robot's own."""
     count, h = as_count("steps", steps), as_number("dt", dt)
     if count > MOST_STEPS:
         raise ArgumentError(f"steps is {short(steps)}; expected at most {MOST_STEPS:.0e}")
@@ -65,11 +67,12 @@ def rollout(
     between = as_count("every", every)
     if not between or count % between:
         raise ArgumentError(f"every is {every}; expected a divisor of the number of steps, {count}")
-    efforts = as_efforts(robot, law_or_controls, count, forces, wrenches, parameters)
+    efforts = as_efforts(robot, law_or_controls, count, forces, wrenches, parameters, states)
     arguments = {
         "q0": (finite("q0", as_floats("q0", q0, (robot.nq,))), (robot.nq,)),
         "v0": (finite("v0", as_floats("v0", v0, (robot.nv,))), (robot.nv,)),
         **{name: (given.array, given.core) for name, given in efforts.given.items()},
+        **{name: (efforts.first[name], shape) for name, shape in efforts.memory.items()},
     }
     check_quaternions("q0", arguments["q0"][0], robot.model.quaternions)
     batch = batch_shape(arguments)
@@ -81,17 +84,18 @@ def rollout(
         raise ArgumentError(
             "contact is given to a robot under constraints; expected RigidContact(…, held=…) in robot.rollout"
         )
-    moved_by = own_dynamics(robot) if contact is None else contact.dynamics(robot)
-    if integrator == "variational" and (contact is not None or dynamics is not None):
+    make = dynamics or (own_dynamics if contact is None else contact.dynamics)
+    moved_by = replace(make(robot), of=make)
+    if integrator == "variational" and (contact is not None or dynamics is not None or robot.loops):
         raise ArgumentError(
             "integrator is 'variational', which knows a robot by its energies: without contact and constraints"
         )
     if moved_by.step is not None and integrator != "semi-implicit-euler":
         raise ArgumentError(f"integrator is {integrator!r}; rigid contact makes its own steps, of semi-implicit Euler")
     wanted = _names(record)
-    moved_by = moved_by if dynamics is None else dynamics
     sizes = {"q": robot.nq, "v": robot.nv}
     start = {name: np.broadcast_to(arguments[f"{name}0"][0], (*batch, n)) for name, n in sizes.items()}
+    start |= {name: np.broadcast_to(efforts.first[name], (*batch, *shape)) for name, shape in efforts.memory.items()}
     if integrator == ADAPTIVE:
         check_adaptive(efforts, moved_by, wanted)
         return Adaptive(efforts, moved_by, batch, (h, count, between), accuracy, looked_for).run(start)
@@ -122,6 +126,9 @@ class _Run:
         kernel, shapes = self.step.compiled()
         told = dict(zip(self.step.told, shapes, strict=True))
         states = np.zeros((self.count, sum(self.step.sizes)))
+        behind = states[:, states.shape[1] - sum(map(prod, self.step.efforts.memory.values())) :]
+        remembered = [start[name].reshape(self.count, prod(core)) for name, core in self.step.efforts.memory.items()]
+        behind[...] = np.concatenate([behind[:, :0], *remembered], axis=1)
         series = {}
         for name, end in zip("qv", np.cumsum(self.step.sizes[:2]), strict=True):
             n = start[name].shape[-1]
@@ -196,7 +203,9 @@ class _Run:
         nq, nv = self.step.sizes[:2]
         if (counts == -1.0).all():
             q, v = states[0, :nq], states[0, nq : nq + nv]
-            self.step.dynamics.acceleration(q, v, np.zeros(nv))  # says what is wrong with the state, if it is that
+            arrays = {name: given.array.reshape(-1, *given.core)[0] for name, given in self.step.efforts.given.items()}
+            _, dynamics = at_parameters(self.step.efforts, self.step.dynamics, arrays)
+            dynamics.acceleration(q, v, np.zeros(nv))  # says what is wrong with the state, if it is that
             cause = "efforts are not finite, or accelerations are too large for it"
             raise DivergenceError(f"the motion is not finite after the first step of {self.dt:g} s; {cause}")
         remedy = "a shorter dt may help"

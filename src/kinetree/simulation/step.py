@@ -1,8 +1,8 @@
 """One step of a rollout as a kernel: dynamics, efforts and an integrator, traced together.
 
-From turn to turn it carries q, v, how many steps were made and what the dynamics carry. A state whose numbers are no
-longer finite, or of which something inside says that it is not to be trusted, stays as it was from then on; its count
-c of steps becomes -1 - c.
+From turn to turn it carries q, v, how many steps were made and what the dynamics and the law carry. A state whose
+numbers are no longer finite, or of which something inside says that it is not to be trusted, stays as it was from then
+on; its count c of steps becomes -1 - c.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kinetree.functions.identity import identity, is_own_function
 from kinetree.functions.specialization import Specialization
 from kinetree.ops import Array
 from kinetree.simulation.dynamics import Dynamics, Shape
-from kinetree.simulation.efforts import Efforts
+from kinetree.simulation.efforts import Efforts, at_parameters
 from kinetree.simulation.implicit import rosenbrock, variational
 from kinetree.simulation.integrators import EXPLICIT, Integrator, Motion
 
@@ -44,9 +44,15 @@ class Step:
 
     @lazy
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of what is carried: q, v, the count of steps, and what the dynamics carry."""
-        robot, extras = self.efforts.robot, self.dynamics.extras
-        return (robot.nq, robot.nv, 1, *(prod(extras[name]) for name in self.dynamics.carried))
+        """Numbers of what is carried: q, v, the count of steps, and what the dynamics and the law carry."""
+        robot = self.efforts.robot
+        return (robot.nq, robot.nv, 1, *map(prod, self._carried.values()))
+
+    @property
+    def _carried(self) -> dict[str, Shape]:
+        """Shapes of what the dynamics and the law carry, by name."""
+        extras = {name: self.dynamics.extras[name] for name in self.dynamics.carried}
+        return {**extras, **self.efforts.memory}
 
     @lazy
     def carry(self) -> LoopCarry:
@@ -61,16 +67,19 @@ class Step:
     # -- traced ------------------------------------------------------------------------------------------------
 
     def _step(self, q: Array, v: Array, count: Array, *others: Array) -> tuple[Any, ...]:
-        dynamics, efforts = self.dynamics, self.efforts
-        carried = dict(zip(dynamics.carried, others, strict=False))
+        efforts = self.efforts
+        carried = dict(zip(self._carried, others, strict=False))
         dt, *rest = others[len(carried) :]
         names = [*efforts.given, *["controls"] * self._asks]
         shapes = [given.shape for given in efforts.given.values()] + [(efforts.robot.nv,)] * self._asks
         arrays = {name: a.reshape(shape) for name, a, shape in zip(names, rest, shapes, strict=True)}
+        arrays |= {name: carried[name].reshape(shape) for name, shape in efforts.memory.items()}
         going = ops.less_equal(0.0, count[0])
         t = dt[0] * ops.where(going, count[0], -1.0 - count[0])
+        given_efforts, given_dynamics = at_parameters(efforts, self.dynamics, arrays)
+        step = replace(self, efforts=given_efforts, dynamics=given_dynamics)
         with collected_requirements() as conditions:
-            q_next, v_next, told = self._moved(q, v, t, dt[0], carried, arrays)
+            q_next, v_next, told = step._moved(q, v, t, dt[0], carried, arrays)
         good = ops.logical_and(going, _is_finite(q_next, v_next))
         for condition in conditions:
             good = ops.logical_and(good, condition)
@@ -85,7 +94,7 @@ class Step:
         dynamics = self.dynamics
         effort, told = self.efforts.at(q, v, t, arrays)
         if dynamics.step is not None:
-            shaped = {name: array.reshape(dynamics.extras[name]) for name, array in carried.items()}
+            shaped = {name: carried[name].reshape(dynamics.extras[name]) for name in dynamics.carried}
             q_next, v_next, extras = dynamics.step(q, v, effort, dt, **shaped)
             told = {**told, **extras}
         else:
@@ -122,7 +131,8 @@ class Step:
     def _without_arrays(self) -> Step:
         """The same for whoever builds it later, if ever: numbers need not be kept until then."""
         given = {name: each._replace(array=np.empty(0)) for name, each in self.efforts.given.items()}
-        return replace(self, efforts=replace(self.efforts, given=given, function=_itself if self._asks else None))
+        efforts = replace(self.efforts, given=given, first={}, function=_itself if self._asks else None)
+        return replace(self, efforts=efforts)
 
     @property
     def _input_sizes(self) -> tuple[int, ...]:

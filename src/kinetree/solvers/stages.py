@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinetree.compiler import SINGLE, Loaded, Numbers, Operand, Stage, call_text, loop_stage, loops_module, once
 from kinetree.solvers import active_set, hierarchical_qp_kernel, least_squares, level_bounds, shared_equations
@@ -43,7 +43,22 @@ class Method:
         """For these sizes; with code of its `own`, faster for a few variables, or with that for all sizes."""
         size = 8 * sum(rows * stride for rows, stride in self.workspace(n, m, s).values())
         code = _code(self, n, m) if own and n <= FEW and not s else _code(self, 0, 0)
-        return Stage(code, size, (Numbers((float(n), float(m), float(s))), *inputs), outputs)
+        return Stage(code, size, (Numbers((float(n), float(m), float(s))), *inputs), outputs, Solver(self, n, m, s))
+
+    def strides(self, n: int, m: int, s: int = 0) -> dict[str, int]:
+        """The distance of rows of every matrix among the inputs and in the workspace."""
+        sizes = _sizes(n, m, s)
+        given = {name: sizes[stride] for name, stride in self.inputs.items() if stride is not None}
+        return given | {name: stride for name, (_, stride) in self.workspace(n, m, s).items()}
+
+
+class Solver(NamedTuple):
+    """A method for given sizes."""
+
+    method: Method
+    n: int
+    m: int
+    s: int
 
 
 _ACTIVE_SET: dict[str, tuple[int | str, str]] = {
@@ -161,6 +176,11 @@ def _assembly(method: Method, n: int, m: int) -> str:
     body = "\n  ".join(lines)
     stage = f"define void @{SINGLE}(ptr %in, ptr %out, ptr %work) nounwind {{\n  {body}\n  ret void\n}}\n"
     return loops_module(method.function, stage)
+
+
+def stage_assembly(method: Method) -> str:
+    """The module of a method for all sizes."""
+    return _assembly(method, 0, 0)
 
 
 def _read_sizes(names: Mapping[str, str]) -> list[str]:

@@ -10,7 +10,19 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, short
-from kinetree.ops import Array, array, axial, cross, is_scalar_array, mirrored, skew, zeros
+from kinetree.ops import (
+    Array,
+    array,
+    axial,
+    cross,
+    equal,
+    is_registered,
+    is_scalar_array,
+    mirrored,
+    skew,
+    where,
+    zeros,
+)
 from kinetree.spatial.force import Force
 from kinetree.spatial.last_axes import times
 from kinetree.spatial.motion import Motion
@@ -74,6 +86,9 @@ class Inertia:
     @property
     def com(self) -> Array:
         """Centre of mass [m]; the origin for a massless body."""
+        if is_registered(self.mass):
+            massless = equal(self.mass, 0.0)
+            return where(massless, 0.0, self.h / where(massless, 1.0, self.mass))
         return self.h / self.mass if self.mass else np.zeros(3)
 
     @property

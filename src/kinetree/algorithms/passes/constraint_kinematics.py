@@ -16,8 +16,9 @@ from kinetree.algorithms.arguments.one_state import Push, of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
 from kinetree.algorithms.passes.common_frame import CommonFrame, columns
 from kinetree.algorithms.passes.contact_rows import ContactRows, RollingRows, contact_rows
+from kinetree.algorithms.passes.coupling_rows import CouplingRows
 from kinetree.base.lazy import lazy
-from kinetree.model.constraints import Constraint, ConstraintSet, Contact
+from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Coupling
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, cross, logical_not, require, zeros
 from kinetree.spatial import Force, Motion
@@ -44,6 +45,9 @@ class ConstraintKinematics:
         model, S = self.model, self.common.S
         J = zeros((self.constraints.size, model.nv), self.q)
         for rows, constraint in self.each():
+            if isinstance(constraint, Coupling):
+                J[rows] = CouplingRows(model, constraint, self.q).J()
+                continue
             ends = [(frame, frame.X * self.common.X[frame.body]) for frame, _ in self.ends(constraint)]
             supports = [model.support(frame.body) for frame, _ in ends]
             shared = set.intersection(*map(set, supports)) if len(ends) == 2 else set()
@@ -64,7 +68,9 @@ class ConstraintKinematics:
         if all(constraint.size == 6 and len(self.ends(constraint)) == 1 for _, constraint in self.each()):
             return None
         squares = zeros(self.model.nv, self.q)
-        for _, constraint in self.each():
+        for rows, constraint in self.each():
+            if isinstance(constraint, Coupling):
+                squares = squares + self.J[rows.start] ** 2
             for frame, _ in self.ends(constraint):
                 X = frame.X * self.common.X[frame.body]
                 for k, s in columns(self.model, self.common.S, frame.body):
@@ -85,6 +91,8 @@ class ConstraintKinematics:
         A = accelerations(model, q, v, np.zeros(model.nv), Motion(-model.gravity, np.zeros(3)))  # shared with RNEA
         gamma = zeros(self.constraints.size, q, v)
         for rows, constraint in self.each():
+            if isinstance(constraint, Coupling):
+                gamma[rows.start] = CouplingRows(model, constraint, q).bias(v)
             held = 0.0
             for frame, sign in self.ends(constraint):
                 if frame.body:
@@ -104,6 +112,8 @@ class ConstraintKinematics:
         X, R = world_transforms(self.model, self.q), self.common.R
         error = zeros(self.constraints.size, self.q)
         for rows, constraint in self.each():
+            if isinstance(constraint, Coupling):
+                error[rows.start] = CouplingRows(self.model, constraint, self.q).error()
             frames = [frame.X * X[frame.body] for frame, _ in self.ends(constraint)]
             if isinstance(constraint, Contact):
                 frames += [] if constraint.target is None else [constraint.target]

@@ -166,7 +166,10 @@ class FullRank:
 
 
 def _no_error() -> None:
-    """On numbers nothing is refused: who asks for full rank knows what he does."""
+    """rows of the task depend on each other at this state, or nearly so
+
+    On numbers nothing is refused: who asks for full rank knows what he does.
+    """
 
 
 def size_of(M: Array, columns: Array) -> Scalar:

@@ -46,6 +46,18 @@ class Compiled(Pipeline):
         return rows * len(p.level_sizes) if p.is_strict else rows + len(p.equation_names)
 
     @lazy
+    def parts(self) -> dict[str, dict[str, tuple[slice, tuple[int, ...]]]]:  # type: ignore[override]
+        """Of references, switches and forces."""
+        p, nv = self.problem, self.problem.dynamics.robot.nv
+        names = [*(contact.name for contact in p.dynamics.contacts), *(task.name for task in p.tasks)]
+        forces = {name: slice(at.start - nv, at.stop - nv) for name, at in p.dynamics.forces.items()}
+        return {
+            "reference": {f"{task} {name}": at for task, own in p.references.items() for name, at in own.items()},
+            "switches": {str(name): (slice(k, k + 1), ()) for k, name in enumerate(names)},
+            "forces": {name: (at, (at.stop - at.start,)) for name, at in forces.items()},
+        }
+
+    @lazy
     def first(self) -> BoundLaw:
         """What the solver is given, as a law."""
         problem = self.problem
@@ -93,7 +105,7 @@ class Compiled(Pipeline):
             solver = FIT.stage(n, m, inputs, outputs)
         code = self._reading.specialization().kernel.load("single")
         rows_at = operands["D" if p.is_strict else "C"]
-        read = Stage(code, code.workspace, (rows_at, x, operands["h"]), tuple(map(Result, range(3))))
+        read = Stage(code, code.workspace, (rows_at, x, operands["h"]), tuple(map(Result, range(3))), self._reading)
         return [solver, read]
 
     # -- without a solution ------------------------------------------------------------------------------------

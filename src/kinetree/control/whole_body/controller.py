@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant, as_count, as_listed, as_number
+from kinetree.base.unpickled_once import reduced_once
 from kinetree.control.whole_body.compiled import Compiled
 from kinetree.control.whole_body.contacts import GroundContact
 from kinetree.control.whole_body.dynamics import Dynamics
@@ -64,7 +65,7 @@ class WholeBody:
         fallback: Fallback | None = None,
         fallback_damping: float = 1.0,
     ) -> None:
-        robot = as_robot(robot)
+        robot = as_robot(robot).baked
         robot.require_float64("whole-body control")
         listed = as_listed("tasks", tasks, Task, "Pose('tool0')")
         held = as_listed("contacts", contacts, GroundContact, "SurfaceContact('left_foot')")
@@ -108,7 +109,7 @@ class WholeBody:
         return f"<WholeBody of {self.robot.name!r}: {names}; {len(self.contacts)} contacts>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, self._given
+        return reduced_once(self, _again, *self._given)
 
     def __call__(self, q: ArrayLike, v: ArrayLike, reference: Any = None) -> Array:
         """τ, (…, nv), of a step that starts from nothing, all contacts and tasks on."""
@@ -175,6 +176,16 @@ class WholeBody:
             wrench = contact.wrench(self.robot, q, f[self._places[str(contact.name)]])
             found[contact.frame] = found.get(contact.frame, 0.0) + wrench
         return found
+
+    @property
+    def _compiled_function(self) -> Compiled:
+        """What exporters take."""
+        if self.fallback is not None:
+            raise ArgumentError(
+                f"WholeBody has the fallback {self.fallback!r}, which runs as Python; expected one with fallback=None, "
+                "whose exported function returns a code where there is no solution"
+            )
+        return self._compiled
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
         return self._compiled.native_call(self, "solve", text_of(method), method, __name__)

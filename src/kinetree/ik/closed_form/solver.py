@@ -59,7 +59,7 @@ def out_of_reach(robot: Robot, frame: str, target: ArrayLike) -> float:
 
 def _solver(robot: Robot, frame: str) -> ClosedForm:
     """The closed form of a robot and a frame, made once and kept with the robot."""
-    robot = as_robot(robot)
+    robot = as_robot(robot).baked
     robot.require_float64("inverse kinematics")
     key = ("closed form", robot.frame(frame).name)
     known = robot._functions.get(key)

@@ -60,16 +60,21 @@ class CompliantContact(ContactModel):
     def dynamics(self, robot: Robot) -> Dynamics:
         """The dynamics of a robot with these contacts."""
         found = self.pairs(robot)
+        held = robot.constrained() if robot.loops else None
 
         def acceleration(q: Array, v: Array, tau: Array) -> Array:
             meetings = Meetings(robot.model, found, q)
-            return robot.forward_dynamics(q, v, tau, wrenches=wrenches(meetings, compliant_forces(meetings, v, self)))
+            pushes = wrenches(meetings, compliant_forces(meetings, v, self))
+            if held is not None:
+                return held.forward_dynamics(q, v, tau, wrenches=pushes)[0]
+            return robot.forward_dynamics(q, v, tau, wrenches=pushes)
 
         def observed(q: Array, v: Array) -> dict[str, Array]:
             meetings = Meetings(robot.model, found, q)
             return {FORCES: meetings.in_world_axes(compliant_forces(meetings, v, self)), GAPS: meetings.gaps}
 
-        return Dynamics(acceleration, key=(self,), observed=observed, labels=labels(robot, found))
+        settled = None if held is None else held.projected
+        return Dynamics(acceleration, settled, key=(self,), observed=observed, labels=labels(robot, found))
 
     def forces(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
         """The forces on the robot at every contact, in world axes, (…, n, 3) [N]."""

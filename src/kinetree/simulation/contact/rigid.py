@@ -7,7 +7,7 @@ from typing import Any, final
 
 from kinetree.base.arguments import as_count, as_flag, read_fields
 from kinetree.errors import ArgumentError
-from kinetree.model.constraints import Contact, Loop
+from kinetree.model.constraints import CONSTRAINTS
 from kinetree.robot import Robot
 from kinetree.simulation.contact.contact_model import ContactModel, labels
 from kinetree.simulation.contact.meeting import Pair, pairs
@@ -26,7 +26,8 @@ class RigidContact(ContactModel):
     """Contact without any give: it sticks, slips, breaks, and hits, once every step.
 
     restitution   e from 0, plastic, to 1, elastic, where neither touch nor obstacle says
-    held          kt.Loop and kt.Contact that hold all the time, beside the contacts that come and go
+    held          kt.Loop, kt.Coupling and kt.Contact that hold all the time, beside the robot's own loops and the
+                  contacts that come and go
     stops         whether joints stop dead at their limits
     sweeps        over all contacts in every step, from the forces of the step before
     correction    β, the share of a penetration that one step takes back
@@ -45,7 +46,8 @@ class RigidContact(ContactModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         read_fields(self, restitution=as_share, correction=as_share, stops=as_flag)
-        object.__setattr__(self, "held", as_listed("held", self.held, (Contact, Loop), "kt.Contact or kt.Loop"))
+        expected = "kt.Contact, kt.Loop or kt.Coupling"
+        object.__setattr__(self, "held", as_listed("held", self.held, CONSTRAINTS, expected))
         if as_count("sweeps", self.sweeps) == 0:
             raise ArgumentError("sweeps is 0; expected at least one")
 
@@ -57,7 +59,7 @@ class RigidContact(ContactModel):
 
     def dynamics(self, robot: Robot) -> Dynamics:
         """The dynamics of a robot with these contacts."""
-        held = robot.constrained(self.held).equations if self.held else None
+        held = robot.constrained(self.held).equations if self.held or robot.loops else None
         stops = stops_of(robot.model) if self.stops else ()
         found = self.pairs(robot)
         limit = MOST_SOLVED // (self.sweeps + PUSHING_OUT)

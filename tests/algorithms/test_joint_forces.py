@@ -31,16 +31,19 @@ def geared(draw, joints=EVERY_JOINT):
 
 def by_hand(s):
     """The same, joint by joint in its own coordinates, and through the ratios of mimic joints."""
-    rotors, tau, energy = np.zeros(s.robot.nv), np.zeros(s.robot.nv), 0.0
+    rotors, coriolis, tau, energy = *np.zeros((3, s.robot.nv)), 0.0
     for joint in s.robot.model.joints[1:]:
         own, r, at = joint.dynamics, getattr(joint, "ratio", 1.0), joint.v_slice
         speed = r * s.v[at]
         rotors[at] += r * r * np.asarray(own.armature)
+        if joint.nv == 6 and joint.frame == "body":  # the momentum p of a linear armature turns with the body
+            p, v = linear_first(own.armature * s.v[at], joint.order)[:3], linear_first(s.v[at], joint.order)
+            coriolis[at] = linear_first(np.concatenate([np.cross(v[3:], p), np.cross(v[:3], p)]), joint.order)
         tau[at] += r * np.asarray(own.damping) * speed
         tau[at] += r * np.asarray(own.friction) * np.sin(np.arctan2(speed, s.robot.model.friction_width))
         tau[at] += r * slope(lambda dv, j=joint: spring_energy(j, s, dv), joint.nv)
         energy += spring_energy(joint, s, np.zeros(joint.nv))
-    return rotors, tau, energy
+    return rotors, coriolis, tau, energy
 
 
 def spring_energy(joint, s, dv):
@@ -79,12 +82,12 @@ def without(model: kt.Model) -> kt.Robot:
 
 @given(geared())
 def test_every_quantity_has_its_share(s):
-    rotors, tau, energy = by_hand(s)
+    rotors, coriolis, tau, energy = by_hand(s)
     bare = without(s.robot.model)
-    expected = bare.eager.inverse_dynamics(s.q, s.v, s.a) + rotors * s.a + tau
+    expected = bare.eager.inverse_dynamics(s.q, s.v, s.a) + rotors * s.a + coriolis + tau
     close(s.robot.eager.inverse_dynamics(s.q, s.v, s.a), expected, 1e-8)
     close(s.robot.eager.mass_matrix(s.q), bare.eager.mass_matrix(s.q) + np.diag(rotors))
-    close(s.robot.eager.bias_forces(s.q, s.v), bare.eager.bias_forces(s.q, s.v))
+    close(s.robot.eager.bias_forces(s.q, s.v), bare.eager.bias_forces(s.q, s.v) + coriolis)
     close(s.robot.eager.gravity_forces(s.q), bare.eager.gravity_forces(s.q))
     close(s.robot.eager.potential_energy(s.q), bare.eager.potential_energy(s.q) + energy)
     M = s.robot.eager.mass_matrix(s.q)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import gc
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,9 +27,9 @@ def deferring_signals(function: Callable[P, R], *arguments: P.args, **named: P.k
     would leave its lock taken for ever, or memory freed twice. So the main thread lets another thread call the
     function, and waits for it. Handlers run immediately, as often and in the order that Python would run them; none is
     replaced, so that handlers installed by C code stay too. The garbage collector is off: it would run finalizers on a
-    thread without the caller's locks.
+    thread without the caller's locks. While Python shuts down, no other thread runs, and no handler.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if sys.is_finalizing() or threading.current_thread() is not threading.main_thread():
         return function(*arguments, **named)
     with no_collection():
         return _call_on_another_thread(lambda: function(*arguments, **named))

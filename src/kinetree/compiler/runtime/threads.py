@@ -51,14 +51,18 @@ class _Pool:
         self.callers: set[int] = set()
         """Threads that compute a large batch. They are as many helpers fewer for each other."""
 
-    def spin(self, count: int, spins: int) -> None:
-        """Wait briefly, without the GIL, until the number at the address `count` is zero."""
+    def load_spin(self) -> None:
+        """Load the code of `spin`, with the first helper: if it were only loaded when a caller is first to finish, an
+        exported cache would have it or not by chance."""
         if self._wait is None and lock.acquire(blocking=False):  # else another thread compiles, perhaps for long
             try:
                 self._code = LoadedCode(stored_object("pause", _pause, host()), host(), library=False)
                 self._wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address(PAUSE))
             finally:
                 lock.release()
+
+    def spin(self, count: int, spins: int) -> None:
+        """Wait briefly, without the GIL, until the number at the address `count` is zero."""
         if self._wait is not None:
             self._wait(count, spins)
 
@@ -149,6 +153,8 @@ def run_ranges(
     queue = _WorkQueue(work, _guided_ranges(size, block, threads, 8 * useful_threads), abandon)
     try:
         _pool.callers.add(own)
+        if threads > 1:
+            _pool.load_spin()
         for _ in range(threads - 1):
             _pool.submit(queue.help)
         queue.run()

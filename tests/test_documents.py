@@ -43,7 +43,8 @@ def test_example_runs(path, tmp_path):
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 @pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning")  # of PyTorch about itself
 @pytest.mark.sampled(8)
-def test_document_runs(path, capsys):
+def test_document_runs(path, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = path.read_text()
     skip_without_packages(text)
     blocks = list(re.finditer(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))

@@ -1,4 +1,4 @@
-"""LLVM assembly is compiled for a CPU and loaded into memory here. Only `target` imports llvmlite too."""
+"""LLVM assembly is compiled for a CPU and loaded into memory here, by llvmlite, which `target` imports."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from contextlib import suppress
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
-import llvmlite
-import llvmlite.binding as llvm
-
 from kinetree.base import locks
 from kinetree.base.deferred_signals import deferring_signals
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.elementary import BIND, LIBRARY
 from kinetree.compiler.runtime.keep_alive import keep_alive
 from kinetree.compiler.runtime.side_by_side import Workers, joined, pieces_of, processes_for, separated
-from kinetree.compiler.runtime.target import CPU, Target, architecture, named_target, native_target
+from kinetree.compiler.runtime.target import CPU, Target, architecture, llvm, llvmlite, named_target, native_target
 from kinetree.errors import PlatformError, PlatformWarning
 
 lock = locks.compiler
 """The lock of everything that makes machine code; `locks` gives the order in which it is taken with others."""
-_llvmlite_lock = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None) or threading.RLock()
+_library = None if llvm is None else llvm.ffi.lib
+_llvmlite_lock = getattr(getattr(_library, "_lock", None), "_lock", None) or threading.RLock()
 """The lock of llvmlite itself."""
 locks.IN_ORDER.append(_llvmlite_lock)
 
@@ -119,6 +117,7 @@ def machine_code_works() -> bool:
 
 def versions() -> str:
     """The versions of llvmlite and LLVM."""
+    architecture()
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
 
 

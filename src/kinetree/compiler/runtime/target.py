@@ -10,11 +10,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from llvmlite.binding import llvm_version_info
 
 from kinetree.base.precision import FLOAT32, FLOAT64
 from kinetree.compiler.codegen.ir import Width
 from kinetree.errors import PlatformError, one_of
+
+try:
+    import llvmlite as _llvmlite
+    import llvmlite.binding as _llvm
+except ImportError:  # as in a browser: `architecture` says so where machine code is asked for
+    _llvmlite = _llvm = None
+
+llvmlite: Any = _llvmlite
+llvm: Any = _llvm
 
 CPU = "KINETREE_CPU"
 """An environment variable: the name of a CPU of `NAMED`, for which code is made instead of this machine's own."""
@@ -35,7 +43,7 @@ class Target:
 
     @property
     def width(self) -> Width:
-        return Width(self.lanes, llvm_version_info[0] < 22, self.element, self.fuses)
+        return Width(self.lanes, llvm.llvm_version_info[0] < 22, self.element, self.fuses)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -67,7 +75,7 @@ levels of x86-64 are those of the System V ABI."""
 
 
 def architecture() -> str:
-    """The architecture of this machine; raises for one that there is no machine code for."""
+    """The architecture of this machine; raises for one that there is no machine code for, and without llvmlite."""
     machine = platform.machine().lower()
     if machine not in _ARCHITECTURES or sys.byteorder != "little" or ctypes.sizeof(ctypes.c_void_p) != 8:
         bits = 8 * ctypes.sizeof(ctypes.c_void_p)
@@ -75,6 +83,8 @@ def architecture() -> str:
             f"this machine is {machine or 'unknown'} with {bits}-bit addresses; kinetree makes machine code for "
             f"{X86} and {ARM}"
         )
+    if llvm is None:
+        raise PlatformError("the package llvmlite, which makes machine code, is not installed")
     return _ARCHITECTURES[machine]
 
 

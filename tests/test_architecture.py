@@ -50,6 +50,7 @@ EXCEPTIONS = {
     ("robot", "viewer"): "Robot.view, imported when it is called",
     ("robot", "interop"): "Robot.equations, imported when it is called",
     ("robot", "geometry"): "Robot.to_mjcf converts meshes, whose reader is imported when it is needed",
+    ("simulation", "viewer"): "Trajectory.to_mcap and to_rerun, imported when they are called",
     ("robot", "equations"): "the names of symbols in Robot.equations",
 }
 ONE_PLACE = {
@@ -66,6 +67,8 @@ ONE_PLACE = {
     "xacro": "model/loaders/xacro_child.py",
     "viser": "viewer/server.py",
     "imageio": "viewer/server.py",
+    "mcap": "viewer/mcap.py",
+    "rerun": "viewer/rerun.py",
     "trimesh": "geometry/files.py",
     "gymnasium": "environments",
     "typer": "cli",

@@ -6,13 +6,16 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from kinetree.base.lazy_imports import importing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.ops import Array
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
 
 
 @final
@@ -123,6 +126,26 @@ class Trajectory:
         from kinetree.simulation.trajectory_files import save  # noqa: PLC0415 - it knows trajectories
 
         save(self, path)
+
+    def to_mcap(self, path: str | os.PathLike[str], robot: Robot | None = None) -> None:
+        """Write an MCAP file for Foxglove: every series; with a robot also its frames, shapes and joint states.
+
+        Of one state: `trajectory.state(k)` takes one of a batch. Needs kinetree[mcap].
+        """
+        importing("kinetree.viewer.mcap")
+        from kinetree.viewer.mcap import write  # noqa: PLC0415 - it knows shapes
+
+        write(self, path, robot)
+
+    def to_rerun(self, path: str | os.PathLike[str], robot: Robot | None = None) -> None:
+        """Write a file for Rerun, .rrd: every series as curves; with a robot also its bodies and their shapes.
+
+        Of one state: `trajectory.state(k)` takes one of a batch. Needs kinetree[rerun].
+        """
+        importing("kinetree.viewer.rerun")
+        from kinetree.viewer.rerun import write  # noqa: PLC0415 - it knows shapes
+
+        write(self, path, robot)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Trajectory:

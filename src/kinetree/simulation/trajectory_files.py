@@ -170,10 +170,15 @@ def _parquet() -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
-def _column_names(name: str, shape: tuple[int, ...], labels: tuple[str, ...] | None) -> list[str]:
+def column_labels(shape: tuple[int, ...], labels: tuple[str, ...] | None) -> tuple[str, ...]:
+    """A word for every number of a series: its name, else its index; that of a series of single numbers is empty."""
     if labels is not None and shape and len(labels) == prod(shape):
-        return [f"{name}.{label}" for label in labels]
-    return [".".join(map(str, (name, *index))) for index in np.ndindex(*shape)]
+        return tuple(labels)
+    return tuple(".".join(map(str, index)) for index in np.ndindex(*shape))
+
+
+def _column_names(name: str, shape: tuple[int, ...], labels: tuple[str, ...] | None) -> list[str]:
+    return [f"{name}.{label}" if label else name for label in column_labels(shape, labels)]
 
 
 def _save_parquet(trajectory: Trajectory, path: Path) -> None:

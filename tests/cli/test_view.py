@@ -48,6 +48,24 @@ def test_a_page_without_a_server(cli, tmp_path):
     assert len(moving) > (tmp_path / "still.html").stat().st_size, "it has the motion, too"
 
 
+def test_motions_side_by_side(cli, tmp_path):
+    robot = kt.load("cartpole")
+    for name, steps in (("short", 20), ("long", 40)):
+        robot.rollout([0.0, 0.1], np.zeros(2), None, 0.01, steps).save(tmp_path / f"{name}.npz")
+    both = ("--motion", tmp_path / "short.npz", "--motion", tmp_path / "long.npz")
+    shown = json.loads(cli("view", "cartpole", *both, "--html", tmp_path / "both.html", "--json").stdout)
+    assert shown["robots"] == ["short", "long"]
+    shown = json.loads(cli("view", "cartpole", "cartpole", *both, "--seconds", 0, "--json").stdout)
+    assert shown["robots"] == ["cartpole", "cartpole 2"]
+    same = ("--motion", tmp_path / "short.npz", "--motion", tmp_path / "short.npz")
+    assert json.loads(cli("view", "cartpole", *same, "--seconds", 0, "--json").stdout)["robots"] == [
+        "1: short",
+        "2: short",
+    ]
+    cli("view", "cartpole", "cartpole", *both[:2], "--seconds", 0)
+    assert "there are 2 for 3 robots" in cli("view", *["cartpole"] * 3, *both, code=2).stderr
+
+
 def test_wrong_use(cli, tmp_path):
     assert "port is 70000" in cli("view", "arm6", "--port", 70000, code=1).stderr
     assert "it is of one robot" in cli("view", "arm6", "arm7", "--q", "neutral", code=2).stderr

@@ -64,6 +64,15 @@ def drag(page, start, end, steps=8):
     page.mouse.up()
 
 
+def hovered(page, client, point):
+    """The name that the page shows where a point of the world is drawn."""
+    x, y = on_screen(page, client, point)
+    page.mouse.move(x + 3, y)  # a mouse that is there already would not move
+    page.mouse.move(x, y)
+    page.wait_for_timeout(200)
+    return page.locator("#kinetree-hover").evaluate("tip => tip.style.display === 'none' ? '' : tip.textContent")
+
+
 def test_a_page_from_loading_to_closing(tmp_path):
     arm = kt.load("arm6")
     with browser() as chromium, arm.view(q=START, light="plain") as viewer:
@@ -83,10 +92,24 @@ def test_a_page_from_loading_to_closing(tmp_path):
         viewer.show("visual")
         assert differs(picture, viewer.screenshot(**SMALL)) < 0.005
 
+        # The mouse shows names: of links with their joints, and of frames where their axes are shown.
+        page.evaluate("document.querySelector('.mantine-Notification-closeButton')?.click()")  # "no graphics card"
+        point_camera(client, [viewer.first.stage])
+        page.wait_for_timeout(500)
+        viewer.show("frames")
+        tool = arm.frame("tool0").pose(viewer.q)
+        for point, name in (
+            (arm.frame("forearm_link").pose(viewer.q)[:3, 3], "forearm_link, joint elbow"),
+            (tool[:3, 3] + 0.05 * tool[:3, 2], "frame tool0"),
+            ([0.0, 0.0, 0.02], "base_link"),
+            ([-0.9, 0.0, 0.3], ""),
+        ):
+            wait_for(lambda point=point, name=name: hovered(page, client, point) == name, f"the name {name!r}", 10.0)
+        viewer.show("frames", visible=False)
+
         # A target that is dragged with the mouse is followed.
         target = viewer.follow("tool0")
         before = target.pose
-        page.evaluate("document.querySelector('.mantine-Notification-closeButton')?.click()")  # "no graphics card"
         for _ in range(6):  # until the gizmo is drawn and feels the mouse; before, a drag turns the camera
             point_camera(client, [viewer.first.stage])
             page.wait_for_timeout(1000)
@@ -145,6 +168,35 @@ def test_a_page_from_loading_to_closing(tmp_path):
         arm.view(port=port).close()
 
 
+def test_two_motions_side_by_side():
+    arm = kt.load("arm6")
+    short = (np.array([0.0, 1.0]), np.array([START, START + 0.2]))
+    long = (np.array([0.0, 4.0]), np.array([START, START + 0.8 * np.eye(6)[2]]))
+    with browser() as chromium, arm.view({"short": short, "long": long}, light="plain") as viewer:
+        page = chromium.new_page(viewport={"width": 960, "height": 640})
+        page.goto(viewer.url)
+        page.wait_for_selector("text=Together")
+        wait_for(viewer.server.get_clients, "a connection")
+        one, other = viewer["short"], viewer["long"]
+        page.get_by_role("button", name="Pause").first.click()
+        wait_for(lambda: not one.playing and not other.playing, "a pause of both")
+        time_slider = page.get_by_role("slider").first
+        time_slider.focus()
+        page.keyboard.press("Home")
+        page.keyboard.press("End")
+        wait_for(lambda: one.time == other.time == 4.0, "the end of both")
+        np.testing.assert_allclose([one.q, other.q], [START + 0.2, START + 0.8 * np.eye(6)[2]], atol=1e-12)
+        places = [arm.frame("tool0").pose(shown.q)[:3, 3] for shown in (one, other)]
+        apart = f"{np.linalg.norm(places[0] - places[1]):.3f} m apart"
+        wait_for(lambda: "long: elbow" in page.content() and "+0.600 rad" in page.content(), "the joint that differs")
+        assert apart in page.content()
+        client = next(iter(viewer.server.get_clients().values()))
+        page.evaluate("document.querySelector('.mantine-Notification-closeButton')?.click()")
+        point_camera(client, [shown.stage for shown in viewer.robots.values()])
+        point = arm.frame("shoulder_link").pose(other.q)[:3, 3] + other.stage.offset
+        wait_for(lambda: hovered(page, client, point).startswith("long: "), "a name with its robot", 20.0)
+
+
 def test_an_exported_page_needs_no_server_and_no_network(tmp_path):
     arm = kt.load("arm6")
     swing = (np.linspace(0.0, 8.0, 5), np.linspace(START, START + 2.0 * np.eye(6)[0], 5))
@@ -169,5 +221,12 @@ def test_an_exported_page_needs_no_server_and_no_network(tmp_path):
         wait_for(lambda: differs(picture(), empty) > 0.03, "a robot", 30.0)
         first = picture()
         wait_for(lambda: differs(picture(), first) > 0.005, "a motion", 30.0)
+        page.evaluate("document.querySelector('.mantine-Notification-closeButton')?.click()")
+        names = set()
+        for x in range(100, 220, 8):  # somewhere in the middle is the robot
+            page.mouse.move(x, 140)
+            page.wait_for_timeout(120)
+            names.add(page.locator("#kinetree-hover").text_content().partition(",")[0])
+        assert names & set(arm.frame_names), "names are there, too"
         assert not errors
         assert not [each for each in asked if each.startswith(("http:", "https:", "ws:"))], asked

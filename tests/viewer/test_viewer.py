@@ -2,7 +2,7 @@
 
 Covers: viewer/base.py, viewer/camera.py, viewer/export.py, viewer/follow.py, viewer/layers.py, viewer/motion.py,
 viewer/overlays.py, viewer/panel.py, viewer/readout.py, viewer/server.py, viewer/shown.py, viewer/sliders.py,
-viewer/stage.py, viewer/target.py.
+viewer/stage.py, viewer/target.py, viewer/together.py.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ from kinetree.viewer.layers import ellipsoid
 from kinetree.viewer.motion import as_motion
 from kinetree.viewer.readout import Readout
 from kinetree.viewer.stage import State
+from kinetree.viewer.together import differences
 
 pytest.importorskip("viser")
 
@@ -224,6 +225,47 @@ def test_several_robots_side_by_side(arm):
 
 
 # -- targets -----------------------------------------------------------------------------------------------------
+
+
+def test_motions_play_together_and_the_shorter_waits(arm):
+    q = np.zeros((3, 6))
+    q[:, 1] = [0.0, 0.4, 0.8]
+    short, long = (np.array([3.0, 3.5, 4.0]), q), (np.array([0.0, 1.0, 5.0]), q)
+    with arm.view({"short": short, "long": long}, show="skeleton") as viewer:
+        assert list(viewer.robots) == ["short", "long"]
+        assert all(shown.playing and shown.motion.duration == 5.0 for shown in viewer.robots.values())
+        time.sleep(0.2)
+        with viewer.lock:
+            one, other = (shown.tick() and shown.time for shown in viewer.robots.values())
+        assert abs(one - other) < 0.02, "they have one clock"
+        for shown in viewer.robots.values():
+            shown.pause()
+            shown.seek(3.0)
+        np.testing.assert_allclose(viewer["short"].q[1], 0.8)
+        np.testing.assert_allclose(viewer["long"].q[1], 0.6)
+        assert not viewer["short"].stage.state.v.any(), "it waits"
+        rows = list(differences(viewer["short"], viewer["long"]))
+        assert "long: shoulder_lift" in rows[0] and "-0.200 rad" in rows[0] and "m apart" in rows[1]
+        viewer.play({"long": short}, start=False)
+        assert viewer["long"].motion.duration == 1.0 and not viewer["long"].playing
+        with pytest.raises(kt.ArgumentError, match="robot 'longer' does not exist; did you mean 'long'"):
+            viewer.play({"longer": short})
+        with pytest.raises(kt.ArgumentError, match="motions is empty"):
+            viewer.play({})
+        with pytest.raises(kt.ArgumentError, match="q has shape"):
+            viewer.play({"short": short, "long": (short[0], q[:, :5])})
+        assert viewer["short"].motion.duration == 5.0, "nothing has changed"
+
+
+def test_names_of_strangers_stay_names(arm):
+    builder = kt.ModelBuilder("a/b")
+    builder.link("base")
+    builder.link("x/<b>#1", kt.Inertia.from_com(1.0, (0, 0, 0.1), np.eye(3)))
+    builder.joint("j", "revolute", "base", "x/<b>#1")
+    with kt.Robot(builder.build()).view(show=["skeleton", "inertia", "frames"]) as viewer:
+        paths = [node.name for layer in viewer.first.layers.values() for node in layer.nodes]
+    assert "/a_b/1_x_<b>#1/inertia of x_<b>#1, 1 kg #inertia" in paths
+    assert "/a_b/1_x_<b>#1/j, revolute joint #axis" in paths
 
 
 def test_the_robot_follows_its_target(arm):

@@ -33,9 +33,11 @@ def view(
     loading: Loading,
     q: Annotated[str | None, state_option("--q", f"Of a single robot: {STATE_HELP}.", show_default=False)] = None,
     motion: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
-            metavar="FILE", help="A motion to play: what `simulate --out` writes, or .npz or .json with t and q."
+            metavar="FILE",
+            help="A motion to play: what `simulate --out` writes, or .npz or .json with t and q. Several are played "
+            "side by side, by one robot or by one robot each.",
         ),
     ] = None,
     follow: Annotated[
@@ -62,26 +64,42 @@ def view(
     """
     place_for(html, "--html")
     loaded = [loading.load_aloud(robot).robot for robot in robots]
+    motions = motion or []
+    side_by_side = _side_by_side(loaded, motions)
     with working("opening"):
-        viewer = _viewer(loaded, q, show, host, port)
+        viewer = _viewer(side_by_side, q, show, host, port)
     with viewer:
-        if motion is not None:
-            viewer.play(tuple(array_from(str(motion), "--motion", name) for name in ("t", "q")))
+        if motions:
+            read = [tuple(array_from(str(path), "--motion", name) for name in ("t", "q")) for path in motions]
+            viewer.play(dict(zip(viewer.robots, read * (len(side_by_side) // len(read)), strict=True)))
         if follow is not None:
             viewer.follow(follow)
         if html is not None:
             viewer.export(html)
             say("written", str(html), "bold green")
             if json:
-                print_json({"robots": [robot.name for robot in loaded], "url": None, "html": str(html)})
+                print_json({"robots": list(viewer.robots), "url": None, "html": str(html)})
             return
-        _announce(viewer, [robot.name for robot in loaded], json)
+        _announce(viewer, list(viewer.robots), json)
         if browser:
             typer.launch(viewer.url)
         _serve(viewer, seconds, once)
 
 
-def _viewer(robots: list[kt.Robot], q: str | None, show: list[str] | None, host: str, port: int | None) -> Viewer:
+def _side_by_side(robots: list[kt.Robot], motions: list[Path]) -> dict[str, kt.Robot] | list[kt.Robot]:
+    """The robots that are shown: one of several motions once for each of them, by the names of their files."""
+    if len(robots) == 1 and len(motions) > 1:
+        stems = [path.stem for path in motions]
+        names = stems if len(set(stems)) == len(stems) else [f"{k}: {stem}" for k, stem in enumerate(stems, 1)]
+        return dict.fromkeys(names, robots[0])
+    if len(motions) not in (0, 1, len(robots)):
+        raise typer.BadParameter(
+            f"there are {len(motions)} for {len(robots)} robots; expected one, or one for each", param_hint="--motion"
+        )
+    return robots
+
+
+def _viewer(robots: Any, q: str | None, show: list[str] | None, host: str, port: int | None) -> Viewer:
     from kinetree.viewer import Viewer  # noqa: PLC0415 - it knows an extra
 
     options: dict[str, Any] = {"host": host, "port": port}
@@ -90,7 +108,8 @@ def _viewer(robots: list[kt.Robot], q: str | None, show: list[str] | None, host:
     if q is not None:
         if len(robots) > 1:
             raise typer.BadParameter("it is of one robot; expected no other", param_hint="--q")
-        options["q"] = one_state(configuration(robots[0], q, "--q"), "--q")
+        (robot,) = robots
+        options["q"] = one_state(configuration(robot, q, "--q"), "--q")
     return Viewer(robots, **options)
 
 

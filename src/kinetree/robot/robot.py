@@ -529,7 +529,8 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         """A viewer that shows the robot in the browser, at `.url`, until `.close()`; returns immediately
         (`pip install 'kinetree[viewer]'`).
 
-        motion    motion to play: a rollout or any object with .t and .q, a pair (t, q), or a joint trajectory
+        motion    motion to play: a rollout or any object with .t and .q, a pair (t, q), or a joint trajectory;
+                  {"before": …, "after": …} plays several side by side
         options   q=, contacts=, show=, host=, port=, open=, title=, light=: see `kinetree.viewer.Viewer`
         """
         importing("kinetree.viewer.viewer")

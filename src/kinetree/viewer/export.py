@@ -24,8 +24,7 @@ def recorded(robots: Mapping[str, ShownRobot], rate: float, light: str) -> str:
             for copy in copies:
                 if copy.motion is not None:
                     copy.seek(min(float(time), copy.motion.duration))
-        page: str = recording.as_html()
-        return page
+        return web.with_names(recording.as_html())
     finally:
         web.stop(server)
 

@@ -17,8 +17,9 @@ from kinetree.geometry.ground import placed_shapes
 from kinetree.geometry.surfaces import Surface, revolved
 from kinetree.model.geometry import Color, Ellipsoid
 from kinetree.model.joints import AxisJoint
+from kinetree.model.tree import Model
 from kinetree.ops import Array
-from kinetree.viewer.stage import Stage, State, wxyz
+from kinetree.viewer.stage import Stage, State, titled, wxyz
 
 GREY: Color = (0.72, 0.75, 0.79, 1.0)
 COLLISION: Color = (0.95, 0.55, 0.15, 0.35)
@@ -107,13 +108,20 @@ class Shapes(Layer):
                 continue
             for i, part in enumerate(parts):
                 color = COLLISION if self.kind == "collision" else part.color or geometry.color or GREY
-                self.add(f"{self.stage.paths[frame.body]}/{self.kind}_{k}_{i}", part, color, pose)
+                title = f"{frame.name}{moved_by(self.stage.robot.model, frame.body)}"
+                self.add(titled(self.stage.paths[frame.body], title, f"{self.kind}_{k}_{i}"), part, color, pose)
         self.missing = list(reasons)
         if reasons:
             first, count = self.missing[0], len(reasons)
             more = f" (and {count - 1} more like it)" if count > 1 else ""
             message = f"{self.stage.name}: {first}{more}; the rest is shown"
             warnings.warn(message, ModelWarning, stacklevel=2)
+
+
+def moved_by(model: Model, body: int) -> str:
+    """What to say of the joint that moves a body; nothing of the world and of a floating base."""
+    joint = model.joints[body]
+    return f", joint {joint.name}" if body and joint is not model.floating_base else ""
 
 
 class Skeleton(Layer):
@@ -128,11 +136,13 @@ class Skeleton(Layer):
             for k, end in enumerate(distinct.values()):
                 if np.linalg.norm(end) > thick:
                     stick = _rod(np.zeros(3), np.asarray(end, dtype=float), thick)
-                    self.add(f"{self.stage.paths[i]}/stick_{k}", stick, STICK, np.eye(4))
+                    path = titled(self.stage.paths[i], model.names[i], f"stick_{k}")
+                    self.add(path, stick, STICK, np.eye(4))
             joint = model.joints[i]
             if isinstance(joint, AxisJoint):
                 half = 3.0 * thick * np.asarray(joint.axis, dtype=float)
-                self.add(f"{self.stage.paths[i]}/axis", _rod(-half, half, 2.0 * thick), JOINT, np.eye(4))
+                path = titled(self.stage.paths[i], f"{joint.name}, {joint.kind} joint", "axis")
+                self.add(path, _rod(-half, half, 2.0 * thick), JOINT, np.eye(4))
 
 
 class Frames(Layer):
@@ -144,7 +154,7 @@ class Frames(Layer):
             here = [frame for frame in model.frames if frame.body == i]
             if here:
                 axes = self.stage.scene.add_batched_axes(
-                    f"{self.stage.paths[i]}/frames",
+                    titled(self.stage.paths[i], "\n".join(f"frame {frame.name}" for frame in here), "frames"),
                     np.array([wxyz(frame.X.R.T) for frame in here]),
                     np.array([frame.X.p for frame in here]),
                     axes_length=length,
@@ -175,7 +185,8 @@ class Inertias(Layer):
             if radii.max() > 0.0:
                 thick = np.maximum(radii, 0.02 * radii.max())  # one that is flat has to be seen too
                 (surface,) = surfaces(Ellipsoid((thick[0], thick[1], thick[2])))
-                self.add(f"{self.stage.paths[i]}/inertia", surface, INERTIA, pose)
+                title = f"inertia of {model.names[i]}, {model.inertias[i].mass:.3g} kg"
+                self.add(titled(self.stage.paths[i], title, "inertia"), surface, INERTIA, pose)
 
 
 def ellipsoid(inertia: Any) -> tuple[Array, Array]:

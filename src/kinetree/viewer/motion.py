@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,17 @@ class Motion:
     q: Array
     v: Array
     wrenches: Mapping[str, Array] = field(default_factory=dict)
+    pause: float = 0.0
+    """How long it stays where it ends [s]."""
 
     @property
     def duration(self) -> float:
         """The duration [s]."""
-        return float(self.t[-1] - self.t[0])
+        return float(self.t[-1] - self.t[0]) + self.pause
+
+    def held(self, duration: float) -> Motion:
+        """The same motion, which stays where it ends until so long after its start [s]."""
+        return replace(self, pause=max(self.pause, duration - float(self.t[-1] - self.t[0])))
 
     def at(self, time: float) -> State:
         """The state at a time after the start [s], on the shortest way between samples; forces are held."""
@@ -39,7 +45,7 @@ class Motion:
         k = int(np.clip(np.searchsorted(self.t, clock, side="right") - 1, 0, len(self.t) - 1))
         wrenches = {name: rows[k] for name, rows in self.wrenches.items()}
         if k == len(self.t) - 1:
-            return State(self.q[k], self.v[k], wrenches)
+            return State(self.q[k], self.v[k] if self.pause == 0.0 else np.zeros_like(self.v[k]), wrenches)
         part = (clock - self.t[k]) / (self.t[k + 1] - self.t[k])
         q = self.robot.integrate(self.q[k], part * self.robot.difference(self.q[k], self.q[k + 1]))
         return State(q, (1.0 - part) * self.v[k] + part * self.v[k + 1], wrenches)
@@ -47,6 +53,8 @@ class Motion:
 
 def as_motion(robot: Robot, motion: Any, wrenches: Mapping[str, ArrayLike] | None = None) -> Motion:
     """A motion from what has .t, .q and maybe .v, as a rollout; from (t, q) or (t, q, v); from a joint trajectory."""
+    if isinstance(motion, Motion) and motion.robot == robot and wrenches is None:
+        return motion
     if callable(motion) and hasattr(motion, "duration"):
         t: Any = np.linspace(0.0, motion.duration, max(2, round(SAMPLES_PER_SECOND * motion.duration) + 1))
         state = motion(t)

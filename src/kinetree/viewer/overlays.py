@@ -9,7 +9,7 @@ from kinetree.geometry.ground import margin
 from kinetree.model.geometry import Color, Sphere
 from kinetree.ops import Array
 from kinetree.viewer.layers import Layer, bytes_of
-from kinetree.viewer.stage import Stage, State
+from kinetree.viewer.stage import Stage, State, titled
 
 MASS: Color = (0.9, 0.15, 0.35, 1.0)
 INSIDE: Color = (0.1, 0.65, 0.35, 0.45)
@@ -25,8 +25,8 @@ class CenterOfMass(Layer):
     def make(self) -> None:
         radius, root = 0.018 * self.stage.size, self.stage.root
         (ball,) = surfaces(Sphere(radius))
-        self.add(f"{root}/com", ball, MASS, np.eye(4))
-        self.add(f"{root}/com_shadow", ball, MASS, np.eye(4))
+        self.add(titled(root, "centre of mass", "com"), ball, MASS, np.eye(4))
+        self.add(titled(root, "below the centre of mass", "com"), ball, MASS, np.eye(4))
         line = self.stage.scene.add_line_segments(
             f"{root}/com_line", np.zeros((1, 2, 3), np.float32), bytes_of(MASS), thickness=0.15 * radius
         )
@@ -51,7 +51,11 @@ class Support(Layer):
     def make(self) -> None:
         corners = np.zeros((3, 3), np.float32)
         fan = self.stage.scene.add_mesh_simple(
-            f"{self.stage.root}/support", corners, np.array([[0, 1, 2]], np.uint32), side="double", cast_shadow=False
+            titled(self.stage.root, "support polygon", "support"),
+            corners,
+            np.array([[0, 1, 2]], np.uint32),
+            side="double",
+            cast_shadow=False,
         )
         edge = self.stage.scene.add_line_segments(
             f"{self.stage.root}/support_edge",
@@ -107,7 +111,7 @@ class Forces(Layer):
         thick = 0.006 * self.stage.size
         if not self.nodes and len(points):
             arrows = self.stage.scene.add_arrows(
-                f"{self.stage.root}/forces",
+                titled(self.stage.root, "forces on the robot", "forces"),
                 points,
                 bytes_of(FORCE),
                 shaft_radius=thick,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gzip
 import io
 import socket
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TextIO
 
 from kinetree.base.locks import ReentrantLock
@@ -78,6 +80,8 @@ def _guarding_serve() -> Iterator[None]:
                 answer = process_request(connection, request)
                 if answer is not None:
                     answer.headers.update(PRIVATE)
+                    if answer.headers.get("Content-Type", "").startswith("text/html"):
+                        _add_names(answer)
                 return answer
             status, headers, text = refusal
             return Response(status.value, status.phrase, Headers(headers, Connection="close"), text.encode())
@@ -91,6 +95,27 @@ def _guarding_serve() -> Iterator[None]:
             yield
         finally:
             setattr(asynchronous, "serve", original)  # noqa: B010
+
+
+def with_names(page: str) -> str:
+    """The page, which then tells the name of what lies under the mouse."""
+    script = Path(__file__).with_name("hover.js").read_text(encoding="utf-8")
+    head, found, rest = page.partition("</head>")
+    return f"{head}<script>{script}</script>{found}{rest}" if found else page
+
+
+def _add_names(answer: Any) -> None:
+    packed = answer.headers.get("Content-Encoding") == "gzip"
+    page = gzip.decompress(answer.body) if packed else answer.body
+    body = _named_page(page)
+    answer.body = gzip.compress(body, 1) if packed else body
+    del answer.headers["Content-Length"]
+    answer.headers["Content-Length"] = str(len(answer.body))
+
+
+@functools.cache
+def _named_page(page: bytes) -> bytes:
+    return with_names(page.decode("utf-8")).encode("utf-8")
 
 
 def stop(server: Any) -> None:

@@ -85,6 +85,11 @@ def wxyz(R: Array) -> Array:
     return np.roll(quaternion_from_matrix(R), 1)
 
 
+def titled(parent: str, title: str, key: object) -> str:
+    """The path of a node that `hover.js` calls by this title; the key tells it from others."""
+    return f"{parent}/{_plain(title)} #{key}"
+
+
 def _plain(name: str) -> str:
     """The name as a node of the scene may have it."""
     return name.replace("/", "_") or "robot"

@@ -24,6 +24,7 @@ from kinetree.viewer.export import recorded
 from kinetree.viewer.panel import Panel
 from kinetree.viewer.shown import ShownRobot
 from kinetree.viewer.target import Target
+from kinetree.viewer.together import Together, play_together
 
 FRAME = 1.0 / 40.0
 """Between two pictures of something that moves [s]."""
@@ -138,8 +139,15 @@ class Viewer:
             shown.show(*layers, visible=visible)
 
     def play(self, motion: Any, **options: Any) -> None:
-        """Play a motion; see `ShownRobot.play`."""
-        self._open_first.play(motion, **options)
+        """Play a motion; see `ShownRobot.play`. Several, by the names of robots, begin together, and a shorter one
+        stays where it ends until the longest is over."""
+        if isinstance(motion, Mapping):
+            for name in motion:
+                known("robot", name, self.robots)
+            _ = self._open_first
+            play_together(motion, self.robots, **options)
+        else:
+            self._open_first.play(motion, **options)
 
     def follow(self, frame: str | None, pose: ArrayLike | None = None) -> Target | None:
         """A target to drag; see `ShownRobot.follow`."""
@@ -233,19 +241,20 @@ class Viewer:
             robots[name] = shown
         return robots
 
-    def _panels(self) -> list[Panel]:
-        """A tab for every robot, and one for what is shown."""
+    def _panels(self) -> list[Panel | Together]:
+        """A tab for every robot, and one for what is shown; above them, one clock for several robots."""
         gui, single = self.server.gui, len(self.robots) == 1
+        together = [] if single else [Together(self.robots, gui)]
         tabs = gui.add_tab_group()
         moving = [tabs.add_tab("Move" if single else name) for name in self.robots]
-        show, panels = tabs.add_tab("Show"), []
+        show, panels = tabs.add_tab("Show"), list[Panel]()
         for (name, shown), tab in zip(self.robots.items(), moving, strict=True):
             with show:
                 looks = gui.add_folder("Layers" if single else name)
             panels.append(Panel(shown, tab, looks))
         with show, gui.add_folder("Page"):
             self._buttons()
-        return panels
+        return [*together, *panels]
 
     def _buttons(self) -> None:
         for label, icon, action in (
@@ -286,8 +295,8 @@ class Viewer:
 
 
 def view(robot: Robot, motion: Any = None, **options: Any) -> Viewer:
-    """A viewer of one robot, which plays a motion if one is given."""
-    viewer = Viewer(robot, **options)
+    """A viewer of one robot, which plays a motion if one is given; several, by name, side by side."""
+    viewer = Viewer(dict.fromkeys(motion, robot) if isinstance(motion, Mapping) and motion else robot, **options)
     if motion is not None:
         try:
             viewer.play(motion)

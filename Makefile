@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes; without files of byte code each compiles the library's sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-long test-interop test-arm64 test-python test-lowest test-scale soak bench check docs lock package release clean
+.PHONY: demo test test-all test-long test-interop test-arm64 test-python test-lowest test-pyodide test-scale soak bench check docs lock package release clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
@@ -75,6 +75,17 @@ LOWEST ?= tests/compiler tests/functions tests/robot/test_native_*.py
 test-lowest: $(VENV)/.dev
 	$(BIN)/pip install --quiet --no-deps --upgrade --target .python-lowest $$(grep -oE '"(numpy|llvmlite)>=[0-9.]+' pyproject.toml | tr -d '"' | sed 's/>=/==/')
 	PYTHONPATH=.python-lowest KINETREE_CACHE_DIR=$(CURDIR)/.python-lowest/test-cache $(BIN)/python -m pytest -n auto $(LOWEST)
+
+# In Pyodide, the Python of browsers, on node: the course, the bundled robots, and the page of the site that runs there. Needs npm.
+test-pyodide: $(VENV)/.dev .pyodide/.created
+	$(BIN)/python -m pytest tests/promises/test_in_pyodide.py
+
+.pyodide/.created: requirements/pyodide/package-lock.json
+	mkdir -p .pyodide
+	cp requirements/pyodide/*.json .pyodide
+	npm ci --silent --ignore-scripts --prefix .pyodide
+	tar -xzf .pyodide/node_modules/@emscripten-forge/numpy/pkg/*.tar.gz -C .pyodide lib
+	touch $@
 
 # Threads, forks, signals and random calls, for so long; it ends with an error at the first wrong number, hang or leak.
 MINUTES ?= 120
@@ -164,4 +175,4 @@ release: package
 	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 clean:
-	rm -rf $(VENV) .interop .arm64 .python-* dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .interop .pyodide .arm64 .python-* dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

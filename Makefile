@@ -78,7 +78,7 @@ test-lowest: $(VENV)/.dev
 
 # In Pyodide, the Python of browsers, on node: the course, the bundled robots, and the page of the site that runs there. Needs npm.
 test-pyodide: $(VENV)/.dev .pyodide/.created
-	$(BIN)/python -m pytest tests/promises/test_in_pyodide.py
+	$(BIN)/python -m pytest tests/promises/test_in_pyodide.py tests/test_live_page.py
 
 .pyodide/.created: requirements/pyodide/package-lock.json
 	mkdir -p .pyodide

@@ -19,6 +19,7 @@ extensions = [
     "mathml",
     "sources",
     "executed",
+    "live_cell",
     "public_names",
     "plain_docstrings",
     "benchmark_tables",

@@ -1,5 +1,6 @@
 """What is installed to build, test and release is pinned by hash, and nothing is installed unasked."""
 
+import json
 import re
 from pathlib import Path
 
@@ -32,6 +33,14 @@ def test_the_lock_files_are_those_that_make_installs():
     assert "--require-hashes" in makefile
     installs = [line for line in makefile.splitlines() if "pip install" in line and "uv" not in line]
     assert installs and all("--require-hashes" in line or "--no-deps" in line for line in installs)
+
+
+def test_packages_for_the_browser_have_hashes():
+    lock = json.loads((ROOT / "requirements" / "pyodide" / "package-lock.json").read_text())
+    packages = {name: each for name, each in lock["packages"].items() if name}
+    assert packages and all(each["integrity"].startswith("sha512-") for each in packages.values())
+    makefile = (ROOT / "Makefile").read_text()
+    assert "npm ci --silent --ignore-scripts" in makefile and "npm install" not in makefile
 
 
 def test_core_has_the_dependencies_of_the_package_and_no_others():

@@ -122,6 +122,7 @@ law = kt.compile(lambda robot, q, v: robot.gravity_forces(q) - 2.0 * v)
 law(robot, q, q)
 robot.prepare("mass_matrix")
 from kinetree.control import ComputedTorque
+from kinetree.solvers import qp
 ComputedTorque(robot, stiffness=9.0, damping=6.0)(q, q, (q, q, q))
 assert np.array_equal(kt.load("arm6", base="floating").eager.mass_matrix(np.r_[0, 0, 0, 0, 0, 0, 1, q])[6:, 6:],
                       robot.mass_matrix(q))
@@ -129,6 +130,7 @@ kt.cache.where(), kt.cache.size()
 for call in (
     lambda: robot.ik("tool0", robot.frame("tool0").pose(q)),
     lambda: robot.rollout(q, q, q, 0.01, 3),
+    lambda: qp.solve(np.eye(2), np.ones(2)),
     lambda: kt.cache.export_archive("never.zip"),
 ):
     try:
@@ -141,4 +143,4 @@ print(len(warned()))
 
 def test_what_needs_machine_code_says_what_is_missing():
     *errors, warnings = run(WITHOUT + MORE).splitlines()
-    assert errors == [SENTENCE] * 3 and warnings == "1"
+    assert errors == [SENTENCE] * 4 and warnings == "1"

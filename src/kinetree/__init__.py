@@ -35,7 +35,8 @@ from kinetree.interop.exporters import to_casadi, to_jax, to_torch
 from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
 from kinetree.model.actuators import Actuator
 from kinetree.model.constraints import Contact, Coupling, Loop
-from kinetree.model.tendons import Tendon
+from kinetree.model.muscles import Muscle
+from kinetree.model.tendons import Pulley, Tendon, Wrap
 from kinetree.ops import (
     absolute,
     atan2,
@@ -137,10 +138,12 @@ __all__ = [
     "ModelError",
     "ModelWarning",
     "Motion",
+    "Muscle",
     "NotConvexError",
     "NotFiniteError",
     "PlatformError",
     "PlatformWarning",
+    "Pulley",
     "QuadraticProgramError",
     "Robot",
     "SingularMassMatrixError",
@@ -150,6 +153,7 @@ __all__ = [
     "Transform",
     "UnboundedError",
     "UnknownNameError",
+    "Wrap",
     "Wrench",
     "absolute",
     "atan2",

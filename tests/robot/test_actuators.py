@@ -1,6 +1,6 @@
 """From controls to efforts, beside MuJoCo; and back.
 
-Covers: model/actuators.py, model/loaders/mujoco_actuators.py, model/writers/mjcf_actuators.py.
+Covers: model/actuators.py, model/muscles.py, model/loaders/mujoco_actuators.py, model/writers/mjcf_actuators.py.
 """
 
 import mujoco
@@ -113,12 +113,77 @@ def test_others_are_listed():
     text = text.replace("<geom size", '<site name="x"/><geom size', 1).replace(
         "</worldbody>", '<site name="y"/></worldbody>'
     )
-    text = text.replace("</actuator>", '<motor name="pull" tendon="s"/><muscle name="mus" joint="hip"/></actuator>')
+    others = '<motor name="pull" site="x" refsite="y"/>'
+    others += '<general name="half" joint="hip" gaintype="muscle" gainprm="0.75 1.05 9 9 0.5 1.6 1.5 1.3 1.2" lengthrange="-1 1"/>'
+    text = text.replace("</actuator>", others + '<motor name="taut" tendon="s"/></actuator>')
     robot = kt.load(text)
-    assert robot.actuators.names == NAMES
+    assert robot.actuators.names == (*NAMES, "taut")
     found = "\n".join(map(str, robot.check()))
-    assert "1 of them (pull) were left out of robot.actuators: their transmission is of the kind 'tendon'" in found
-    assert "1 of them (mus) were left out of robot.actuators: their gain is of the kind 'muscle'" in found
+    assert "1 of them (pull) were left out of robot.actuators: their transmission is of the kind 'site'" in found
+    assert "1 of them (half) were left out of robot.actuators: their gain is of the kind 'muscle'" in found
+
+
+SPATIAL = TEXT.replace(
+    "</tendon>",
+    '''<spatial name="s"><site site="x"/><geom geom="wheel"/><site site="y"/></spatial></tendon>''',
+).replace(
+    '<body name="b" pos="0.4 0 0">',
+    '<site name="x" pos="0.1 0 0.15"/><body name="b" pos="0.4 0 0"><site name="y" pos="0.3 0.02 0.1"/>'
+    '<geom name="wheel" type="cylinder" size="0.08 0.1" euler="1.57 0 0"/>',
+)
+MUSCLES = """
+  <muscle name="mus" tendon="s" force="300" lengthrange="0.3 0.55"/>
+  <muscle name="scaled" tendon="s" gear="1.3" range="0.5 1.3" lmin="0.4" lmax="1.7" vmax="2" fpmax="1.1" fvmax="1.4"
+          lengthrange="0.3 0.9" tausmooth="0.3" timeconst="0.02 0.07"/>
+  <muscle name="at a joint" joint="hip" force="50" lengthrange="-1 1" ctrlrange="0 0.9" ctrllimited="true"/>
+  <motor name="pull" tendon="s" gear="2"/><position name="servo" tendon="s" kp="30"/>"""
+
+
+def test_muscles_and_motors_on_paths_are_mujocos():
+    text = SPATIAL.replace(ACTUATORS, MUSCLES)
+    robot, model = kt.load(text), mujoco.MjModel.from_xml_string(text)
+    names = ("mus", "scaled", "at a joint", "pull", "servo")
+    assert robot.actuators.names == names
+    again = kt.load(robot.to_mjcf())
+    rng, data = np.random.default_rng(5), mujoco.MjData(model)
+    q, v = robot.random(rng, 60), 2.0 * rng.normal(size=(60, robot.nv))
+    u, w = rng.uniform(-0.3, 1.3, size=(2, 60, 5))
+    lengths, arms = robot.actuators.lengths(q), robot.actuators.moment_arms(q)
+    tau, rates = robot.actuators.efforts(q, v, u, w), robot.actuators.activation_rates(u, w)
+    close(again.actuators.efforts(q, v, u, w), tau, 1e-11)
+    close(again.actuators.activation_rates(u, w), rates, 1e-12)
+    seen = set()
+    for k in range(60):
+        data.qpos, data.qvel = kt.convert(robot, "q", q[k], to="mujoco"), kt.convert(robot, "v", v[k], to="mujoco", q=q[k])
+        data.ctrl, data.act = u[k], w[k, :3]
+        mujoco.mj_forward(model, data)
+        close(lengths[k], data.actuator_length, 1e-10)
+        close(arms[k] @ v[k], data.actuator_velocity, 1e-9)
+        close(tau[k], kt.convert(robot, "tau", data.qfrc_actuator, source="mujoco", q=data.qpos), 1e-9)
+        close(rates[k, :3], data.act_dot, 1e-9)
+        close(robot.eager.forward_dynamics(q[k], v[k], tau[k])[:3], data.qacc_smooth[:3], 1e-8)
+        seen.add(tuple(np.sign(data.actuator_force[:3])))
+    assert len(seen) > 2
+    with pytest.raises(kt.ArgumentError, match="'mus' pulls on a path, whose gears depend on q; expected moment_arms"):
+        robot.actuators.gears
+    u = robot.actuators.controls(q, v, np.zeros_like(v))
+    assert np.isfinite(u).all() and u.shape == (60, 5)
+
+
+def test_controls_on_a_path_give_back_the_efforts():
+    robot = kt.load(SPATIAL.replace(ACTUATORS, '<motor name="pull" tendon="s" gear="2"/>'))
+    q, v = robot.random(np.random.default_rng(6)), np.zeros(robot.nv)
+    tau = robot.actuators.efforts(q, v, [3.0])
+    close(robot.actuators.controls(q, v, tau), [3.0], 1e-12)
+
+
+def test_what_no_muscle_is():
+    with pytest.raises(kt.ArgumentError, match="length_range is 1.0; expected two numbers"):
+        kt.Muscle(100.0, 1.0)
+    with pytest.raises(kt.ArgumentError, match="force is nan; expected finite numbers"):
+        kt.Muscle(np.nan, (0, 1))
+    with pytest.raises(kt.ArgumentError, match="activation is 'muscle' and muscle None; expected both or none"):
+        kt.Actuator("m", (("j", 1.0),), activation="muscle")
 
 
 def test_editing_keeps_them():

@@ -9,19 +9,21 @@ For a joint with position x, speed ẋ and acceleration ẍ:
 
 A mimic joint with x = r q + offset has ẋ = r v and passes its effort on to its leader, times r. Where ẋ is not v, as in
 the rotation vector of a spherical joint with ẋ = D v, a spring's effort is Dᵀ stiffness · (x - rest). Where v is in
-axes that turn, as of a free joint, rotors add a Coriolis term. A tendon of length ℓ = Σ gear · x has damping, friction
-and a spring too, for ℓ instead of x.
+axes that turn, as of a free joint, rotors add a Coriolis term. A tendon of length ℓ has damping, friction and a spring
+too, for ℓ instead of x: its force f gives the efforts Jᵀ f, with ℓ̇ = J v.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
-from kinetree.model.joints import AxisJoint, Joint
+from kinetree.algorithms.passes.forward_pass import ForwardPass
+from kinetree.algorithms.tendons import jacobian_slope, tendon_states
+from kinetree.linalg import outer
+from kinetree.model.joints import Joint
 from kinetree.model.joints.dynamics import is_present
 from kinetree.model.tendons import Tendon
 from kinetree.model.tree import Model
@@ -75,11 +77,8 @@ def passive_forces(model: Model, q: Array, v: Array) -> Array:
         if is_present(own.friction):
             effort = effort + np.asarray(own.friction) * speed / sqrt(speed * speed + model.friction_width**2)
         tau[joint.v_slice] += lever * effort
-    for tendon, length, gears in _tendons(model, q):
-        rate = gears @ v
-        tau = tau + gears * (tendon.stiffness * tendon.stretch(length) + tendon.damping * rate)
-        if tendon.friction:
-            tau = tau + gears * (tendon.friction * rate / sqrt(rate * rate + model.friction_width**2))
+    for tendon, length, J in tendon_states(model, _pulling(model), q):
+        tau = tau + J * _pull(model, tendon, length, J @ v)
     return tau
 
 
@@ -95,11 +94,30 @@ def passive_force_derivatives(model: Model, q: Array, v: Array) -> tuple[Array, 
         dv[at, at] += lever**2 * np.diag(slope)
         if is_present(own.stiffness):
             dq[at, at] += lever**2 * joint.spring_slope(q)
-    for tendon, length, gears in _tendons(model, q):
-        square = (gears @ v) ** 2 + width
+    by_q, by_v = _pull_derivatives(model, q, v)
+    return dq + by_q, dv + by_v
+
+
+def _pull_derivatives(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """Those of the efforts J f of tendons, (nv, nv) each: ∂f/∂ℓ J Jᵀ + ∂f/∂ℓ̇ J (Dᵀ v)ᵀ + f D and ∂f/∂ℓ̇ J Jᵀ, with D the
+    slope of J."""
+    dq, dv = zeros((model.nv, model.nv), q, v), zeros((model.nv, model.nv), q, v)
+    tendons, width = _pulling(model), model.friction_width**2
+    moving = ForwardPass(model, q, v) if any(tendon.path for tendon in tendons) else None
+    own, speed = (model, v) if moving is None else (moving.model, moving.body.v_b)
+    tau = zeros(model.nv, q, v)
+    for tendon, length, J in tendon_states(own, tendons, q):
+        rate = J @ speed
+        square = rate * rate + width
         is_slack = logical_and(less(tendon.rest[0], length), less(length, tendon.rest[1]))
-        dq = dq + where(is_slack, 0.0, tendon.stiffness) * np.outer(gears, gears)
-        dv = dv + (tendon.damping + tendon.friction * width / (square * sqrt(square))) * np.outer(gears, gears)
+        by_rate = tendon.damping + tendon.friction * width / (square * sqrt(square))
+        dq = dq + where(is_slack, 0.0, tendon.stiffness) * outer(J, J)
+        dv = dv + by_rate * outer(J, J)
+        if moving is not None and tendon.path:
+            D, pull = jacobian_slope(moving, tendon, q), _pull(model, tendon, length, rate)
+            dq, tau = dq + by_rate * outer(J, speed @ D) + pull * D, tau + J * pull
+    if moving is not None and moving.body.turns:
+        dq, dv = moving.body.back(tau, zeros((model.nv, model.nv), q), dq, dv)
     return dq, dv
 
 
@@ -111,13 +129,13 @@ def spring_energy(model: Model, q: Array) -> Scalar:
         if is_present(joint.dynamics.stiffness):
             x = joint.displacement(q)
             energy = energy + 0.5 * x @ (np.asarray(joint.dynamics.stiffness) * x)
-    for tendon, length, _ in _tendons(model, q):
+    for tendon, length, _ in tendon_states(model, _pulling(model), q):
         energy = energy + 0.5 * tendon.stiffness * tendon.stretch(length) ** 2
     return energy
 
 
 @of_one_state
-def dissipation(model: Model, v: Array) -> Scalar:
+def dissipation(model: Model, q: Array, v: Array) -> Scalar:
     """D = Σ ½ damping · ẋ² + friction · √(ẋ² + w²), whose slope ∂D/∂v are damping and friction [W]."""
     total: Scalar = np.float64(0.0)
     for joint in _passive_joints(model):
@@ -125,23 +143,25 @@ def dissipation(model: Model, v: Array) -> Scalar:
         total = total + 0.5 * speed @ (np.asarray(own.damping) * speed)
         if is_present(own.friction):
             total = total + (np.asarray(own.friction) * sqrt(speed * speed + model.friction_width**2)).sum()
-    for tendon, _, gears in _tendons(model, None):
-        rate = gears @ v
+    for tendon, _, J in tendon_states(model, _pulling(model), q):
+        rate = J @ v
         total = total + 0.5 * tendon.damping * rate * rate
         if tendon.friction:
             total = total + tendon.friction * sqrt(rate * rate + model.friction_width**2)
     return total
 
 
-def _tendons(model: Model, q: Array | None) -> Iterator[tuple[Tendon, Any, Array]]:
-    """Tendons that are part of the model, their lengths, and the rates of these by v, (nv,)."""
-    joints = {joint.name: joint for joint in model.joints if isinstance(joint, AxisJoint)} if model.tendons else {}
-    for tendon in model.tendons if model.passive else ():
-        gears = np.zeros(model.nv)
-        for name, gear in tendon.joints:
-            gears[joints[name].iv] += gear * joints[name].lever
-        length: Any = 0.0 if q is None else sum(gear * joints[name].given_position(q) for name, gear in tendon.joints)
-        yield tendon, length, gears
+def _pulling(model: Model) -> tuple[Tendon, ...]:
+    """Tendons with a force that is part of the model."""
+    return tuple(tendon for tendon in model.tendons if model.passive and tendon.pulls)
+
+
+def _pull(model: Model, tendon: Tendon, length: Scalar, rate: Scalar) -> Scalar:
+    """f of a tendon [N]."""
+    force = tendon.stiffness * tendon.stretch(length) + tendon.damping * rate
+    if tendon.friction:
+        force = force + tendon.friction * rate / sqrt(rate * rate + model.friction_width**2)
+    return force
 
 
 def _turning_rotors(model: Model, v: Array) -> Iterator[tuple[Joint, Array]]:

@@ -105,7 +105,8 @@ def graft(
         builder.postures[name] = {**builder.postures.get(name, {}), **positions}
     builder.loops += added.loops
     for actuator in added.actuators:
-        builder.actuator(replace(actuator, name=prefix + actuator.name))
+        pulled = tuple((prefix + name, gear) for name, gear in actuator.tendons)
+        builder.actuator(replace(actuator, name=prefix + actuator.name, tendons=pulled))
     for tendon in added.tendons:
         builder.tendon(replace(tendon, name=prefix + tendon.name))
     root = prefix + other.model.frames[0].name
@@ -282,6 +283,7 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
             lengths = [s if unit == "m" else 1.0 for _, unit in kind.q_labels]
             if np.size(value) == len(lengths):
                 positions[name] = as_numbers(name, np.multiply(lengths, value))
+    builder.tendons = [tendon.scaled(s) for tendon in builder.tendons]
     return built(robot, builder)
 
 
@@ -339,7 +341,7 @@ def _renamed(
         description,
         loops=tuple(renamed(constraint, frame, joint) for constraint in description.loops),
         actuators=tuple(actuator.renamed(joint) for actuator in description.actuators),
-        tendons=tuple(tendon.renamed(joint) for tendon in description.tendons),
+        tendons=tuple(tendon.renamed(joint, frame) for tendon in description.tendons),
         links={link(name): own for name, own in description.links.items()},
         joints=joints,
         sites={site(name): (link(on), X) for name, (on, X) in description.sites.items()},

@@ -160,7 +160,7 @@ class Lagrange:
         rates_by_theta = jacobian(
             lambda robot, theta, v: tangent_rates(robot.model, theta, v), wrt="theta", shapes={"theta": "v"}
         )
-        drag = gradient(lambda robot, v: dissipation(robot.model, v), wrt="v")
+        drag = gradient(lambda robot, q, v: dissipation(robot.model, q, v), wrt="v")
         turning = self.robot.model.armature.copy()
         for joint in self.robot.model.joints:
             if isinstance(joint, Free):
@@ -174,7 +174,7 @@ class Lagrange:
         def inverse_dynamics(robot: Robot, q: Array, v: Array, a: Array) -> Array:
             B = rates_by_theta(robot, np.zeros(robot.nv), v)
             carried = momentum(robot, q, v) - turning * v  # that of rotors stays with their axes
-            return rate(robot, q, v, a, 0.0) + 2.0 * B.T @ carried - push(robot, q, v) + drag(robot, v)
+            return rate(robot, q, v, a, 0.0) + 2.0 * B.T @ carried - push(robot, q, v) + drag(robot, q, v)
 
         return compile(inverse_dynamics)
 

@@ -1,4 +1,4 @@
-"""What turns controls into efforts: motors, servos and cylinders on joints, and on tendons that run over several."""
+"""What turns controls into efforts: motors, servos, cylinders and muscles, on joints and on tendons."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from typing import Literal, TypeAlias, final
 
 from kinetree.base.arguments import as_number, as_numbers
 from kinetree.errors import ArgumentError, one_of, short
-from kinetree.model.tendons import as_geared_joints
+from kinetree.model.muscles import Muscle
+from kinetree.model.tendons import UNLIMITED, as_geared
 
-Activation: TypeAlias = Literal["none", "integrator", "filter"]
-ACTIVATIONS: tuple[Activation, ...] = ("none", "integrator", "filter")
-UNLIMITED = (-math.inf, math.inf)
+Activation: TypeAlias = Literal["none", "integrator", "filter", "muscle"]
+ACTIVATIONS: tuple[Activation, ...] = ("none", "integrator", "filter", "muscle")
 
 
 @final
 @dataclass(frozen=True)
 class Actuator:
-    """At the length ℓ = Σ gear · x over the positions x of its joints, it gives the force
+    """At the length ℓ = Σ gear · x over the positions x of its joints and the lengths x of its tendons, it gives the force
 
         f = (g₀ + g₁ ℓ + g₂ ℓ̇) w + b₀ + b₁ ℓ + b₂ ℓ̇            within `force_range`
 
-    and every joint the effort gear · f. Here w is the control u within `control_range`, or with an activation a state
-    within `activation_range`: ẇ = u of an "integrator", ẇ = (u - w) / time_constant of a "filter".
+    and efforts of ∂ℓ/∂q · f. Here w is the control u within `control_range`, or with an activation a state
+    within `activation_range`: ẇ = u of an "integrator", ẇ = (u - w) / time_constant of a "filter". A `muscle` has its
+    own force and activation instead.
 
     A motor has gain (1, 0, 0); a position servo gain (k, 0, 0) and bias (0, -k, -d); a velocity servo gain (d, 0, 0)
     and bias (0, 0, -d).
     """
 
     name: str
-    joints: tuple[tuple[str, float], ...]
+    joints: tuple[tuple[str, float], ...] = ()
     """Joints with one coordinate, and the gear of each."""
     gain: tuple[float, float, float] = (1.0, 0.0, 0.0)
     bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -41,6 +42,9 @@ class Actuator:
     time_constant: float = 0.0
     """[s]"""
     activation_range: tuple[float, float] = UNLIMITED
+    tendons: tuple[tuple[str, float], ...] = ()
+    """Tendons of the robot, and the gear of each."""
+    muscle: Muscle | None = None
 
     def __post_init__(self) -> None:
         for name, size in (
@@ -57,7 +61,12 @@ class Actuator:
         if not 0.0 <= constant < math.inf or (self.activation == "filter" and not constant):
             raise ArgumentError(f"time_constant is {constant:g}; expected a time above zero")
         object.__setattr__(self, "time_constant", constant)
-        object.__setattr__(self, "joints", as_geared_joints(f"actuator {self.name!r}", self.joints))
+        if (self.activation == "muscle") != (self.muscle is not None):
+            raise ArgumentError(f"activation is {self.activation!r} and muscle {self.muscle}; expected both or none")
+        for name in ("joints", "tendons"):
+            object.__setattr__(self, name, as_geared(name, getattr(self, name)))
+        if not self.joints and not self.tendons:
+            raise ArgumentError(f"joints of actuator {self.name!r} is empty, and so is tendons; expected one of them")
 
     def renamed(self, joint: Callable[[str], str]) -> Actuator:
         """With other names of joints."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from kinetree.spatial.packing import SPATIAL_ORDERS
 if TYPE_CHECKING:
     from kinetree.model.builder import ModelBuilder
 
-Pulling = TypeVar("Pulling", Actuator, Tendon)
 FLOATING_BASE = "floating_base"
 """Name of the joint that lets a floating base move."""
 MOST_HINTS = 20
@@ -271,8 +270,8 @@ class _Tree:
     def model(self) -> Model:
         self._check_finite()
         options = self.options
-        actuators = self._pulling("actuator", self.draft.actuators)
-        tendons = self._pulling("tendon", self.draft.tendons)
+        tendons = self._tendons()
+        actuators = self._actuators([tendon.name for tendon in tendons])
         odd = (*self._massless_bodies(), *self._free_joints(options.base))
         model = Model(
             name=self.draft.name,
@@ -301,18 +300,39 @@ class _Tree:
             model = replace(model, loops=loops, findings=findings, description=description)
         return with_inputs(model, options.parametric)
 
-    def _pulling(self, what: str, listed: Sequence[Pulling]) -> tuple[Pulling, ...]:
-        """The actuators or tendons whose joints can move; a joint of an edited robot may be locked or gone."""
-        moving = {joint.name for joint in self.joints if isinstance(joint, AxisJoint)}
+    def _tendons(self) -> tuple[Tendon, ...]:
+        """Those whose joints can move and whose frames are there."""
+        frames = {*self.placed, *self.draft.sites}
         kept = []
-        for each in listed:
-            idle = [name for name, _ in each.joints if name not in moving]
-            if idle:
-                message = f"it was left out: joint {idle[0]!r} does not move with one coordinate"
-                self.draft.note(f"{what} {each.name!r}", message, None, "warning")
-            else:
+        for each in self.draft.tendons:
+            missing = next((name for name in each.frames if name not in frames), None)
+            if missing is not None:
+                why = f"frame {missing!r} is not part of the robot"
+                self.draft.note(f"tendon {each.name!r}", f"it was left out: {why}", None, "warning")
+            elif self._moves("tendon", each):
                 kept.append(each)
         return tuple(kept)
+
+    def _actuators(self, tendons: Container[str]) -> tuple[Actuator, ...]:
+        """Those whose joints can move and whose tendons are there."""
+        kept = []
+        for each in self.draft.actuators:
+            missing = next((name for name, _ in each.tendons if name not in tendons), None)
+            if missing is not None:
+                why = f"tendon {missing!r} is not part of the robot"
+                self.draft.note(f"actuator {each.name!r}", f"it was left out: {why}", None, "warning")
+            elif self._moves("actuator", each):
+                kept.append(each)
+        return tuple(kept)
+
+    def _moves(self, what: str, each: Actuator | Tendon) -> bool:
+        """Whether its joints can move; a joint of an edited robot may be locked or gone."""
+        moving = {joint.name for joint in self.joints if isinstance(joint, AxisJoint)}
+        idle = next((name for name, _ in each.joints if name not in moving), None)
+        if idle is not None:
+            message = f"it was left out: joint {idle!r} does not move with one coordinate"
+            self.draft.note(f"{what} {each.name!r}", message, None, "warning")
+        return idle is None
 
     def _loops(self, model: Model) -> tuple[Constraint, ...]:
         """Those that hold something; editing may have left others."""

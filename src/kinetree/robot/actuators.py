@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms.tendons import over_joints, tendon_states
 from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError
 from kinetree.functions.law import Law, compile
+from kinetree.linalg import pseudo_inverse
 from kinetree.model.actuators import Actuator
-from kinetree.model.joints import AxisJoint
+from kinetree.model.tendons import Tendon
 from kinetree.ops import Array, clip, divide, where, zeros
 
 if TYPE_CHECKING:
@@ -57,13 +59,23 @@ class Actuators:
 
     @lazy
     def gears(self) -> Array:
-        """R, (n, nv): the rates of lengths are R v, and forces f give the efforts Rᵀ f."""
-        R = np.zeros((len(self), self.robot.nv))
-        for row, actuator in zip(R, self.listed, strict=True):
-            for name, gear in actuator.joints:
-                joint = self._joints[name]
-                row[joint.iv] += gear * joint.lever
+        """R, (n, nv): the rates of lengths are R v, and forces f give the efforts Rᵀ f. Where a tendon has a path, R
+        depends on q, and `moment_arms` gives it."""
+        odd = next((actuator.name for actuator in self.listed if self._is_bent(actuator)), None)
+        if odd is not None:
+            raise ArgumentError(f"actuator {odd!r} pulls on a path, whose gears depend on q; expected moment_arms(q)")
+        R: Array = self._transmission(np.zeros(self.robot.nq))[1]
         return R
+
+    def moment_arms(self, q: ArrayLike) -> Array:
+        """R(q), (…, n, nv): the rates of lengths are R v, and forces f give the efforts Rᵀ f."""
+        R: Array = self._law("moment_arms")(self.robot, q)
+        return R
+
+    def lengths(self, q: ArrayLike) -> Array:
+        """ℓ, (…, n), of every actuator, gears included."""
+        lengths: Array = self._law("lengths")(self.robot, q)
+        return lengths
 
     def efforts(self, q: ArrayLike, v: ArrayLike, u: ArrayLike, activation: ArrayLike | None = None) -> Array:
         """τ = Rᵀ f, (…, nv) [N m or N], of controls u, (…, n), within ranges of controls, forces and joints.
@@ -80,7 +92,8 @@ class Actuators:
         return controls
 
     def activation_rates(self, u: ArrayLike, activation: ArrayLike) -> Array:
-        """ẇ, (…, n): u of an integrator, (u - w) / time constant of a filter, zero without activation."""
+        """ẇ, (…, n): u of an integrator, (u - w) / time constant of a filter, that of a `kt.Muscle`, zero without
+        activation."""
         rates: Array = self._law("rates")(self.robot, u, activation)
         return rates
 
@@ -92,21 +105,43 @@ class Actuators:
         return _laws(len(self))[kind]
 
     @lazy
-    def _joints(self) -> dict[str, AxisJoint]:
-        return {joint.name: joint for joint in self.robot.model.joints if isinstance(joint, AxisJoint)}
+    def _tendons(self) -> dict[str, Tendon]:
+        return {tendon.name: tendon for tendon in self.robot.model.tendons}
 
-    def _gains(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """Gain and bias of every actuator, (n,) each."""
-        rates = self.gears @ v
+    def _is_bent(self, actuator: Actuator) -> bool:
+        return any(self._tendons[name].path for name, _ in actuator.tendons)
+
+    def _transmission(self, q: Array) -> tuple[Array, Array]:
+        """Lengths of the actuators, (n,), and R, (n, nv); constant numbers, unless a tendon has a path."""
+        model = self.robot.model
+        used = {name for actuator in self.listed for name, _ in actuator.tendons}
+        tendons = tuple(tendon for tendon in model.tendons if tendon.name in used)
+        pulled = {tendon.name: (length, J) for tendon, length, J in tendon_states(model, tendons, q)}
+        bent = any(map(self._is_bent, self.listed))
+        lengths, R = zeros(len(self), q), zeros((len(self), model.nv), *([q] if bent else []))
+        for i, actuator in enumerate(self.listed):
+            lengths[i], R[i] = over_joints(model, actuator.joints, q)
+            for name, gear in actuator.tendons:
+                lengths[i] = lengths[i] + gear * pulled[name][0]
+                R[i] = R[i] + gear * pulled[name][1]
+        return lengths, R
+
+    def _gains(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Gain and bias of every actuator, (n,) each, and R."""
+        lengths, R = self._transmission(q)
+        rates = R @ v
         gains, biases = zeros(len(self), q, v), zeros(len(self), q, v)
         for i, actuator in enumerate(self.listed):
-            length: Any = sum(gear * self._joints[name].position(q) for name, gear in actuator.joints)
+            if actuator.muscle is not None:
+                gains[i] = actuator.muscle.gain(lengths[i], rates[i])
+                biases[i] = actuator.muscle.bias(lengths[i])
+                continue
             for value, (constant, by_length, by_rate) in ((gains, actuator.gain), (biases, actuator.bias)):
-                value[i] = constant + by_length * length + by_rate * rates[i]
-        return gains, biases
+                value[i] = constant + by_length * lengths[i] + by_rate * rates[i]
+        return gains, biases, R
 
     def _efforts(self, q: Array, v: Array, u: Array, activation: Array) -> Array:
-        gains, biases = self._gains(q, v)
+        gains, biases, R = self._gains(q, v)
         forces = zeros(len(self), q, v, u, activation)
         for i, actuator in enumerate(self.listed):
             w = clip(u[i], *actuator.control_range)
@@ -114,11 +149,11 @@ class Actuators:
                 w = clip(activation[i], *actuator.activation_range)
             forces[i] = clip(gains[i] * w + biases[i], *actuator.force_range)
         limit = self.robot.limits.effort
-        return clip(self.gears.T @ forces, -limit, limit)
+        return clip(R.T @ forces, -limit, limit)
 
     def _controls(self, q: Array, v: Array, tau: Array) -> Array:
-        gains, biases = self._gains(q, v)
-        forces = np.linalg.pinv(self.gears.T) @ tau
+        gains, biases, R = self._gains(q, v)
+        forces = (np.linalg.pinv(R.T) if R.dtype != object else pseudo_inverse(R.T)) @ tau
         u = zeros(len(self), q, v, tau)
         for i, actuator in enumerate(self.listed):
             force = clip(forces[i], *actuator.force_range)
@@ -135,6 +170,8 @@ class Actuators:
                 rates[i] = control
             elif actuator.activation == "filter":
                 rates[i] = (control - activation[i]) / actuator.time_constant
+            elif actuator.muscle is not None:
+                rates[i] = actuator.muscle.activation_rate(control, activation[i])
         return rates
 
 
@@ -154,4 +191,14 @@ def _laws(count: int) -> dict[str, Law]:
     def rates(robot: Robot, u: Any, activation: Any) -> Array:
         return Actuators(robot)._rates(u, activation)
 
-    return {"efforts": efforts, "controls": controls, "rates": rates}
+    @compile
+    def moment_arms(robot: Robot, q: Any) -> Array:
+        return Actuators(robot)._transmission(q)[1] + zeros((count, robot.nv), q)
+
+    @compile
+    def lengths(robot: Robot, q: Any) -> Array:
+        return Actuators(robot)._transmission(q)[0]
+
+    return {
+        "efforts": efforts, "controls": controls, "rates": rates, "moment_arms": moment_arms, "lengths": lengths,
+    }  # fmt: skip

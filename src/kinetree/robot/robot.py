@@ -47,6 +47,7 @@ from kinetree.robot.frame import Frame
 from kinetree.robot.one_body import OneBodyQuantities
 from kinetree.robot.parameters import ParameterQuantities
 from kinetree.robot.quantity import prepare, quantity
+from kinetree.robot.tendons import Tendons
 from kinetree.robot.textbook_methods import TextbookMethods
 from kinetree.robot.wrench import Wrenches
 from kinetree.robot.writing import to_mjcf, to_urdf
@@ -192,6 +193,11 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         """The map from controls to efforts, such as motors and servos of MJCF; `len(robot.actuators)` is zero if the
         file has none."""
         return Actuators(self)
+
+    @lazy
+    def tendons(self) -> Tendons:
+        """Lengths and moment arms of tendons; `len(robot.tendons)` is zero if there are none."""
+        return Tendons(self)
 
     def frame(self, name: str) -> Frame:
         """The kinematics of a named frame."""

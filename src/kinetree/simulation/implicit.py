@@ -51,9 +51,10 @@ def rosenbrock(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Arra
         law = compile(lambda robot, q, v: motion.efforts(q, v, 0.0))
         J_q, J_v = J_q + jacobian(law, "q")(robot, q, v), J_v + jacobian(law, "v")(robot, q, v)
     A = M - g * J_v - (g * g) * J_q
+    is_symmetric = not motion.reacts and not any(tendon.path for tendon in robot.model.tendons)
 
     def solved(r_theta: Array, r_v: Array) -> tuple[Array, Array]:
-        k_v = linalg.solve(A, M @ r_v + g * (J_q @ r_theta), positive_definite=not motion.reacts)
+        k_v = linalg.solve(A, M @ r_v + g * (J_q @ r_theta), positive_definite=is_symmetric)
         return r_theta + g * k_v, k_v
 
     k_theta, k_v = solved(v, motion.acceleration(q, v, 0.0))

@@ -10,6 +10,7 @@ so that every joint becomes a joint between two links at the anchor p_k; all of 
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,13 @@ from kinetree.model.description import free_name
 from kinetree.model.joints import JointDynamics
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.kinds import kinds_by_word
-from kinetree.model.loaders.mujoco_actuators import add_actuators, add_tendons
+from kinetree.model.loaders.mujoco_actuators import add_actuators
 from kinetree.model.loaders.mujoco_effort import effort_limits, rotors_and_dampers
 from kinetree.model.loaders.mujoco_equality import EqualityReader
 from kinetree.model.loaders.mujoco_geometry import GeometryReader
 from kinetree.model.loaders.mujoco_leftovers import PASSIVE, is_disabled
 from kinetree.model.loaders.mujoco_scene import bodies_of_robot, note_left_behind
+from kinetree.model.loaders.mujoco_tendons import TendonReader
 from kinetree.ops import Array
 from kinetree.spatial import Inertia
 from kinetree.spatial.exponential import log_quaternion
@@ -49,6 +51,7 @@ class TreeReader:
         self.joints = self._names("JOINT", model.njnt, self._joint_name, mujoco)
         self.sites = self._names("SITE", model.nsite, lambda i: f"site{i}", mujoco)
         self.cameras = self._names("CAMERA", model.ncam, lambda i: f"camera{i}", mujoco)
+        self.geoms: dict[int, str] = {}
         self.disabled = {flag for flag in (*PASSIVE, "EQUALITY", "LIMIT") if is_disabled(mujoco, model, flag)}
         self.effort = effort_limits(mujoco, model, builder, self.joints)
         self.rotors, self.dampers = rotors_and_dampers(mujoco, model)
@@ -73,11 +76,12 @@ class TreeReader:
                     if kind == "site":
                         sites[i] = own
         self.equality.add_loops({i: self.links[i] for i in inside}, sites)
-        add_actuators(self.mujoco, self.mj, self.builder, self.joints)
         off = (
             self.disabled if len(self.disabled & set(PASSIVE)) < len(PASSIVE) else set()
         )  # all is a choice of the model
-        add_tendons(self.mujoco, self.mj, self.builder, self.joints, off)
+        tendons = TendonReader(self.mujoco, self.mj, self.builder, self.joints)
+        tendons.add(sites, lambda geom: self._geom_frame(geom, kept), off)
+        add_actuators(self.mujoco, self.mj, self.builder, self.joints, tendons)
 
     # -- bodies and joints -------------------------------------------------------------------------------------
 
@@ -197,6 +201,16 @@ class TreeReader:
             self.builder.note(f"{kind} {name!r}", f"the name is taken by another frame; it is called {own!r}")
         self.builder.frame(own, link, xyz=p, rotation=R)
         return own
+
+
+    def _geom_frame(self, i: int, kept: Container[int]) -> str | None:
+        """A frame at a geom that a tendon wraps around, if its body was read."""
+        if int(self.mj.geom_bodyid[i]) not in kept:
+            return None
+        if i not in self.geoms:
+            name, link = _name(self.mujoco, self.mj, "GEOM", i) or f"geom{i}", self.links[self.mj.geom_bodyid[i]]
+            self.geoms[i] = self._frame("geom", name, link, self.mj.geom_pos[i], _rotation(self.mj.geom_quat[i]))
+        return self.geoms[i]
 
 
 def _name(mujoco: Any, model: Any, kind: str, i: int) -> str:

@@ -20,6 +20,7 @@ from kinetree.model.bounds import AS_GOOD_AS_ZERO, NO_LIMIT, written_bound
 from kinetree.model.description import Description, JointDescription, free_name
 from kinetree.model.joints import Free, Joint, JointDynamics
 from kinetree.model.loaders.xml import Element, number, numbers, written
+from kinetree.model.tendons import Wrap
 from kinetree.model.tree import Model
 from kinetree.model.writers.losses import check_losses, check_names
 from kinetree.model.writers.mjcf_actuators import actuator_elements
@@ -75,6 +76,10 @@ class _Writer:
         self.sites: dict[str, list[tuple[str, Transform]]] = {}
         for name, (link, X) in description.sites.items():
             self.sites.setdefault(link, []).append((name, X))
+        self.surfaces = {item.frame for each in model.tendons for item in each.path if isinstance(item, Wrap)}
+        """Frames that are written as geoms, by the tendons that wrap around them."""
+        self.added: dict[str, str] = {}
+        self.wrapped: dict[Wrap, str] = {}
         self.renamed = renamed_links(model)
         self.moving = self._moving_links()
         self.inertias = self._inertias()
@@ -96,9 +101,8 @@ class _Writer:
         if ties := list(equality.elements()):
             root.children.append(Element("equality", children=ties))
         self.lost += equality.lost
-        for tag, elements in zip(
-            ("tendon", "actuator"), actuator_elements(model.actuators, model.tendons), strict=True
-        ):
+        tendons, actuators = actuator_elements(model.actuators, model.tendons, self, self.lost)
+        for tag, elements in (("tendon", tendons), ("actuator", actuators)):
             if elements:
                 root.children.append(Element(tag, children=elements))
         return root
@@ -148,7 +152,38 @@ class _Writer:
             values |= {"quat": quaternion(inertia.axes), "diaginertia": numbers(inertia.moments)}
             body.children.append(Element("inertial", values))
         body.children += self.geometry.geoms(link, self.description.links[link], link in self.moving)
-        body.children += [Element("site", {"name": name} | pose(X)) for name, X in self.sites.get(link, ())]
+        for name, X in self.sites.get(link, ()):
+            if name not in self.surfaces:
+                body.children.append(Element("site", {"name": name} | pose(X)))
+
+    def site(self, frame: str) -> str:
+        """A frame of a tendon; a link has its own site."""
+        if frame in self.description.sites and frame not in self.surfaces:
+            return frame
+        if frame not in self.added:
+            link, X = self.description.sites.get(frame, (frame, Transform.identity()))
+            name = free_name(f"{frame}_site", self.description.sites, self.description.links, self.added.values())
+            self.added[frame] = name
+            self.bodies[link].children.append(Element("site", {"name": name} | pose(X)))
+        return self.added[frame]
+
+    def geom(self, wrap: Wrap) -> str:
+        """What a tendon wraps around: a geom of the link with this name and shape, or one that nobody sees."""
+        if wrap not in self.wrapped:
+            link, X = self.description.sites.get(wrap.frame, (wrap.frame, Transform.identity()))
+            body, own = self.bodies[link], {"type": wrap.shape} | pose(X)
+            name, size = wrap.frame, numbers([wrap.radius])
+            for each in body.children:
+                there = {key: each.attributes[key] for key in ("type", "pos", "quat") if key in each.attributes}
+                if each.attributes.get("name") == name and there == own and each.attributes["size"].split()[0] == size:
+                    break
+            else:
+                name = free_name(name, self.geometry.names)
+                self.geometry.names.add(name)
+                unseen = {"size": f"{size} {size}", "contype": "0", "conaffinity": "0", "rgba": "0 0 0 0"}
+                body.children.append(Element("geom", {"name": name} | own | unseen))
+            self.wrapped[wrap] = name
+        return self.wrapped[wrap]
 
     # -- joints ------------------------------------------------------------------------------------------------
 

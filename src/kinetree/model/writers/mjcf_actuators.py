@@ -1,39 +1,68 @@
-"""Actuators and tendons as MJCF has them: <general> on a joint, or on a <fixed> tendon over several."""
+"""Actuators and tendons as MJCF has them: <general> on a joint or on a tendon, <fixed> tendons over joints, <spatial>
+ones along sites, pulleys and geoms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from kinetree.model.actuators import UNLIMITED, Actuator
 from kinetree.model.bounds import written_bound
 from kinetree.model.description import free_name
 from kinetree.model.loaders.xml import Element, number, numbers
-from kinetree.model.tendons import Tendon
+from kinetree.model.muscles import Muscle
+from kinetree.model.tendons import Pulley, Tendon, Wrap
 
 RANGES = {"ctrlrange": "control_range", "forcerange": "force_range", "actrange": "activation_range"}
 
 
-def actuator_elements(actuators: Iterable[Actuator], pulling: Iterable[Tendon]) -> tuple[list[Element], list[Element]]:
+class Places(Protocol):
+    """The names of sites at frames, and of geoms that are wrapped around."""
+
+    def site(self, frame: str) -> str: ...
+    def geom(self, wrap: Wrap) -> str: ...
+
+
+def actuator_elements(
+    actuators: Iterable[Actuator], pulling: Iterable[Tendon], places: Places, lost: list[str]
+) -> tuple[list[Element], list[Element]]:
     """Those of <tendon> and of <actuator>."""
-    tendons = [_fixed(tendon.name, tendon.joints, _terms(tendon)) for tendon in pulling]
+    tendons = []
+    for tendon in pulling:
+        if tendon.path and tendon.joints:
+            lost.append(f"the tendon {tendon.name!r}, which has joints and a path")
+        elif tendon.path:
+            tendons.append(Element("spatial", {"name": tendon.name} | _terms(tendon), children=[*_path(tendon, places)]))
+        else:
+            tendons.append(_fixed(tendon.name, tendon.joints, _terms(tendon)))
+    known = {each.attributes["name"] for each in tendons}
     written: list[Element] = []
     for actuator in actuators:
         values = {"name": actuator.name}
-        if len(actuator.joints) == 1:
+        if len(actuator.joints) == 1 and not actuator.tendons:
             ((joint, gear),) = actuator.joints
             values |= {"joint": joint, "gear": number(gear)}
+        elif not actuator.joints and len(actuator.tendons) == 1 and actuator.tendons[0][0] in known:
+            ((tendon_name, gear),) = actuator.tendons
+            values |= {"tendon": tendon_name, "gear": number(gear)}
+        elif actuator.tendons:
+            lost.append(f"the actuator {actuator.name!r}, which moves tendons and more")
+            continue
         else:
             name = free_name(actuator.name, [each.attributes["name"] for each in tendons])
             tendons.append(_fixed(name, actuator.joints, {}))
             values["tendon"] = name
-        values |= {"gaintype": "affine", "gainprm": numbers(actuator.gain)}
-        values |= {"biastype": "affine", "biasprm": numbers(actuator.bias)}
+        if actuator.muscle is None:
+            values |= {"gaintype": "affine", "gainprm": numbers(actuator.gain)}
+            values |= {"biastype": "affine", "biasprm": numbers(actuator.bias)}
+        else:
+            values |= _muscle(actuator.muscle)
         for attribute, field in RANGES.items():
             bounds = getattr(actuator, field)
             if bounds != UNLIMITED:
                 values[attribute] = numbers(map(written_bound, bounds))
                 values[attribute.replace("range", "limited")] = "true"
-        if actuator.activation != "none":
+        if actuator.activation in ("integrator", "filter"):
             values |= {"dyntype": actuator.activation, "dynprm": number(actuator.time_constant)}
         written.append(Element("general", values))
     return tendons, written
@@ -44,7 +73,34 @@ def _fixed(name: str, joints: Iterable[tuple[str, float]], terms: dict[str, str]
     return Element("fixed", {"name": name} | terms, children=parts)
 
 
+def _path(tendon: Tendon, places: Places) -> Iterator[Element]:
+    for item in tendon.path:
+        if isinstance(item, Pulley):
+            yield Element("pulley", {"divisor": number(item.divisor)})
+        elif isinstance(item, Wrap):
+            side = {} if item.side is None else {"sidesite": places.site(item.side)}
+            yield Element("geom", {"geom": places.geom(item)} | side)
+        else:
+            yield Element("site", {"site": places.site(item)})
+
+
 def _terms(tendon: Tendon) -> dict[str, str]:
     terms = {"stiffness": tendon.stiffness, "damping": tendon.damping, "frictionloss": tendon.friction}
     written = {name: number(value) for name, value in terms.items() if value}
-    return written | ({"springlength": numbers(tendon.rest)} if tendon.stiffness else {})
+    if tendon.stiffness:
+        written["springlength"] = numbers(tendon.rest)
+    if tendon.length_range != UNLIMITED:
+        written |= {"range": numbers(map(written_bound, tendon.length_range)), "limited": "true"}
+    return written
+
+
+def _muscle(muscle: Muscle) -> dict[str, str]:
+    curves = (muscle.least, muscle.most, muscle.v_max, muscle.stretched, muscle.fastest)
+    parameters = numbers([*muscle.relative_range, muscle.force, 1.0, *curves])
+    kinds = {f"{what}type": "muscle" for what in ("gain", "bias", "dyn")}
+    return kinds | {
+        "gainprm": parameters,
+        "biasprm": parameters,
+        "dynprm": numbers([*muscle.time_constants, muscle.smoothing]),
+        "lengthrange": numbers(muscle.length_range),
+    }

@@ -41,7 +41,7 @@ class GeometryWriter:
         self.assets: list[Element] = []
         self.lost: list[str] = []
         self._meshes: dict[object, tuple[str, int]] = {}
-        self._names: set[str] = set()
+        self.names: set[str] = set()
 
     def geoms(self, link: str, described: LinkDescription, moves: bool) -> Iterator[Element]:
         """A shape that is both seen and felt is one geom; the others have a group of their own."""
@@ -64,9 +64,9 @@ class GeometryWriter:
 
     def _name(self, geometry: Geometry) -> dict[str, str]:
         """Two geoms of one name are an error in MuJoCo; here names of shapes are for people."""
-        if not geometry.name or geometry.name in self._names:
+        if not geometry.name or geometry.name in self.names:
             return {}
-        self._names.add(geometry.name)
+        self.names.add(geometry.name)
         return {"name": geometry.name}
 
     def _shape(self, shape: Shape, mesh: str | None, moves: bool) -> dict[str, str] | None:

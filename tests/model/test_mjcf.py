@@ -302,7 +302,6 @@ def test_gravity_and_passive_forces_are_the_files_unless_told():
 
 LEFT_OUT = {
     "<worldbody><body name='m' mocap='true'><geom size='1'/></body></worldbody>": "body 'm': it is a mocap body",
-    "<worldbody><body name='g' gravcomp='1'><geom size='1'/></body></worldbody>": "body 'g': gravcomp 1 was ignored",
     "<option density='1.2'/>": "<option>: density and viscosity of a fluid",
     "<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
     "<tendon><fixed><joint joint='j' coef='1'/></fixed></tendon>": "<tendon>: 1 element was ignored",

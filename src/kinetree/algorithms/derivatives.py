@@ -1,12 +1,9 @@
 """Analytic derivatives of inverse and forward dynamics, on the tangent space of q, in O(n d) steps.
 
-In one common frame, with a_0 = -g, Ψ̇, Ψ̈, Ṡ of `moving_columns`, the sums I, B, f of `forward_pass`, and i on the way
-to j, or i = j on the right:
+In one common frame, with a_0 = -g, Ψ̇, Ψ̈, Ṡ of `moving_columns`, and the sums I, B, f of `forward_pass`, they are
+those of `torque_derivatives`: Singh, Russell and Wensing 2022.
 
-    ∂τ_i/∂q_j = S_iᵀ (2 B_j Ψ̇_j + I_j Ψ̈_j + S_j ×* f_j)            ∂τ_j/∂q_i = S_jᵀ (2 B_j Ψ̇_i + I_j Ψ̈_i)
-    ∂τ_i/∂v_j = S_iᵀ (2 B_j S_j + I_j (Ψ̇_j + Ṡ_j))                  ∂τ_j/∂v_i = S_jᵀ (2 B_j S_i + I_j (Ψ̇_i + Ṡ_i))
-
-Singh, Russell and Wensing 2022. With a = FD(q, v, τ), M ∂a/∂x = -∂τ/∂x for x = q and v, and ∂a/∂τ = M⁻¹.
+With a = FD(q, v, τ), M ∂a/∂x = -∂τ/∂x for x = q and v, and ∂a/∂τ = M⁻¹.
 """
 
 from __future__ import annotations
@@ -27,34 +24,12 @@ from kinetree.algorithms.joint_forces import (
 from kinetree.algorithms.passes.body_velocities import BodyVelocities
 from kinetree.algorithms.passes.forward_pass import SubtreeSums
 from kinetree.algorithms.passes.regularity import require_regular
+from kinetree.algorithms.passes.torque_derivatives import block, mass_matrix_in, torque_derivatives, torques
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, mirrored, zeros
-from kinetree.spatial import Force, Motion
-
-
-def _torque_derivatives(sums: SubtreeSums, *like: Array) -> tuple[Array, Array]:
-    """∂τ/∂q and ∂τ/∂v of the recursion, (nv, nv) each."""
-    nv = sums.model.nv
-    dq, dv = zeros((nv, nv), *like), zeros((nv, nv), *like)
-    for j, _ in sums.model.tips_to_root():
-        I, B, f = sums.I[j], sums.B[j], sums.f[j]
-        for step in sums.steps[j]:
-            ahead = [I * s for s in step.S]
-            back = [B.transposed_times(s) * 2.0 for s in step.S]
-            by_q, by_v = sums.force_by_q(j, step), sums.force_by_v(j, step)
-            turned = [by + s.cross(f) for s, by in zip(step.S, by_q, strict=True)]
-            earlier = sums.before(j, step)
-            dq[step.at, step.at] += _block(step.S, by_q)
-            dv[step.at, step.at] += _block(step.S, by_v)
-            for other in earlier:
-                dq[other.at, step.at] += _block(other.S, turned)
-                dv[other.at, step.at] += _block(other.S, by_v)
-                moved = [psi + rate for psi, rate in zip(other.psi1, other.rate, strict=True)]
-                dq[step.at, other.at] += (_block(other.psi1, back) + _block(other.psi2, ahead)).T
-                dv[step.at, other.at] += (_block(other.S, back) + _block(moved, ahead)).T
-    return dq, dv
+from kinetree.spatial import Force
 
 
 def _held_in_world(sums: SubtreeSums, push: Push, q: Array) -> Array:
@@ -79,35 +54,8 @@ def _held_in_world(sums: SubtreeSums, push: Push, q: Array) -> Array:
                 change = change + Force(np.zeros(3), cross(s.linear + cross(s.angular, p), w.force))
             missing.append(-change)
         for other in way:
-            derivatives[other.at, step.at] += _block(other.S, missing)
+            derivatives[other.at, step.at] += block(other.S, missing)
     return derivatives
-
-
-def _block(motions: Sequence[Motion], forces: Sequence[Force]) -> Array:
-    return np.array([s.dot(f) for s in motions for f in forces]).reshape(len(motions), len(forces))
-
-
-def _mass_matrix(sums: SubtreeSums, *like: Array) -> Array:
-    """M_ij = S_iᵀ I_j S_j in the common frame, without the rotors."""
-    M = zeros((sums.model.nv, sums.model.nv), *like)
-    for j, _ in sums.model.tips_to_root():
-        for step in sums.steps[j]:
-            ahead = [sums.I[j] * s for s in step.S]
-            M[step.at, step.at] += mirrored(_block(step.S, ahead))
-            for other in sums.before(j, step):
-                block = _block(other.S, ahead)
-                M[other.at, step.at] += block
-                M[step.at, other.at] += block.T
-    return M
-
-
-def _torques(sums: SubtreeSums, *like: Array) -> Array:
-    """τ_i = S_iᵀ f_i."""
-    tau = zeros(sums.model.nv, *like)
-    for i, _ in sums.model.root_to_tips():
-        for step in sums.steps[i]:
-            tau[step.at] += np.array([s.dot(sums.f[i]) for s in step.S])
-    return tau
 
 
 # -- the quantities ------------------------------------------------------------------------------------------------
@@ -120,11 +68,11 @@ def inverse_dynamics_derivatives(
     """∂τ/∂q and ∂τ/∂v of inverse dynamics, (nv, nv) each; ∂τ/∂a is the mass matrix. Wrenches stay what they are in
     their reference."""
     sums = SubtreeSums(model, q, v, a, gravity=True, f_ext=external_forces(model, q, pushes))
-    dq, dv = _torque_derivatives(sums, q, v, a)
+    dq, dv = torque_derivatives(sums, q, v, a)
     for push in pushes:
         dq = dq + _held_in_world(sums, push, q)
     if sums.body.turns:
-        dq, dv = sums.body.back(_torques(sums, q, v, a), _mass_matrix(sums, q), dq, dv)
+        dq, dv = sums.body.back(torques(sums, q, v, a), mass_matrix_in(sums, q), dq, dv)
     by_q, by_v = passive_force_derivatives(model, q, v)
     return dq + by_q, dv + by_v + rotor_bias_derivative(model, v)
 
@@ -133,9 +81,9 @@ def inverse_dynamics_derivatives(
 def gravity_forces_derivative(model: Model, q: Array) -> Array:
     """∂G/∂q of gravity forces, (nv, nv): that of inverse dynamics at rest, without springs."""
     sums = SubtreeSums(model, q, gravity=True)
-    dq, dv = _torque_derivatives(sums, q)
+    dq, dv = torque_derivatives(sums, q)
     if sums.body.turns:
-        dq, _ = sums.body.back(_torques(sums, q), _mass_matrix(sums, q), dq, dv)
+        dq, _ = sums.body.back(torques(sums, q), mass_matrix_in(sums, q), dq, dv)
     return dq
 
 
@@ -144,14 +92,14 @@ def mass_matrix_of(model: Model, q: Array) -> Array:
     """M from the inertias in the common frame, which the derivatives need as well, (nv, nv)."""
     if BodyVelocities.of(model, q).turns:
         return crba.mass_matrix(model, q)
-    return _mass_matrix(SubtreeSums(model, q, gravity=True), q) + np.diag(model.armature)
+    return mass_matrix_in(SubtreeSums(model, q, gravity=True), q) + np.diag(model.armature)
 
 
 def _bias_forces(model: Model, q: Array, v: Array, f_ext: ExternalForces) -> Array:
     """C v + G from the velocities in the common frame, which the derivatives need as well, (nv,)."""
     if BodyVelocities.of(model, q).turns:
         return bias_forces(model, q, v, f_ext)
-    return _torques(SubtreeSums(model, q, v, gravity=True, f_ext=f_ext), q, v) + rotor_bias(model, v)
+    return torques(SubtreeSums(model, q, v, gravity=True, f_ext=f_ext), q, v) + rotor_bias(model, v)
 
 
 @of_one_state

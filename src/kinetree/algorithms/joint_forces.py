@@ -10,7 +10,8 @@ For a joint with position x, speed ẋ and acceleration ẍ:
 A mimic joint with x = r q + offset has ẋ = r v and passes its effort on to its leader, times r. Where ẋ is not v, as in
 the rotation vector of a spherical joint with ẋ = D v, a spring's effort is Dᵀ stiffness · (x - rest). Where v is in
 axes that turn, as of a free joint, rotors add a Coriolis term. A tendon of length ℓ has damping, friction and a spring
-too, for ℓ instead of x: its force f gives the efforts Jᵀ f, with ℓ̇ = J v.
+too, for ℓ instead of x: its force f gives the efforts Jᵀ f, with ℓ̇ = J v. Where gravity is compensated, `passive`
+forces have that as well.
 """
 
 from __future__ import annotations
@@ -20,6 +21,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.gravity_compensation import (
+    compensates,
+    compensation_derivative,
+    compensation_energy,
+    compensation_forces,
+)
 from kinetree.algorithms.passes.forward_pass import ForwardPass
 from kinetree.algorithms.tendons import jacobian_slope, tendon_states
 from kinetree.linalg import outer
@@ -66,7 +73,8 @@ def rotor_bias_derivative(model: Model, v: Array) -> Array:
 
 @of_one_state
 def passive_forces(model: Model, q: Array, v: Array) -> Array:
-    """Damping, friction and springs, if they are part of the model, (nv,) [N m or N]: what a motor has to overcome."""
+    """Damping, friction, springs and gravity compensation, if they are part of the model, (nv,) [N m or N]: what a
+    motor has to overcome."""
     tau = zeros(model.nv, q, v)
     for joint in _passive_joints(model):
         own, lever = joint.dynamics, joint.lever
@@ -79,7 +87,7 @@ def passive_forces(model: Model, q: Array, v: Array) -> Array:
         tau[joint.v_slice] += lever * effort
     for tendon, length, J in tendon_states(model, _pulling(model), q):
         tau = tau + J * _pull(model, tendon, length, J @ v)
-    return tau
+    return tau + compensation_forces(model, q) if compensates(model) else tau
 
 
 @of_one_state
@@ -95,6 +103,7 @@ def passive_force_derivatives(model: Model, q: Array, v: Array) -> tuple[Array, 
         if is_present(own.stiffness):
             dq[at, at] += lever**2 * joint.spring_slope(q)
     by_q, by_v = _pull_derivatives(model, q, v)
+    dq = dq + compensation_derivative(model, q) if compensates(model) else dq
     return dq + by_q, dv + by_v
 
 
@@ -123,7 +132,7 @@ def _pull_derivatives(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
 
 @of_one_state
 def spring_energy(model: Model, q: Array) -> Scalar:
-    """½ Σ stiffness · (x - rest)², if springs are part of the model [J]."""
+    """½ Σ stiffness · (x - rest)², and that of gravity compensation, if these are part of the model [J]."""
     energy: Scalar = np.float64(0.0)
     for joint in _passive_joints(model):
         if is_present(joint.dynamics.stiffness):
@@ -131,7 +140,7 @@ def spring_energy(model: Model, q: Array) -> Scalar:
             energy = energy + 0.5 * x @ (np.asarray(joint.dynamics.stiffness) * x)
     for tendon, length, _ in tendon_states(model, _pulling(model), q):
         energy = energy + 0.5 * tendon.stiffness * tendon.stretch(length) ** 2
-    return energy
+    return energy + compensation_energy(model, q) if compensates(model) else energy
 
 
 @of_one_state

@@ -4,9 +4,9 @@ A string between two points, seen from a body r that it lies on or starts at, gr
 
     ℓ̇ = w · (V_b - V_r),        w = (g, x × g),        g = ∂ℓ/∂x
 
-where w is its line, as a spatial force. So only joints between r and b count: J_k = ± wᵀ S_k, with + on the way to b and
-- on the way to r. Moved along S_l, w changes with the second derivatives of ℓ by what x moves relative to r, and both w
-and S_k are carried along by the joints before them.
+where w is its line, as a spatial force. So only joints between r and b count: J_k = ± wᵀ S_k, with + on the way to b
+and - on the way to r. Moved along S_l, w changes with the second derivatives of ℓ by what x moves relative to r, and
+both w and S_k are carried along by the joints before them.
 """
 
 from __future__ import annotations

@@ -210,6 +210,7 @@ def merge_fixed(robot: Robot) -> Robot:
         builder.links[link] = replace(
             before,
             inertia=before.inertia + X.transpose() * own.inertia,
+            compensated=_sum(before.compensated, None if own.compensated is None else X.transpose() * own.compensated),
             visuals=before.visuals + _moved(own.visuals, X),
             collisions=before.collisions + _moved(own.collisions, X),
         )
@@ -219,6 +220,14 @@ def merge_fixed(robot: Robot) -> Robot:
         link, X = home[on]
         builder.sites[name] = (link, X_on * X)
     return built(robot, builder)
+
+
+def _sum(one: Inertia | None, other: Inertia | None) -> Inertia | None:
+    return one + other if one is not None and other is not None else one or other
+
+
+def _scaled(inertia: Inertia, mass: float, length: float) -> Inertia:
+    return Inertia(mass * inertia.mass, mass * length * inertia.h, mass * length**2 * inertia.I)
 
 
 def remove(robot: Robot, link: str) -> Robot:
@@ -259,10 +268,10 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
     description = description_of(robot)
     builder = ModelBuilder.of(description)
     for name, own in description.links.items():
-        mass_, h, rotational = own.inertia.mass, own.inertia.h, own.inertia.I
         builder.links[name] = replace(
             own,
-            inertia=Inertia(m * mass_, m * s * h, m * s**2 * rotational),
+            inertia=_scaled(own.inertia, m, s),
+            compensated=None if own.compensated is None else _scaled(own.compensated, m, s),
             visuals=tuple(scaled(geometry, s) for geometry in own.visuals),
             collisions=tuple(scaled(geometry, s) for geometry in own.collisions),
         )

@@ -160,9 +160,11 @@ def _with_inertia(robot: Robot, link: str, inertia: Inertia) -> Robot:
     description = description_of(robot)
     _link(robot, link)
     checked = ModelBuilder(description.name, description.source)
-    checked.link(link, inertia, line=description.links[link].line)  # refuses what no link can have
-    builder = ModelBuilder.of(description)
-    builder.links[link] = replace(description.links[link], inertia=checked.links[link].inertia)
+    before = description.links[link]
+    share = 0.0 if before.compensated is None else before.compensated.mass / before.inertia.mass
+    checked.link(link, inertia, gravity_compensation=share, line=before.line)  # refuses what no link can have
+    builder, after = ModelBuilder.of(description), checked.links[link]
+    builder.links[link] = replace(before, inertia=after.inertia, compensated=after.compensated)
     for finding in [each for each in builder.findings if each.element == f"link {link!r}"]:
         del builder._findings[finding]  # they were of the former inertia
     builder._findings |= dict.fromkeys(checked.findings)

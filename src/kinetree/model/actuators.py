@@ -19,7 +19,8 @@ ACTIVATIONS: tuple[Activation, ...] = ("none", "integrator", "filter", "muscle")
 @final
 @dataclass(frozen=True)
 class Actuator:
-    """At the length ℓ = Σ gear · x over the positions x of its joints and the lengths x of its tendons, it gives the force
+    """At the length ℓ = Σ gear · x over the positions x of its joints and the lengths x of its tendons, it gives a
+    force
 
         f = (g₀ + g₁ ℓ + g₂ ℓ̇) w + b₀ + b₁ ℓ + b₂ ℓ̇            within `force_range`
 

@@ -116,6 +116,7 @@ class _Alignment:
                 self._exact(E[i]) * inertia if is_registered(inertia.mass) else self._moved(E[i], inertia)
                 for i, inertia in enumerate(given.inertias)
             ),
+            compensated=tuple(self._moved(E[i], part) for i, part in enumerate(given.compensated)),
             frames=tuple(replace(each, X=self._exact(each.X * E[each.body].inverse())) for each in given.frames),
         )
 

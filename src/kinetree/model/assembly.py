@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -218,6 +218,7 @@ class _Tree:
         self.parents = [0]
         self.placements = [Transform.identity()]
         self.inertias = [Inertia.zero()]
+        self.compensated: dict[int, Inertia] = {}
         self.names = ["world"]
         self.bounds = [UNBOUNDED]
         self.placed: dict[str, tuple[int, Transform]] = {}
@@ -250,6 +251,8 @@ class _Tree:
         self.placed[link] = (body, X)
         own = self.draft.links[link].inertia
         self.inertias[body] = self.inertias[body] + (own if X is IDENTITY else X.transpose() * own)
+        if (held := self.draft.links[link].compensated) is not None:
+            self.compensated[body] = self.compensated.get(body, Inertia.zero()) + X.transpose() * held
 
     def add_joint(self, joint: JointDescription, keep: bool) -> None:
         self.edges.append(Edge(joint.name, joint.parent, joint.child))
@@ -290,6 +293,7 @@ class _Tree:
             friction_width=options.friction_width,
             actuators=actuators,
             tendons=tendons,
+            compensated=self._compensated(),
             findings=(*self.draft.findings, *odd),
             description=self.draft.description(),
             options=options,
@@ -299,6 +303,10 @@ class _Tree:
             findings, description = (*self.draft.findings, *odd), self.draft.description()
             model = replace(model, loops=loops, findings=findings, description=description)
         return with_inputs(model, options.parametric)
+
+    def _compensated(self) -> tuple[Inertia, ...]:
+        found = self.compensated
+        return tuple(found.get(i, Inertia.zero()) for i in range(len(self.joints))) if found else ()
 
     def _tendons(self) -> tuple[Tendon, ...]:
         """Those whose joints can move and whose frames are there."""

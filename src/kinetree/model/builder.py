@@ -111,9 +111,11 @@ class ModelBuilder:
         *,
         visuals: Iterable[Geometry] = (),
         collisions: Iterable[Geometry] = (),
+        gravity_compensation: float = 0.0,
         line: int | None = None,
     ) -> None:
-        """Add a link; without inertia it is massless. What it looks like and collides with is for viewers."""
+        """Add a link; without inertia it is massless. What it looks like and collides with is for viewers. Of its
+        weight, forces hold up the share `gravity_compensation`, if `passive` forces are part of the dynamics."""
         self._check_name("link", name, line)
         element = f"link {name!r}"
         if name in self.links:
@@ -132,7 +134,12 @@ class ModelBuilder:
             inertia = Inertia.zero()
         for doubt in inertia_doubts(inertia):
             self.note(element, doubt, line, "warning")
-        self.links[name] = LinkDescription(inertia, tuple(visuals), tuple(collisions), line)
+        with self.located(element, line):
+            share = as_number("gravity_compensation", gravity_compensation)
+        if not np.isfinite(share):
+            raise self.error(element, f"gravity_compensation is {share:g}; expected a finite share of its weight", line)
+        held = Inertia(share * inertia.mass, share * inertia.h, share * inertia.I) if share and inertia.mass else None
+        self.links[name] = LinkDescription(inertia, tuple(visuals), tuple(collisions), line, held)
 
     def joint(
         self,

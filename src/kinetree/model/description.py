@@ -69,6 +69,8 @@ class LinkDescription:
     visuals: tuple[Geometry, ...] = ()
     collisions: tuple[Geometry, ...] = ()
     line: int | None = None
+    compensated: Inertia | None = None
+    """The part of the inertia that forces hold up against gravity."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ class Muscle:
 
         ẇ = (u - w) / T,        T = T_a (½ + 3/2 w) for u > w,        T = T_d / (½ + 3/2 w) otherwise
 
-    as in Millard et al. 2013, where T goes smoothly from one to the other if `smoothing` is a width of u - w above zero.
+    as in Millard et al. 2013. T goes smoothly from one to the other if `smoothing` is a width of u - w above zero.
     """
 
     force: float

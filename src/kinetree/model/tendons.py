@@ -97,7 +97,8 @@ class Tendon:
         for name in ("rest", "length_range"):
             given = as_numbers(name, getattr(self, name))
             if not isinstance(given, tuple) or len(given) != 2 or not given[0] <= given[1]:
-                raise ArgumentError(f"{name} is {short(getattr(self, name))}; expected two lengths, the lower one first")
+                what = short(getattr(self, name))
+                raise ArgumentError(f"{name} is {what}; expected two lengths, the lower one first")
             object.__setattr__(self, name, given)
         object.__setattr__(self, "joints", as_geared("joints", self.joints))
         if isinstance(self.path, str):

@@ -92,6 +92,8 @@ class Model:
     """Constraints that close loops; the quantities of the tree do not know them."""
     actuators: tuple[Actuator, ...] = ()
     tendons: tuple[Tendon, ...] = ()
+    compensated: tuple[Inertia, ...] = ()
+    """The part of every body's inertia that forces hold up against gravity; empty if there is none."""
     findings: tuple[Finding, ...] = ()
     description: Description | None = field(default=None, repr=False)
     """What it was assembled from, and how: for editing and writing."""

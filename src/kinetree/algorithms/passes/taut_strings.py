@@ -122,7 +122,7 @@ class _Circle:
 
 
 def _over_sphere(circle: _Circle, p0: Array, p1: Array, axes: Array, radius: float) -> TautString:
-    """Out of the plane, the angle φ between the points turns: ∂²φ/∂n₀² = cot φ / r₀², ∂²φ/∂n₀∂n₁ = -1 / (r₀ r₁ sin φ)."""
+    """Out of the plane, the angle φ of both points has ∂²φ/∂n₀² = cot φ / r₀² and ∂²φ/∂n₀∂n₁ = -1 / (r₀ r₁ sin φ)."""
 
     def second() -> Array:
         (r0, r1), (t0, t1), n = circle.r, circle.t, axes[2]

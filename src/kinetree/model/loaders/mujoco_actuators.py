@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.model.actuators import UNLIMITED, Activation, Actuator
+from kinetree.model.actuators import Activation, Actuator
 from kinetree.model.bounds import read_bound
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import free_name
 from kinetree.model.loaders.mujoco_tendons import TendonReader
 from kinetree.model.muscles import Muscle
+from kinetree.model.tendons import UNLIMITED
 
 ACTIVATIONS: dict[str, Activation] = {
     "mjDYN_NONE": "none",
@@ -28,9 +29,7 @@ SMALLEST = 1e-15
 """mjMINVAL, the least time constant."""
 
 
-def add_actuators(
-    mujoco: Any, model: Any, builder: ModelBuilder, joints: list[str], tendons: TendonReader
-) -> None:
+def add_actuators(mujoco: Any, model: Any, builder: ModelBuilder, joints: list[str], tendons: TendonReader) -> None:
     """Muscles, and those whose force is linear in a control or an activation, if what they move was read."""
     others: dict[str, list[str]] = {}
     for i in range(len(model.actuator_trntype)):

@@ -59,11 +59,6 @@ def _note_bodies(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
         element = f"body {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, i) or f'body{i}'!r}"
         if model.body_mocapid[i] >= 0:
             builder.note(element, "it is a mocap body, which others move; here it is fixed where the file puts it")
-    lifted = [i for i in range(1, model.nbody) if model.body_gravcomp[i]]
-    if lifted:
-        first = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, lifted[0]) or f"body{lifted[0]}"
-        whose = f"of {len(lifted)} bodies" if len(lifted) > 1 else f"{model.body_gravcomp[lifted[0]]:g}"
-        builder.warn(f"body {first!r}", f"gravcomp {whose} was ignored: gravity pulls in full", count=len(lifted))
 
 
 def _note_joints(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
@@ -71,6 +66,8 @@ def _note_joints(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
     nothing = np.zeros(1)
     for j in range(model.njnt):
         element = f"joint {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or f'joint{j}'!r}"
+        if model.jnt_actgravcomp[j] and model.jnt_actfrclimited[j] and model.ngravcomp:
+            builder.note(element, "its gravity compensation does not count to the force of actuators, which is limited")
         dof = int(model.jnt_dofadr[j])
         for field, index, what in (
             ("jnt_stiffnesspoly", j, "the higher powers of its spring"),

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.model.actuators import UNLIMITED
 from kinetree.model.bounds import read_bound
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import free_name
-from kinetree.model.tendons import Pulley, Tendon, Wrap
+from kinetree.model.tendons import UNLIMITED, Pulley, Tendon, Wrap
 from kinetree.spatial.rotation import matrix_from_quaternion, normalized
 
 TERMS = {
@@ -41,7 +40,7 @@ class TendonReader:
             terms = {what: float(np.ravel(getattr(mj, field)[i])[0]) for what, (_, field) in TERMS.items()}
             terms |= {what: 0.0 for what, (flag, _) in TERMS.items() if flag in disabled}
             lower, upper = map(float, mj.tendon_lengthspring[i])
-            own = {**terms, "rest": (lower, upper), "length_range": self._limits(i)}
+            own: dict[str, Any] = {**terms, "rest": (lower, upper), "length_range": self._limits(i)}
             limited += bool(mj.tendon_limited[i])
             more = any(np.any(getattr(mj, field)[i]) for field in NOT_READ if hasattr(mj, field))
             moved = self.joints_of(i)

@@ -88,7 +88,10 @@ class TreeReader:
     def _body(self, i: int, is_root: bool) -> None:
         mj, name = self.mj, self.links[i]
         visuals, collisions = self.geometry.of_body(i)
-        self.builder.link(name, self._inertia(i), visuals=visuals, collisions=collisions)
+        off = {"SPRING", "DAMPER"} <= self.disabled and "FRICTIONLOSS" not in self.disabled  # MuJoCo leaves it out, too
+        share = 0.0 if off else float(mj.body_gravcomp[i])
+        inertia = self._inertia(i)
+        self.builder.link(name, inertia, visuals=visuals, collisions=collisions, gravity_compensation=share)
         first, count = int(mj.body_jntadr[i]), int(mj.body_jntnum[i])
         if is_root:
             if count:
@@ -201,7 +204,6 @@ class TreeReader:
             self.builder.note(f"{kind} {name!r}", f"the name is taken by another frame; it is called {own!r}")
         self.builder.frame(own, link, xyz=p, rotation=R)
         return own
-
 
     def _geom_frame(self, i: int, kept: Container[int]) -> str | None:
         """A frame at a geom that a tendon wraps around, if its body was read."""

@@ -146,6 +146,7 @@ class _Writer:
 
     def _fill(self, body: Element, link: str) -> None:
         self.bodies[link] = body
+        self._compensate(body, link)
         inertia = self.inertias.get(link)
         if inertia is not None and body.tag == "body":
             values = {"mass": number(inertia.mass), "pos": numbers(inertia.com)}
@@ -155,6 +156,16 @@ class _Writer:
         for name, X in self.sites.get(link, ()):
             if name not in self.surfaces:
                 body.children.append(Element("site", {"name": name} | pose(X)))
+
+    def _compensate(self, body: Element, link: str) -> None:
+        held, whole = self.description.links[link].compensated, self.inertias.get(link)
+        if held is None or body.tag != "body":
+            return
+        share = held.mass / whole.mass if whole is not None and whole.mass else 0.0
+        if whole is None or not np.allclose(held.h, share * whole.mass * whole.com, rtol=1e-9, atol=1e-12):
+            self.lost.append(f"the gravity compensation of link {link!r}, which is not at its centre of mass")
+        else:
+            body.attributes["gravcomp"] = number(share)
 
     def site(self, frame: str) -> str:
         """A frame of a tendon; a link has its own site."""

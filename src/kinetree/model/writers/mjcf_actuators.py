@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from kinetree.model.actuators import UNLIMITED, Actuator
+from kinetree.model.actuators import Actuator
 from kinetree.model.bounds import written_bound
 from kinetree.model.description import free_name
 from kinetree.model.loaders.xml import Element, number, numbers
 from kinetree.model.muscles import Muscle
-from kinetree.model.tendons import Pulley, Tendon, Wrap
+from kinetree.model.tendons import UNLIMITED, Pulley, Tendon, Wrap
 
 RANGES = {"ctrlrange": "control_range", "forcerange": "force_range", "actrange": "activation_range"}
 
@@ -32,40 +32,39 @@ def actuator_elements(
         if tendon.path and tendon.joints:
             lost.append(f"the tendon {tendon.name!r}, which has joints and a path")
         elif tendon.path:
-            tendons.append(Element("spatial", {"name": tendon.name} | _terms(tendon), children=[*_path(tendon, places)]))
+            attributes = {"name": tendon.name} | _terms(tendon)
+            tendons.append(Element("spatial", attributes, children=[*_path(tendon, places)]))
         else:
             tendons.append(_fixed(tendon.name, tendon.joints, _terms(tendon)))
-    known = {each.attributes["name"] for each in tendons}
     written: list[Element] = []
     for actuator in actuators:
-        values = {"name": actuator.name}
-        if len(actuator.joints) == 1 and not actuator.tendons:
-            ((joint, gear),) = actuator.joints
-            values |= {"joint": joint, "gear": number(gear)}
-        elif not actuator.joints and len(actuator.tendons) == 1 and actuator.tendons[0][0] in known:
-            ((tendon_name, gear),) = actuator.tendons
-            values |= {"tendon": tendon_name, "gear": number(gear)}
-        elif actuator.tendons:
-            lost.append(f"the actuator {actuator.name!r}, which moves tendons and more")
+        if actuator.tendons and len((*actuator.joints, *actuator.tendons)) > 1:
+            lost.append(f"the actuator {actuator.name!r}, which moves a tendon and more")
             continue
-        else:
-            name = free_name(actuator.name, [each.attributes["name"] for each in tendons])
+        if not actuator.tendons and len(actuator.joints) > 1:
+            name, gear = free_name(actuator.name, [each.attributes["name"] for each in tendons]), 1.0
             tendons.append(_fixed(name, actuator.joints, {}))
-            values["tendon"] = name
-        if actuator.muscle is None:
-            values |= {"gaintype": "affine", "gainprm": numbers(actuator.gain)}
-            values |= {"biastype": "affine", "biasprm": numbers(actuator.bias)}
         else:
-            values |= _muscle(actuator.muscle)
-        for attribute, field in RANGES.items():
-            bounds = getattr(actuator, field)
-            if bounds != UNLIMITED:
-                values[attribute] = numbers(map(written_bound, bounds))
-                values[attribute.replace("range", "limited")] = "true"
-        if actuator.activation in ("integrator", "filter"):
-            values |= {"dyntype": actuator.activation, "dynprm": number(actuator.time_constant)}
-        written.append(Element("general", values))
+            ((name, gear),) = actuator.joints or actuator.tendons
+        moved = "joint" if len(actuator.joints) == 1 else "tendon"
+        written.append(Element("general", {"name": actuator.name, moved: name, "gear": number(gear)} | _own(actuator)))
     return tendons, written
+
+
+def _own(actuator: Actuator) -> dict[str, str]:
+    """Gain, bias, ranges and dynamics."""
+    values = {"gaintype": "affine", "gainprm": numbers(actuator.gain)}
+    values |= {"biastype": "affine", "biasprm": numbers(actuator.bias)}
+    if actuator.muscle is not None:
+        values = _muscle(actuator.muscle)
+    for attribute, field in RANGES.items():
+        bounds = getattr(actuator, field)
+        if bounds != UNLIMITED:
+            values[attribute] = numbers(map(written_bound, bounds))
+            values[attribute.replace("range", "limited")] = "true"
+    if actuator.activation in ("integrator", "filter"):
+        values |= {"dyntype": actuator.activation, "dynprm": number(actuator.time_constant)}
+    return values
 
 
 def _fixed(name: str, joints: Iterable[tuple[str, float]], terms: dict[str, str]) -> Element:

@@ -83,6 +83,8 @@ def _inexpressible(description: Description, files: MeshFiles | None) -> Iterabl
             if len(set(np.ravel(value))) > 1:
                 yield f"the {what} of each coordinate of joint {name!r}"
     for name, link in description.links.items():
+        if link.compensated is not None:
+            yield f"the gravity compensation of link {name!r}"
         for geometry in (*link.visuals, *link.collisions):
             if _shape(geometry.shape, files) is None:
                 has_triangles = isinstance(geometry.shape, Mesh) and geometry.shape.triangles is not None

@@ -13,7 +13,7 @@ Q = ARM.random(0)
 
 
 def test_model_files(cli, tmp_path):
-    for name in ("arm.urdf", "arm.xml"):
+    for name in ("arm.urdf", "arm.xml", "arm.sdf"):
         result = cli("export", "arm6", tmp_path / name)
         assert result.stdout == "" and name in result.stderr
         assert np.allclose(kt.load(tmp_path / name).mass_matrix(Q), ARM.mass_matrix(Q), atol=1e-9)

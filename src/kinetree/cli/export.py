@@ -15,8 +15,15 @@ from kinetree.errors import known
 from kinetree.interop.c_names import as_word
 from kinetree.robot.quantity_laws import quantity_law
 
-Form: TypeAlias = Literal["urdf", "mjcf", "python", "c", "object", "listing", "dot", "svg", "llvm", "assembly"]
-SUFFIXES: dict[str, Form] = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf", ".py": "python", ".c": "c"}
+Form: TypeAlias = Literal["urdf", "mjcf", "sdf", "python", "c", "object", "listing", "dot", "svg", "llvm", "assembly"]
+SUFFIXES: dict[str, Form] = {
+    ".urdf": "urdf",
+    ".xml": "mjcf",
+    ".mjcf": "mjcf",
+    ".sdf": "sdf",
+    ".py": "python",
+    ".c": "c",
+}
 SUFFIXES |= {".o": "object", ".txt": "listing", ".dot": "dot", ".svg": "svg", ".ll": "llvm", ".s": "assembly"}
 OF_A_QUANTITY = ("object", "listing", "dot", "svg", "llvm", "assembly")
 
@@ -57,7 +64,7 @@ def export(
 ) -> None:
     """A robot as URDF or MJCF; its dynamics as Python or C; a quantity as the graph or the code it is compiled to.
 
-    urdf and mjcf are files for other tools (.urdf, .xml). python and c (.py, .c) are functions of the equations of
+    urdf, mjcf and sdf are files for other tools (.urdf, .xml, .sdf). python and c (.py, .c) are functions of the equations of
     motion that need no kinetree. With --quantity, c is a folder with a header, a source without dependencies, a
     self-test and a README; object (.o) is machine code for another machine, and the header. The others need
     --quantity too: listing, dot and svg (.txt, .dot, .svg) are the operations that are left after simplification,
@@ -133,6 +140,8 @@ def _text(
         raise typer.BadParameter(f"{form} is of the whole robot", param_hint="--quantity")
     if form == "urdf":
         return robot.to_urdf(out, lossy=lossy)  # meshes are written beside it
+    if form == "sdf":
+        return robot.to_sdf(out, lossy=lossy)
     if form == "mjcf":
         return robot.to_mjcf(out, lossy=lossy)  # meshes are named relative to it
     equations = robot.equations(factored=True)

@@ -50,7 +50,7 @@ from kinetree.robot.quantity import prepare, quantity
 from kinetree.robot.tendons import Tendons
 from kinetree.robot.textbook_methods import TextbookMethods
 from kinetree.robot.wrench import Wrenches
-from kinetree.robot.writing import to_mjcf, to_urdf
+from kinetree.robot.writing import to_mjcf, to_sdf, to_urdf
 
 if TYPE_CHECKING:
     from kinetree.ik.solution import Solution
@@ -229,6 +229,17 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         URDF cannot express, such as armature and springs, raise an error, unless `lossy` leaves them out.
         """
         return to_urdf(self.model, path, lossy)
+
+    def to_sdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
+        """The robot as an SDFormat document, also written to `path` if given; meshes without a file are written beside
+        it.
+
+        Loading it gives the same dynamics, with the same options of `kt.load`: a floating base, gravity, `passive`. A
+        robot that does not float is fixed to the world. Names that SDFormat reserves or has twice are changed, with a
+        `kt.ModelWarning`. Features that it cannot express, such as armature, raise an error, unless `lossy` leaves them
+        out.
+        """
+        return to_sdf(self.model, path, lossy)
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {self.nq} positions, {self.nv} velocities, {len(self.body_names)} bodies>"

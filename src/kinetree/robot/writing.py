@@ -14,6 +14,7 @@ from kinetree.model.geometry import Mesh
 from kinetree.model.tree import Model
 from kinetree.model.writers.mesh_points import MeshFiles
 from kinetree.model.writers.mjcf import mjcf
+from kinetree.model.writers.sdf import sdf
 from kinetree.model.writers.urdf import urdf
 
 
@@ -31,6 +32,16 @@ def to_urdf(model: Model, path: str | os.PathLike[str] | None, lossy: bool) -> s
         raise ModelError(f"model {model.name!r} was made without a description, so it cannot be written")
     files = None if path is None else MeshFiles(Path(path).absolute())
     text = urdf(model.description, lossy, files)
+    if path is not None and files is not None:
+        files.write()
+        write_text(path, text)
+    return text
+
+
+def to_sdf(model: Model, path: str | os.PathLike[str] | None, lossy: bool) -> str:
+    """The document, also written to the path after the meshes that it refers to."""
+    files = None if path is None else MeshFiles(Path(path).absolute())
+    text = sdf(model, lossy, files)
     if path is not None and files is not None:
         files.write()
         write_text(path, text)

@@ -150,7 +150,8 @@ def _lines(root: Element) -> Iterator[str]:
             continue
         attributes = "".join(f' {name}="{_escaped(value)}"' for name, value in element.attributes.items())
         if not element.children:
-            yield f"{indent}<{element.tag}{attributes}/>\n"
+            text = f">{_escaped(element.text)}</{element.tag}>" if element.text else "/>"
+            yield f"{indent}<{element.tag}{attributes}{text}\n"
             continue
         yield f"{indent}<{element.tag}{attributes}>\n"
         waiting.append((element.tag, depth))

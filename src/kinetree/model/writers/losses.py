@@ -1,12 +1,15 @@
-"""What a format cannot say: one sentence refuses it, unless the loss is wanted."""
+"""What a format cannot say: joints that become series of others, and losses that are refused unless wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from kinetree.errors import ModelError
 from kinetree.model.constraints import Constraint, Coupling
-from kinetree.model.description import Description
+from kinetree.model.description import Description, JointDescription, LinkDescription, free_name
+from kinetree.model.joints.dynamics import NONE
+from kinetree.spatial import Inertia, Transform
 
 
 def check_losses(form: str, lost: Sequence[str], lossy: bool) -> None:
@@ -14,6 +17,17 @@ def check_losses(form: str, lost: Sequence[str], lossy: bool) -> None:
     if lost and not lossy:
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
         raise ModelError(f"{form} has no words for {lost[0]}{more}; lossy=True leaves it out")
+
+
+def common_losses(description: Description) -> Iterator[str]:
+    """What no format but MJCF has words for."""
+    yield from (f"the tendon {tendon.name!r}" for tendon in description.tendons)
+    yield from (f"the {type(each).__name__.lower()} {loop_name(each)}" for each in description.loops)
+    if description.base_dynamics != NONE:
+        yield "armature, damping or friction of the floating base"
+    for name, link in description.links.items():
+        if link.compensated is not None:
+            yield f"the gravity compensation of link {name!r}"
 
 
 def loop_name(constraint: Constraint) -> str:
@@ -34,3 +48,20 @@ def check_names(description: Description) -> None:
         for name in names:
             if any(ord(character) < 32 for character in name):
                 raise ModelError(f"{kind} {name!r} has a control character in its name, which XML has no words for")
+
+
+def split(description: Description, has_words: Callable[[JointDescription], bool]) -> Description:
+    """With a series of joints and massless links between them in place of each joint that a format has no words for."""
+    links, joints = dict(description.links), {}
+    taken = {*description.joints, *description.links, *description.sites}
+    for name, joint in description.joints.items():
+        parts = [joint] if has_words(joint) else joint.series()
+        parent, placement = joint.parent, joint.placement
+        for k, part in enumerate(parts or [joint], 1):
+            own = name if k == 1 else free_name(f"{name}_{k}", taken)
+            child = joint.child if k >= len(parts) else free_name(f"{name}_cross", taken)
+            taken |= {own, child}
+            links.setdefault(child, LinkDescription(Inertia.zero()))
+            joints[own] = replace(part, name=own, parent=parent, child=child, placement=placement)
+            parent, placement = child, Transform.identity()
+    return replace(description, links=links, joints=joints)

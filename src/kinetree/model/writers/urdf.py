@@ -8,7 +8,6 @@ for is refused, unless the loss is wanted.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,18 +15,18 @@ from kinetree.errors import ModelError
 from kinetree.model.bounds import AS_GOOD_AS_ZERO, written_bound
 from kinetree.model.description import Description, JointDescription, LinkDescription, free_name
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
-from kinetree.model.joints.dynamics import NONE, of_coordinate
+from kinetree.model.joints.dynamics import of_coordinate
 from kinetree.model.loaders.xml import Element, number, numbers, written
-from kinetree.model.writers.losses import check_losses, check_names, loop_name
+from kinetree.model.writers.losses import check_losses, check_names, common_losses, split
 from kinetree.model.writers.mesh_points import MeshFiles
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Transform
 from kinetree.spatial.rotation import rpy_from_matrix
 
 
 def urdf(description: Description, lossy: bool = False, files: MeshFiles | None = None) -> str:
     """The document; with `lossy`, without what URDF cannot say. Meshes that have no file get one of `files`."""
     check_names(description)
-    description = _split(description)
+    description = split(description, lambda joint: joint.joint_class.urdf is not None)
     check_losses("URDF", list(_inexpressible(description, files)), lossy)
     robot = Element("robot", {"name": description.name})
     for name, link in description.links.items():
@@ -45,28 +44,8 @@ def urdf(description: Description, lossy: bool = False, files: MeshFiles | None 
     return written(robot)
 
 
-def _split(description: Description) -> Description:
-    """With a series of joints and massless links between them in place of each joint that URDF does not have."""
-    links, joints = dict(description.links), {}
-    taken = {*description.joints, *description.links, *description.sites}
-    for name, joint in description.joints.items():
-        parts = joint.series() if joint.joint_class.urdf is None else [joint]
-        parent, placement = joint.parent, joint.placement
-        for k, part in enumerate(parts or [joint], 1):
-            own = name if k == 1 else free_name(f"{name}_{k}", taken)
-            child = joint.child if k >= len(parts) else free_name(f"{name}_cross", taken)
-            taken |= {own, child}
-            links.setdefault(child, LinkDescription(Inertia.zero()))
-            joints[own] = replace(part, name=own, parent=parent, child=child, placement=placement)
-            parent, placement = child, Transform.identity()
-    return replace(description, links=links, joints=joints)
-
-
 def _inexpressible(description: Description, files: MeshFiles | None) -> Iterable[str]:
-    yield from (f"the tendon {tendon.name!r}" for tendon in description.tendons)
-    yield from (f"the {type(each).__name__.lower()} {loop_name(each)}" for each in description.loops)
-    if description.base_dynamics != NONE:
-        yield "armature, damping or friction of the floating base"
+    yield from common_losses(description)
     for name, joint in description.joints.items():
         kind = joint.joint_class
         if kind.urdf is None:
@@ -83,8 +62,6 @@ def _inexpressible(description: Description, files: MeshFiles | None) -> Iterabl
             if len(set(np.ravel(value))) > 1:
                 yield f"the {what} of each coordinate of joint {name!r}"
     for name, link in description.links.items():
-        if link.compensated is not None:
-            yield f"the gravity compensation of link {name!r}"
         for geometry in (*link.visuals, *link.collisions):
             if _shape(geometry.shape, files) is None:
                 has_triangles = isinstance(geometry.shape, Mesh) and geometry.shape.triangles is not None

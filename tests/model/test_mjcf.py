@@ -302,6 +302,12 @@ def test_gravity_and_passive_forces_are_the_files_unless_told():
 
 LEFT_OUT = {
     "<worldbody><body name='m' mocap='true'><geom size='1'/></body></worldbody>": "body 'm': it is a mocap body",
+    "<worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody>"
+    "<sensor><jointpos joint='j'/><jointvel joint='j'/><jointpos joint='j'/></sensor>": (
+        "<sensor>: 3 elements were ignored: 2 × jointpos, 1 × jointvel"
+    ),
+    "<worldbody><body name='a'><joint/><geom size='1'/></body><body name='b' pos='2 0 0'><geom size='1'/></body>"
+    "</worldbody><contact><exclude body1='b' body2='a'/></contact>": "1 element was ignored: a and b",
     "<option density='1.2'/>": "<option>: density and viscosity of a fluid",
     "<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
     "<tendon><fixed><joint joint='j' coef='1'/></fixed></tendon>": "<tendon>: 1 element was ignored",

@@ -1,4 +1,4 @@
-"""SDFormat that is written reads as the same robot. Covers: model/writers/sdf.py, model/writers/losses.py."""
+"""SDFormat that is written reads as the same robot. Covers: model/writers/sdf.py."""
 
 import warnings
 from dataclasses import replace

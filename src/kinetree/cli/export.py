@@ -64,10 +64,10 @@ def export(
 ) -> None:
     """A robot as URDF or MJCF; its dynamics as Python or C; a quantity as the graph or the code it is compiled to.
 
-    urdf, mjcf and sdf are files for other tools (.urdf, .xml, .sdf). python and c (.py, .c) are functions of the equations of
-    motion that need no kinetree. With --quantity, c is a folder with a header, a source without dependencies, a
-    self-test and a README; object (.o) is machine code for another machine, and the header. The others need
-    --quantity too: listing, dot and svg (.txt, .dot, .svg) are the operations that are left after simplification,
+    urdf, mjcf and sdf are files for other tools (.urdf, .xml, .sdf). python and c (.py, .c) are functions of the
+    equations of motion that need no kinetree. With --quantity, c is a folder with a header, a source without
+    dependencies, a self-test and a README; object (.o) is machine code for another machine, and the header. The others
+    need --quantity too: listing, dot and svg (.txt, .dot, .svg) are the operations that are left after simplification,
     llvm and assembly (.ll, .s) the kernel for one state.
     """
     if form is None:

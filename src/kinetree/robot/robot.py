@@ -301,9 +301,9 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
     def passive_forces(
         self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
     ) -> Array:
-        """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints, (…, nv) [N m or N]: the
-        efforts that motors have to overcome, for joint positions x and the `friction_width` w of `kt.load`. They are
-        zero for a model with passive=False."""
+        """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints and tendons, less gravity
+        compensation, (…, nv) [N m or N]: the efforts that motors have to overcome, for positions or lengths x and the
+        `friction_width` w of `kt.load`. They are zero for a model with passive=False."""
 
     @quantity(rnea.gravity_forces, shapes.velocities, any_frames=True)
     def gravity_forces(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:

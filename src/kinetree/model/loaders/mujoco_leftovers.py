@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,7 @@ from kinetree.model.builder import ModelBuilder
 PASSIVE = {"SPRING": "stiffness", "DAMPER": "damping", "FRICTIONLOSS": "friction"}
 """Flags that switch passive forces off, and what they switch off."""
 COUNTED = {
-    "sensor": "nsensor",
     "contact/pair": "npair",
-    "contact/exclude": "nexclude",
     "skin": "nskin",
     "plugin": "nplugin",
     "light": "nlight",
@@ -37,6 +36,7 @@ def note_leftovers(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
             name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i)
             raise builder.error(f"flex {name!r}", "it is a soft body; expected rigid bodies")
     _note_count(builder, "flex", model.nflex)
+    _note_sensors_and_exclusions(mujoco, model, builder)
     for element, size in COUNTED.items():
         _note_count(builder, element, int(getattr(model, size)))
     _note_count(builder, "tendon", model.ntendon - len(builder.tendons))
@@ -49,9 +49,20 @@ def note_leftovers(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
         builder.note("<option>", "wind was ignored; without a fluid it has no effect in MuJoCo either")
 
 
-def _note_count(builder: ModelBuilder, element: str, count: int) -> None:
+def _note_count(builder: ModelBuilder, element: str, count: int, which: str = "") -> None:
     if count:
-        builder.note(f"<{element}>", f"{count} element{'s were' if count > 1 else ' was'} ignored")
+        builder.note(f"<{element}>", f"{count} element{'s were' if count > 1 else ' was'} ignored{which}")
+
+
+def _note_sensors_and_exclusions(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
+    kinds = Counter(mujoco.mjtSensor(int(kind)).name.removeprefix("mjSENS_").lower() for kind in model.sensor_type)
+    _note_count(builder, "sensor", model.nsensor, f": {', '.join(f'{n} × {kind}' for kind, n in kinds.items())}")
+    pairs = [
+        " and ".join(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, i) or f"body{i}" for i in divmod(code, 1 << 16))
+        for code in map(int, model.exclude_signature[:5])
+    ]
+    more = ", …" if model.nexclude > len(pairs) else ""
+    _note_count(builder, "contact/exclude", model.nexclude, f": {', '.join(pairs)}{more}")
 
 
 def _note_bodies(mujoco: Any, model: Any, builder: ModelBuilder) -> None:

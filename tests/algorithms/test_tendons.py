@@ -228,3 +228,20 @@ def test_what_no_surface_is():
         kt.Wrap("s", 0.0)
     with pytest.raises(kt.ArgumentError, match="divisor is -1; expected a number above zero"):
         kt.Pulley(-1.0)
+
+
+def test_differentiated_and_rolled_out():
+    robot = kt.load(text(["side", "cylinder", "both"]).replace('name="b"', 'name="b" gravcomp="0.7"'))
+    law = kt.compile(lambda robot, q, v: robot.passive_forces(q, v))
+    by_q, rng = kt.jacobian(law, wrt="q"), np.random.default_rng(7)
+    for _ in range(5):
+        s = wide_state(robot.eager, rng)
+        close(by_q(robot, s.q, s.v), passive_force_derivatives(robot.model, s.q, s.v)[0], 1e-11)
+    lagrange = kt.Lagrange(robot)
+    close(lagrange.inverse_dynamics(s.q, s.v, s.a), robot.inverse_dynamics(s.q, s.v, s.a), 1e-9)
+    ends = [
+        robot.rollout(s.q, 0.3 * s.v, None, 1e-3, 100, integrator=each).q[-1]
+        for each in ("rk4", "implicit", "variational")
+    ]
+    close(ends[1], ends[0], 1e-3)
+    close(ends[2], ends[0], 1e-4)

@@ -70,6 +70,8 @@ def test_written_and_edited():
         close(other.eager.passive_forces(s.q, s.v), factor * robot.eager.passive_forces(s.q, s.v), 1e-12)
 
     same(kt.load(robot.to_mjcf()))
+    off = kt.load(kt.load(text(), passive=False).to_mjcf())
+    assert not off.eager.passive_forces(s.q, s.v).any()
     same(kt.edit.merge_fixed(robot))
     same(kt.edit.rename(robot, links={"a": "first"}))
     same(kt.edit.scale(robot, 2.0), 16.0)

@@ -90,7 +90,8 @@ class _Writer:
         root.children.append(Element("compiler", {"angle": "radian", "inertiafromgeom": "false"}))
         option = Element("option", {"gravity": numbers(model.gravity)})
         passive = [self.description.base_dynamics, *(joint.dynamics for joint in self.description.joints.values())]
-        if not model.passive and (model.tendons or any(dynamics.is_passive for dynamics in passive)):
+        has_any = model.tendons or model.compensated or any(dynamics.is_passive for dynamics in passive)
+        if not model.passive and has_any:
             option.children.append(Element("flag", PASSIVE))
         root.children.append(option)
         world = self._world()

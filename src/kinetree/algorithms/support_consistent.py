@@ -32,13 +32,7 @@ from functools import lru_cache
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
-from kinetree.algorithms.constraints import (
-    Proximal,
-    inertia,
-    lacks_rank,
-    require_regular_inertia,
-    some_jacobians,
-)
+from kinetree.algorithms.constraints import Proximal, inertia, lacks_rank, require_regular_inertia, some_jacobians
 from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics, upright_kinematics
 from kinetree.algorithms.passes.task_inverse import generic_rank
 from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics

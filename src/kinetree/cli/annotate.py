@@ -56,18 +56,9 @@ def annotate(
     body = loading.load_aloud(robot).robot
     with resumable(out), connected(engine, scheduler) as client:
         report = annotated(
-            source,
-            body,
-            quantity,
-            out,
-            engine,
-            workers=workers,
-            rows=rows,
-            format=format,
-            nan=nan,
-            overwrite=overwrite,
-            client=client,
-        )
+            source, body, quantity, out, engine, workers=workers, rows=rows, format=format, nan=nan,
+            overwrite=overwrite, client=client,
+        )  # fmt: skip
     if json:
         print_json({"out": str(out), **content(report)})
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -12,17 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kinetree.cli.contest import OURS, Report, Row, contest, steps
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
+from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command
 from kinetree.cli.measure import Effort
-from kinetree.cli.output import (
-    Column,
-    JsonOption,
-    console,
-    print_json,
-    print_table,
-    progress,
-    table_of,
-)
+from kinetree.cli.output import Column, JsonOption, console, print_json, print_table, progress, table_of
 
 FULL, QUICK = Effort(repeats=40, seconds=0.004), Effort(repeats=8, seconds=0.002)
 
@@ -33,11 +26,7 @@ def bench(
     loading: Loading,
     quick: Annotated[bool, typer.Option("--quick", help="Measure for a second or two; less exact.")] = False,
     frame: Annotated[
-        str | None,
-        typer.Option(
-            help="Whose pose and Jacobian; by default the body furthest from the root.",
-            autocompletion=frames_to_complete,
-        ),
+        str | None, frame_option("Whose pose and Jacobian; by default the body furthest from the root.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -46,13 +35,8 @@ def bench(
     loaded = loading.load_aloud(robot)
     with progress() as bar:
         task = bar.add_task("loading", total=steps(effort))
-        report = contest(
-            loaded.robot,
-            loaded.text,
-            effort,
-            lambda words: bar.update(task, advance=1, description=words),
-            frame,
-        )
+        advance = partial(bar.update, task, advance=1)
+        report = contest(loaded.robot, loaded.text, effort, lambda words: advance(description=words), frame)
     if json:
         print_json(asdict(report))
     else:

@@ -13,16 +13,7 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.loading import Loading, robot_argument, robot_command
-from kinetree.cli.output import (
-    JsonOption,
-    console,
-    examples,
-    guarded,
-    print_json,
-    print_table,
-    progress,
-    table_of,
-)
+from kinetree.cli.output import JsonOption, console, examples, guarded, print_json, print_table, progress, table_of
 from kinetree.compiler import archive as archives
 from kinetree.compiler import cpu_names, host
 
@@ -113,8 +104,7 @@ def export(file: ArchiveArgument, cpu: CpuOption = None, json: JsonOption = Fals
 def import_(
     file: ArchiveArgument,
     sha256: Annotated[
-        str | None,
-        typer.Option(metavar="DIGITS", help="Import FILE only if it has this SHA-256.", show_default=False),
+        str | None, typer.Option(metavar="DIGITS", help="Import FILE only if it has this SHA-256.", show_default=False)
     ] = None,
     json: JsonOption = False,
 ) -> None:

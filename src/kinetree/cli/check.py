@@ -48,7 +48,7 @@ def check(
         raise typer.Exit(PROBLEM)
 
 
-def doubts(facts: Robot) -> list[Text]:
+def all_findings(facts: Robot) -> list[Text]:
     """The findings, and warnings of loading that are none."""
     found = {finding.message for finding in facts.findings}
     others = [warning for warning in facts.warnings if not any(warning.endswith(message) for message in found)]

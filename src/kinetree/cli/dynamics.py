@@ -12,18 +12,9 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.base.files import replaced
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
+from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, vector, velocities
-from kinetree.cli.output import (
-    JsonOption,
-    console,
-    place_for,
-    print_json,
-    print_table,
-    say,
-    table_of,
-    working,
-)
+from kinetree.cli.output import JsonOption, console, place_for, print_json, print_table, say, table_of, working
 from kinetree.errors import known, one_of, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -72,9 +63,7 @@ def dynamics(
         list[str] | None,
         typer.Option(metavar="FRAME=F", help="Force on a frame: 3 numbers in N, or 6 with moments; may be repeated."),
     ] = None,
-    frame: Annotated[
-        str | None, typer.Option(help="Whose pose, Jacobian, …", autocompletion=frames_to_complete)
-    ] = None,
+    frame: Annotated[str | None, frame_option("Whose pose, Jacobian, …")] = None,
     reference: Annotated[
         str, typer.Option(help="Of what belongs to a frame: world-aligned, local or world.")
     ] = "world-aligned",

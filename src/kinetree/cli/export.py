@@ -9,7 +9,7 @@ import typer
 
 import kinetree as kt
 from kinetree.cli.dynamics import OF_FRAME, OF_STATE, quantities_to_complete
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
+from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command
 from kinetree.cli.output import JsonOption, place_for, print_json, say, working, written
 from kinetree.errors import known
 from kinetree.interop.c_names import as_word
@@ -41,8 +41,7 @@ def export(
         ),
     ] = None,
     form: Annotated[
-        Form | None,
-        typer.Option("--to", "-t", help="By default what the suffix of FILE says.", show_default=False),
+        Form | None, typer.Option("--to", "-t", help="By default what the suffix of FILE says.", show_default=False)
     ] = None,
     quantity: Annotated[
         list[str] | None,
@@ -51,9 +50,7 @@ def export(
             autocompletion=quantities_to_complete,
         ),
     ] = None,
-    frame: Annotated[
-        str | None, typer.Option(help="The frame, for a quantity of one.", autocompletion=frames_to_complete)
-    ] = None,
+    frame: Annotated[str | None, frame_option("The frame, for a quantity of one.")] = None,
     target: Annotated[
         str | None, typer.Option(help="For object: the machine, such as aarch64-linux-gnu or wasm32.")
     ] = None,

@@ -10,7 +10,7 @@ import typer
 
 import kinetree as kt
 from kinetree.base.files import replaced
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command
+from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command
 from kinetree.cli.output import PROBLEM, JsonOption, console, place_for, print_json, say, working
 from kinetree.cli.simulate import PICTURES
 
@@ -45,12 +45,7 @@ def identify(
         list[str] | None, typer.Option(metavar="NAME", help="Only inertias of these bodies; may be repeated.")
     ] = None,
     payload: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FRAME",
-            help="Only what is fixed to this frame; the robot is known.",
-            autocompletion=frames_to_complete,
-        ),
+        str | None, frame_option("Only what is fixed to this frame; the robot is known.", metavar="FRAME")
     ] = None,
     consistent: Annotated[bool, typer.Option(help="Inertias that bodies can have, friction of one sign.")] = True,
     spread: Annotated[float, typer.Option(help="How far from the model, relative to their size.")] = 1.0,

@@ -12,16 +12,7 @@ from rich.text import Text
 import kinetree as kt
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state, position_names, vector
-from kinetree.cli.output import (
-    PROBLEM,
-    JsonOption,
-    console,
-    print_json,
-    print_table,
-    say,
-    table_of,
-    working,
-)
+from kinetree.cli.output import PROBLEM, JsonOption, console, print_json, print_table, say, table_of, working
 from kinetree.ops import Array
 from kinetree.spatial.rotation import matrix_from_rpy
 

@@ -10,19 +10,10 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from kinetree.cli.check import doubts
+from kinetree.cli.check import all_findings
 from kinetree.cli.facts import PASSIVE, Bound, Joint, Robot, facts_of
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.output import (
-    Column,
-    JsonOption,
-    console,
-    natural_width,
-    print_json,
-    print_table,
-    say,
-    table_of,
-)
+from kinetree.cli.output import Column, JsonOption, console, natural_width, print_json, print_table, say, table_of
 
 BAR = 20
 """Columns of the longest bar."""
@@ -62,7 +53,7 @@ def show(facts: Robot, out: Console) -> None:
             out.print(Text(f"\n{title}", style="bold cyan"))
             print_table(content, out)
     out.print()
-    for line in doubts(facts):
+    for line in all_findings(facts):
         out.print(line)
 
 

@@ -21,7 +21,6 @@ from kinetree.cli.output import guarded, say
 from kinetree.errors import short
 from kinetree.model.loaders.document import read_document
 
-PANEL = "How the robot is loaded"
 MODEL_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf", ".sdf", ".toml")
 
 
@@ -57,6 +56,11 @@ RobotArgument: TypeAlias = Annotated[
 ]
 
 
+def frame_option(help: str, **options: Any) -> Any:
+    """An option that names a frame of the robot."""
+    return typer.Option(help=help, autocompletion=frames_to_complete, **options)
+
+
 def state_option(name: str, help: str, **options: Any) -> Any:
     """An option for positions, velocities, accelerations or efforts."""
     return typer.Option(name, metavar="STATE", help=help, **options)
@@ -77,51 +81,39 @@ class Loaded:
         return text if isinstance(text, str) else text.decode(errors="replace")
 
 
+def _option(help: str, *names: str, **options: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel="How the robot is loaded", **options)
+
+
 @dataclass(frozen=True)
 class Loading:
     """The options of loading; a command that has a parameter of this type has them all."""
 
-    base: Annotated[
-        Literal["fixed", "floating"],
-        typer.Option("--base", help="Is the root link bolted to the world?", rich_help_panel=PANEL),
-    ] = "fixed"
-    gravity: Annotated[
-        str | None,
-        typer.Option(metavar="X,Y,Z", help="In m/s²; 0,0,-9.81 if not given, or the file's.", rich_help_panel=PANEL),
-    ] = None
+    base: Annotated[Literal["fixed", "floating"], _option("Is the root link bolted to the world?")] = "fixed"
+    gravity: Annotated[str | None, _option("In m/s²; 0,0,-9.81 if not given, or the file's.", metavar="X,Y,Z")] = None
     package_dir: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FOLDER", help="With ROS packages, or one of them; may be repeated.", rich_help_panel=PANEL
-        ),
+        list[Path] | None, _option("With ROS packages, or one of them; may be repeated.", metavar="FOLDER")
     ] = None
     xacro_arg: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME:=VALUE", help="Argument of a xacro file; may be repeated.", rich_help_panel=PANEL),
+        list[str] | None, _option("Argument of a xacro file; may be repeated.", metavar="NAME:=VALUE")
     ] = None
     passive: Annotated[
         bool | None,
-        typer.Option(
+        _option(
+            "Damping, friction and springs of joints: part of the dynamics? By default as the format has it.",
             "--passive/--no-passive",
-            help="Damping, friction and springs of joints: part of the dynamics? By default as the format has it.",
             show_default=False,
-            rich_help_panel=PANEL,
         ),
     ] = None
     base_velocity: Annotated[
-        Literal["body", "mixed"],
-        typer.Option(help="Velocity of a floating base: its own axes or the world's.", rich_help_panel=PANEL),
+        Literal["body", "mixed"], _option("Velocity of a floating base: its own axes or the world's.")
     ] = "body"
     spatial_order: Annotated[
         Literal["linear-first", "angular-first"],
-        typer.Option(metavar="ORDER", help="Of 6-vectors: linear-first or angular-first.", rich_help_panel=PANEL),
+        _option("Of 6-vectors: linear-first or angular-first.", metavar="ORDER"),
     ] = "linear-first"
-
     root: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BODY", help="Of an MJCF scene, the body on the world that is the robot.", rich_help_panel=PANEL
-        ),
+        str | None, _option("Of an MJCF scene, the body on the world that is the robot.", metavar="BODY")
     ] = None
 
     def load(self, robot: str, repair: bool = False) -> Loaded:

@@ -75,16 +75,8 @@ def resumable(out: Path | None) -> Iterator[None]:
 
 def content(report: Report) -> dict[str, Any]:
     """A report for JSON."""
-    return {
-        "complete": report.complete,
-        "done": report.done,
-        "kept": report.kept,
-        "left": report.left,
-        "failed": [{**each.partition._asdict(), "reason": each.reason} for each in report.failed],
-        "rows": report.rows,
-        "seconds": report.seconds,
-        "rate": report.rate,
-    }
+    told = {name: getattr(report, name) for name in ("complete", "done", "kept", "left", "rows", "seconds", "rate")}
+    return told | {"failed": [{**each.partition._asdict(), "reason": each.reason} for each in report.failed]}
 
 
 def ended(report: Report) -> None:

@@ -22,9 +22,9 @@ from kinetree.cli.long_runs import (
     ended,
     resumable,
 )
-from kinetree.cli.numbers import STATE_HELP, configuration, fixed, one_state, velocities
+from kinetree.cli.numbers import STATE_HELP, fixed
 from kinetree.cli.output import JsonOption, console, print_json, print_table, table_of
-from kinetree.cli.simulate import effort_law, positive
+from kinetree.cli.simulate import EffortOption, FrequencyOption, HoldOption, StepOption, positive, start_and_law
 from kinetree.ops import Array
 
 QUANTILES = (0.05, 0.5, 0.95)
@@ -51,14 +51,14 @@ def montecarlo(
     loading: Loading,
     samples: Annotated[int, typer.Option("--samples", "-n", help="How many.")] = 10_000,
     seconds: Annotated[float, typer.Option("--seconds", "-s", help="How long each moves.")] = 1.0,
-    dt: Annotated[float, typer.Option(help="Of a step, in s.")] = 1e-3,
+    dt: StepOption = 1e-3,
     q: Annotated[str | None, state_option("--q", f"Middle of the starts: {STATE_HELP}.")] = None,
     v: Annotated[str | None, state_option("--v", "Middle of the velocities.")] = None,
     spread_q: Annotated[float, typer.Option(help="Standard deviation of positions, in rad or m.")] = 0.1,
     spread_v: Annotated[float, typer.Option(help="Standard deviation of velocities, in rad/s or m/s.")] = 0.0,
-    tau: Annotated[str | None, state_option("--tau", "Efforts that are held all the time.")] = None,
-    hold: Annotated[str | None, state_option("--hold", "A posture that springs and dampers pull to.")] = None,
-    frequency: Annotated[float, typer.Option(help="Of the springs of --hold, in rad/s.")] = 10.0,
+    tau: EffortOption = None,
+    hold: HoldOption = None,
+    frequency: FrequencyOption = 10.0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, with any engine.")] = 0,
     worst: Annotated[int, typer.Option(help="Samples to keep with the largest values.")] = 5,
     out: Annotated[
@@ -74,37 +74,19 @@ def montecarlo(
     from kinetree.scale import monte_carlo  # noqa: PLC0415 - slow to import
 
     body = loading.load_aloud(robot).robot
-    for value, option in ((seconds, "--seconds"), (dt, "--dt"), (frequency, "--frequency")):
-        positive(value, option)
-    q0 = one_state(configuration(body, q, "--q"), "--q")
-    v0 = one_state(velocities(body, v, "--v", "v"), "--v")
-    goal = None if hold is None else one_state(configuration(body, hold, "--hold"), "--hold")
-    law = effort_law(body, one_state(velocities(body, tau, "--tau", "tau"), "--tau"), goal, frequency, [])
+    positive(seconds, "--seconds")
+    positive(dt, "--dt")
+    q0, v0, law = start_and_law(body, q, v, tau, hold, frequency)
     with resumable(out), connected(engine, scheduler) as client:
         result = monte_carlo(
-            body,
-            law,
-            Around(body, q0, v0, spread_q, spread_v),
-            samples=samples,
-            dt=dt,
-            steps=round(seconds / dt),
-            seed=seed,
-            worst=worst,
-            engine=engine,
-            workers=workers,
-            out=out,
-            overwrite=overwrite,
-            client=client,
-        )
+            body, law, Around(body, q0, v0, spread_q, spread_v), samples=samples, dt=dt, steps=round(seconds / dt),
+            seed=seed, worst=worst, engine=engine, workers=workers, out=out, overwrite=overwrite, client=client,
+        )  # fmt: skip
     known = {name: each for name, each in result.summaries.items() if name != "diverged"}
     if json:
         metrics = {
             name: {
-                "count": each.count,
-                "mean": each.mean,
-                "std": each.std,
-                "min": each.min,
-                "max": each.max,
+                **{key: getattr(each, key) for key in ("count", "mean", "std", "min", "max")},
                 "quantiles": {str(p): each.quantile(p) for p in QUANTILES},
                 "worst": [{"value": value, "sample": sample} for value, sample in each.worst],
             }

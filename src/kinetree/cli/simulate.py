@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -12,29 +13,10 @@ from rich.console import Console
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
+from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command, state_option
 from kinetree.cli.motion import draw, energy, lost, outside, save
-from kinetree.cli.numbers import (
-    STATE_HELP,
-    configuration,
-    fixed,
-    number,
-    one_state,
-    position_names,
-    vector,
-    velocities,
-)
-from kinetree.cli.output import (
-    PROBLEM,
-    JsonOption,
-    console,
-    place_for,
-    print_json,
-    print_table,
-    say,
-    table_of,
-    working,
-)
+from kinetree.cli.numbers import STATE_HELP, configuration, fixed, number, one_state, position_names, vector, velocities
+from kinetree.cli.output import PROBLEM, JsonOption, console, place_for, print_json, print_table, say, table_of, working
 from kinetree.errors import short
 from kinetree.ops import Array
 
@@ -52,6 +34,10 @@ SHOWN = 101
 Integrator: TypeAlias = Literal[
     "semi-implicit-euler", "midpoint", "heun", "rk4", "implicit", "variational", "dormand-prince"
 ]
+StepOption: TypeAlias = Annotated[float, typer.Option("--dt", help="Of a step, in s.")]
+EffortOption: TypeAlias = Annotated[str | None, state_option("--tau", "Efforts that are held all the time.")]
+HoldOption: TypeAlias = Annotated[str | None, state_option("--hold", "A posture that springs and dampers pull to.")]
+FrequencyOption: TypeAlias = Annotated[float, typer.Option(help="Of the springs of --hold, in rad/s.")]
 
 
 @robot_command
@@ -59,23 +45,18 @@ def simulate(
     robot: RobotArgument,
     loading: Loading,
     seconds: Annotated[float, typer.Option("--seconds", "-s", help="How long.")] = 2.0,
-    dt: Annotated[float, typer.Option(help="Of a step, in s.")] = 1e-3,
+    dt: StepOption = 1e-3,
     q: Annotated[str | None, state_option("--q", f"Start: {STATE_HELP}.")] = None,
     v: Annotated[str | None, state_option("--v", "Velocities at the start.")] = None,
-    tau: Annotated[str | None, state_option("--tau", "Efforts that are held all the time.")] = None,
-    hold: Annotated[str | None, state_option("--hold", "A posture that springs and dampers pull to.")] = None,
-    frequency: Annotated[float, typer.Option(help="Of the springs of --hold, in rad/s.")] = 10.0,
+    tau: EffortOption = None,
+    hold: HoldOption = None,
+    frequency: FrequencyOption = 10.0,
     push: Annotated[
         list[str] | None,
         typer.Option(metavar="FRAME=F@A:B", help="A force in N on a frame, from second A to B; may be repeated."),
     ] = None,
     touch: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FRAME",
-            help="What meets the floor z = 0, rigid and rough; may be repeated.",
-            autocompletion=frames_to_complete,
-        ),
+        list[str] | None, frame_option("What meets the floor z = 0, rigid and rough; may be repeated.", metavar="FRAME")
     ] = None,
     friction: Annotated[float, typer.Option(help="Of the floor.")] = 0.7,
     restitution: Annotated[float, typer.Option(help="From 0, nothing bounces, to 1.")] = 0.0,
@@ -101,31 +82,17 @@ def simulate(
 
     body = loading.load_aloud(robot).robot
     steps = _steps(body, seconds, dt)
-    positive(frequency, "--frequency")
     place_for(out, "--out", OUT)
     place_for(plot, "--plot", PICTURES)
-    q0 = one_state(configuration(body, q, "--q"), "--q")
-    v0 = one_state(velocities(body, v, "--v", "v"), "--v")
-    pushes = [_push(body, text) for text in push or []]
-    goal = None if hold is None else one_state(configuration(body, hold, "--hold"), "--hold")
-    law = effort_law(body, one_state(velocities(body, tau, "--tau", "tau"), "--tau"), goal, frequency, pushes)
+    q0, v0, law = start_and_law(body, q, v, tau, hold, frequency, push or [])
     contact = RigidContact(touch, friction=friction, restitution=restitution) if touch else None
     if contact is not None:
         q0 = _lifted(body, contact, q0)
     tells_efforts = law is not None and integrator != "dormand-prince"
     with working("simulating"), warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.DivergenceWarning)  # said below
-        motion = body.rollout(
-            q0,
-            v0,
-            law,
-            dt,
-            steps,
-            integrator,
-            contact=contact,
-            forces=[LimitStops()] if stops else [],
-            record=("q", "v", "tau") if tells_efforts else ("q", "v"),
-        )
+        forces, record = [LimitStops()] * stops, ("q", "v", "tau") if tells_efforts else ("q", "v")
+        motion = body.rollout(q0, v0, law, dt, steps, integrator, contact=contact, forces=forces, record=record)
     if out is not None:
         save(body, motion, out)
         say("written", str(out), "bold green")
@@ -191,7 +158,20 @@ def _push(robot: kt.Robot, text: str) -> Push:
     return Push(robot.frame(name.strip()).name, force, *times)
 
 
-def effort_law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, pushes: list[Push]) -> Law | None:
+def start_and_law(
+    robot: kt.Robot, q: str | None, v: str | None, tau: str | None, hold: str | None, frequency: float,
+    pushes: Sequence[str] = (),
+) -> tuple[Array, Array, Law | None]:  # fmt: skip
+    """Positions and velocities at the start, and the law of efforts, from the options of these names."""
+    positive(frequency, "--frequency")
+    q0 = one_state(configuration(robot, q, "--q"), "--q")
+    v0 = one_state(velocities(robot, v, "--v", "v"), "--v")
+    effort = one_state(velocities(robot, tau, "--tau", "tau"), "--tau")
+    goal = None if hold is None else one_state(configuration(robot, hold, "--hold"), "--hold")
+    return q0, v0, _effort_law(robot, effort, goal, frequency, [_push(robot, text) for text in pushes])
+
+
+def _effort_law(robot: kt.Robot, tau: Array, goal: Array | None, frequency: float, pushes: list[Push]) -> Law | None:
     """Efforts as a compiled function of state and time; None where there are none."""
     if goal is None and not pushes and not tau.any():
         return None

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.loading import Loading, frames_to_complete, robot_argument, robot_command, state_option
+from kinetree.cli.loading import Loading, frame_option, robot_argument, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state
 from kinetree.cli.output import JsonOption, console, place_for, print_json, say, working
 
@@ -40,9 +40,7 @@ def view(
             "side by side, by one robot or by one robot each.",
         ),
     ] = None,
-    follow: Annotated[
-        str | None, typer.Option(metavar="FRAME", help="A target to drag for it.", autocompletion=frames_to_complete)
-    ] = None,
+    follow: Annotated[str | None, frame_option("A target to drag for it.", metavar="FRAME")] = None,
     show: Annotated[
         list[str] | None,
         typer.Option(metavar="LAYER", help="visual, collision, skeleton, frames, com, inertia, …; may be repeated."),
@@ -53,8 +51,7 @@ def view(
     seconds: Annotated[float | None, typer.Option(help="End after so long.", min=0.0)] = None,
     once: Annotated[bool, typer.Option("--once", help="End when the first visitor has left.")] = False,
     html: Annotated[
-        Path | None,
-        typer.Option(dir_okay=False, help="Write a page that needs no server to this file, and end."),
+        Path | None, typer.Option(dir_okay=False, help="Write a page that needs no server to this file, and end.")
     ] = None,
     json: JsonOption = False,
 ) -> None:

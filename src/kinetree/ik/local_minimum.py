@@ -11,15 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.lazy import lazy
-from kinetree.compiler import (
-    Loaded,
-    LoadedCode,
-    Rows,
-    address_of,
-    lazy_code,
-    loop_function,
-    once,
-)
+from kinetree.compiler import Loaded, LoadedCode, Rows, address_of, lazy_code, loop_function, once
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.definition import Definition
 from kinetree.functions.identity import identity

@@ -10,19 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant, as_number
 from kinetree.errors import ArgumentError, short
-from kinetree.ops import (
-    Array,
-    array,
-    axial,
-    cross,
-    equal,
-    is_registered,
-    is_scalar_array,
-    mirrored,
-    skew,
-    where,
-    zeros,
-)
+from kinetree.ops import Array, array, axial, cross, equal, is_registered, is_scalar_array, mirrored, skew, where, zeros
 from kinetree.spatial.force import Force
 from kinetree.spatial.last_axes import times
 from kinetree.spatial.motion import Motion

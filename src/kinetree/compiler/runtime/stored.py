@@ -48,10 +48,7 @@ class CachedCode:
 
 
 def stored_object(
-    name: str,
-    assembly: Callable[[], str],
-    target: Target,
-    compiled: Callable[[str, Target], bytes] = compile_object,
+    name: str, assembly: Callable[[], str], target: Target, compiled: Callable[[str, Target], bytes] = compile_object
 ) -> bytes:
     """The object file of a fixed module of the library, from disk if it was compiled before."""
     found = replaced()

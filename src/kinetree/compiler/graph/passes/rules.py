@@ -19,13 +19,7 @@ from typing import Any
 
 from kinetree.compiler.graph.expr import COMMUTATIVE, Node, Rules, boolean, constant, make
 
-_OPERATORS = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "div",
-    ast.USub: "neg",
-}
+_OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.USub: "neg"}
 
 
 @dataclass(frozen=True)

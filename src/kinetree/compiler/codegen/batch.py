@@ -46,7 +46,7 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
         "  %states = sub i64 %stop, %start",
         f"  %bytes = mul i64 %states, {streamed_size(space)}",
         f"  %streaming = icmp sge i64 %bytes, {STREAMED}",
-        *_share_calls(space, parts),
+        *for_workspaces(space, parts, "share", "kinetree.share(ptr %descriptor, {})"),
         *for_groups(space, parts, [*for_blocks(space, calls, "group.done"), "group.done:"]),
         "  br i1 %streaming, label %settle, label %done",
         "settle:",
@@ -70,10 +70,7 @@ def for_groups(space: BlockSpace, parts: int, body: list[str]) -> list[str]:
     """A loop over groups of blocks: %group is the first state of a group and %limit the end of its states. The body
     ends with the block group.done."""
     W, group = space.width.lanes, group_size(parts)
-    lines = []
-    for k in range(group):
-        lines.append(f"  %work{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
-        lines.append(f"  call fastcc void @{BLOCK}.constants(ptr %work{k})")
+    lines = for_workspaces(space, parts, "work", f"{BLOCK}.constants({{}})")
     limit = [
         f"  %past = add i64 %group, {W * group}",
         "  %over = icmp sgt i64 %past, %stop",
@@ -103,12 +100,12 @@ def for_blocks(space: BlockSpace, calls: Mapping[str, str], after: str, tile: in
     return lines
 
 
-def _share_calls(space: BlockSpace, parts: int) -> list[str]:
-    """Calls of the function that prepares a workspace, for all of them."""
+def for_workspaces(space: BlockSpace, parts: int, name: str, call: str) -> list[str]:
+    """A call of a function for each workspace of a group; in `call`, {} is the workspace."""
     lines = []
     for k in range(group_size(parts)):
-        lines.append(f"  %share{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
-        lines.append(f"  call fastcc void @kinetree.share(ptr %descriptor, ptr %share{k})")
+        lines.append(f"  %{name}{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
+        lines.append(f"  call fastcc void @{call.format(f'ptr %{name}{k}')}")
     return lines
 
 
@@ -126,11 +123,26 @@ def _share(space: BlockSpace) -> str:
             f"  br i1 %shared{j}, label %pack{j}, label %begin{j + 1}",
             f"pack{j}:",
             f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
-            f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %in{j}, i64 0, i64 %column{j}, "
-            f"i64 {space.width.lanes})",
+            pack_input(j, size, f"%in{j}", "0", str(space.width.lanes)),
             f"  br label %begin{j + 1}",
         ]
     return "\n".join([*lines, f"begin{len(space.layout.inputs)}:", "  ret void", "}"])
+
+
+def set_input(j: int, place: str, stride: str) -> list[str]:
+    """Instructions that set the address and the stride at which the kernel reads input j."""
+    return [
+        f"  %from{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
+        f"  store ptr {place}, ptr %from{j}.at, align 8",
+        f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
+        f"  store i64 {stride}, ptr %stride{j}.at, align 8",
+    ]
+
+
+def pack_input(j: int, size: int, rows: str, row: str, count: str) -> str:
+    """The instruction that transposes `count` rows of input j, `row` numbers apart."""
+    given = f"ptr %packed{j}, ptr {rows}, i64 {row}, i64 %column{j}, i64 {count}"
+    return f"  call fastcc void @kinetree.pack.{size}({given})"
 
 
 def _read(space: BlockSpace) -> str:
@@ -155,16 +167,12 @@ def _read(space: BlockSpace) -> str:
             f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
             f"  %from{j} = select i1 %direct{j}, ptr %rows{j}, ptr %packed{j}",
             f"  %stride{j} = select i1 %direct{j}, i64 %column{j}, i64 {W}",
-            f"  %from{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
-            f"  store ptr %from{j}, ptr %from{j}.at, align 8",
-            f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
-            f"  store i64 %stride{j}, ptr %stride{j}.at, align 8",
+            *set_input(j, f"%from{j}", f"%stride{j}"),
             f"  %shared{j} = icmp eq i64 %row{j}, 0",
             f"  %ready{j} = or i1 %direct{j}, %shared{j}",
             f"  br i1 %ready{j}, label %begin{j + 1}, label %pack{j}",
             f"pack{j}:",
-            f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %rows{j}, i64 %row{j}, i64 %column{j}, "
-            "i64 %count)",
+            pack_input(j, size, f"%rows{j}", f"%row{j}", "%count"),
             f"  br label %begin{j + 1}",
         ]
     lines += [f"begin{len(space.layout.inputs)}:", "  ret void", "}"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.compiler.codegen.batch import for_blocks, for_groups, part_calls
+from kinetree.compiler.codegen.batch import for_blocks, for_groups, pack_input, part_calls, set_input
 from kinetree.compiler.codegen.kernel import BlockSpace
 from kinetree.compiler.codegen.tiles import loop, pack
 from kinetree.compiler.codegen.write import count, unpack, zero_table, zero_tiles
@@ -96,16 +96,6 @@ def _input_words(j: int, carry: LoopCarry) -> list[str]:
     return _words(PER_INPUT * (j - carry.states), [f"in{j}", f"row{j}", f"column{j}", f"step{j}"])
 
 
-def _place(j: int, place: str, stride: str) -> list[str]:
-    """Instructions that set the address and stride at which the kernel reads input j."""
-    return [
-        f"  %from{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
-        f"  store ptr {place}, ptr %from{j}.at, align 8",
-        f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
-        f"  store i64 {stride}, ptr %stride{j}.at, align 8",
-    ]
-
-
 def _begin(space: BlockSpace, carry: LoopCarry) -> str:
     """A function that prepares the block at state i: its states are read from the tile, constant inputs are transposed
     once."""
@@ -117,10 +107,10 @@ def _begin(space: BlockSpace, carry: LoopCarry) -> str:
     ]
     for j in range(carry.states):
         lines.append(f"  %state{j} = getelementptr double, ptr %tile, i64 {W * sum(inputs[:j])}")
-        lines += _place(j, f"%state{j}", str(W))
+        lines += set_input(j, f"%state{j}", str(W))
     for j in range(carry.states, len(inputs)):
         lines.append(f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}")
-        lines += _place(j, f"%packed{j}", str(W))
+        lines += set_input(j, f"%packed{j}", str(W))
         if not carry.moving[j - carry.states]:
             lines += [*_input_words(j, carry), *_packed(j, inputs[j], f"%in{j}")]
     return "\n".join([*lines, "  ret void", "}"])
@@ -130,8 +120,7 @@ def _packed(j: int, size: int, start: str) -> list[str]:
     return [
         f"  %offset{j} = mul i64 %i, %row{j}",
         f"  %rows{j} = getelementptr double, ptr {start}, i64 %offset{j}",
-        f"  call fastcc void @kinetree.pack.{size}(ptr %packed{j}, ptr %rows{j}, i64 %row{j}, i64 %column{j}, "
-        "i64 %count)",
+        pack_input(j, size, f"%rows{j}", f"%row{j}", "%count"),
     ]
 
 

@@ -84,6 +84,37 @@ _NEVER_RAISES = frozenset(("add", "sub", "mul", "neg"))
 Rules = dict[str, Callable[..., "Node | None"]]
 
 
+def _infix(op: str) -> Callable[[Any, Any], Any]:
+    """The method of an infix operator for the node on its left."""
+    is_trivial = op in ("add", "sub", "mul")  # by zero: half of all operations
+
+    def method(x: Node, y: Any) -> Any:
+        if type(y) is Node:
+            return make(op, x, y)
+        if is_trivial and type(y) is float and y == 0.0 and x.op not in _BOOLEANS:
+            return constant(0.0) if op == "mul" else x
+        return NotImplemented if isinstance(y, np.ndarray) else make(op, x, as_node(y))
+
+    return method
+
+
+def _reflected(op: str) -> Callable[[Any, Any], Any]:
+    """The method of an infix operator for the node on its right."""
+
+    def method(x: Node, y: Any) -> Any:
+        return NotImplemented if isinstance(y, np.ndarray) else make(op, as_node(y), x)
+
+    return method
+
+
+def _function(op: str) -> Callable[[Any], Node]:
+    """The method of an elementary function."""
+    return lambda x: make(op, x)
+
+
+_equals = _infix("equal")
+
+
 class Node:
     """An operation on other nodes; `value` is the value of a constant, the position of an input or of an entry, or a
     `RowProgram`."""
@@ -101,29 +132,12 @@ class Node:
         self.value = value
         self.order = order
 
-    def __add__(self, other: Any) -> Any:
-        return _binary("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _binary("add", self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return _binary("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _reflected("sub", self, other)
-
-    def __mul__(self, other: Any) -> Any:
-        return _binary("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _binary("mul", self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _binary("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _reflected("div", self, other)
+    __add__ = __radd__ = _infix("add")
+    __mul__ = __rmul__ = _infix("mul")
+    __sub__, __rsub__ = _infix("sub"), _reflected("sub")
+    __truediv__, __rtruediv__ = _infix("div"), _reflected("div")
+    __lt__, __le__ = _infix("less"), _infix("less_equal")
+    __gt__, __ge__ = _reflected("less"), _reflected("less_equal")
 
     def __neg__(self) -> Node:
         return make("neg", self)
@@ -157,18 +171,6 @@ class Node:
     __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rdivmod__ = _discontinuous
     __round__ = __floor__ = __ceil__ = __trunc__ = floor = ceil = rint = trunc = _discontinuous
 
-    def __lt__(self, other: Any) -> Any:
-        return _binary("less", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _binary("less_equal", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _reflected("less", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _reflected("less_equal", self, other)
-
     def __and__(self, other: Any) -> Any:
         return _logical("logical_and", self, other)
 
@@ -182,26 +184,7 @@ class Node:
 
     # NumPy calls these methods on the elements of an array: np.sin(q) works on traced arrays too.
 
-    def sin(self) -> Node:
-        return make("sin", self)
-
-    def cos(self) -> Node:
-        return make("cos", self)
-
-    def tan(self) -> Node:
-        return make("tan", self)
-
-    def sqrt(self) -> Node:
-        return make("sqrt", self)
-
-    def exp(self) -> Node:
-        return make("exp", self)
-
-    def log(self) -> Node:
-        return make("log", self)
-
-    def tanh(self) -> Node:
-        return make("tanh", self)
+    sin, cos, tan, sqrt, exp, log, tanh = map(_function, ("sin", "cos", "tan", "sqrt", "exp", "log", "tanh"))
 
     def arctan2(self, other: Any) -> Node:
         return make("atan2", self, as_node(other))
@@ -238,10 +221,10 @@ class Node:
     # Dicts find a node by its identity: no two living nodes have the same hash, so dicts never compare nodes.
 
     def __eq__(self, other: object) -> Any:
-        return _binary("equal", self, other) if _is_comparable(other) else NotImplemented
+        return _equals(self, other) if _is_comparable(other) else NotImplemented
 
     def __ne__(self, other: object) -> Any:
-        return make("logical_not", _binary("equal", self, other)) if _is_comparable(other) else NotImplemented
+        return make("logical_not", _equals(self, other)) if _is_comparable(other) else NotImplemented
 
     __hash__ = object.__hash__
 
@@ -459,20 +442,3 @@ def _logical(op: str, *operands: Any) -> Any:
     if any(node.op not in _BOOLEANS for node in nodes):
         raise TypeError("&, | and ~ take comparisons, not numbers: use kt.logical_and, kt.logical_or, kt.logical_not")
     return make(op, *nodes)
-
-
-def _binary(op: str, x: Node, y: Any) -> Any:
-    if type(y) is Node:
-        return make(op, x, y)
-    if type(y) is float and y == 0.0 and op in _BY_ZERO and x.op not in _BOOLEANS:  # half of all operations
-        return constant(0.0) if op == "mul" else x
-    return NotImplemented if isinstance(y, np.ndarray) else make(op, x, as_node(y))
-
-
-_BY_ZERO = frozenset(("add", "sub", "mul"))
-
-
-def _reflected(op: str, x: Node, y: Any) -> Any:
-    if type(y) is Node:
-        return make(op, y, x)
-    return NotImplemented if isinstance(y, np.ndarray) else make(op, as_node(y), x)

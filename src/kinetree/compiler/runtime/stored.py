@@ -35,16 +35,22 @@ class CachedCode:
         self.digest, self.layout, self.target, self._program = digest, layout, target, program
 
     def code(self, kind: Kind) -> Code:
-        key = key_of(self.target, kind, self.digest)
-        data = disk.read(key)
-        if data is None:
-            with first_on_this_host(key):
-                data = disk.read(key)  # another process may have made it meanwhile
-                if data is None:
-                    code = self._program().code(kind)
-                    _store(key, code.to_bytes())
-                    return code
-        return Code.from_bytes(data)
+        return Code.from_bytes(
+            _read_or_made(key_of(self.target, kind, self.digest), lambda: self._program().code(kind).to_bytes())
+        )
+
+
+def _read_or_made(key: str, make: Callable[[], bytes], stores: Callable[[], bool] = lambda: True) -> bytes:
+    """The data of a key from disk, or made and stored, if `stores()` then; one process of this host makes it."""
+    data = disk.read(key)
+    if data is None:
+        with first_on_this_host(key):
+            data = disk.read(key)  # another process may have made it meanwhile
+            if data is None:
+                data = make()
+                if stores():
+                    _store(key, data)
+    return data
 
 
 def stored_object(
@@ -55,15 +61,7 @@ def stored_object(
     if found:
         return compiled(assembly(), target)
     key = key_of(target, "module", name, found=found)
-    data = disk.read(key)
-    if data is None:
-        with first_on_this_host(key):
-            data = disk.read(key)
-            if data is None:
-                data = compiled(assembly(), target)
-                if not replaced():
-                    _store(key, data)
-    return data
+    return _read_or_made(key, lambda: compiled(assembly(), target), lambda: not replaced())
 
 
 def load_record(identity: str, target: Target) -> Any:

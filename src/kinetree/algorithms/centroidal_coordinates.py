@@ -115,17 +115,9 @@ class _MixedBase:
         M[J, J] = mirrored(minus_product(M[J, J], m * J_c[:, JOINTS].T, J_c[:, JOINTS]))
         C = minus_product(coriolis_matrix(mixed, q, v_m)[3:, 3:], m * J_c[:, 3:].T, J_c_rate[:, 3:])
         return _MixedBase(
-            own=model,
-            model=mixed,
-            v=v_m,
-            R=R,
-            R_rate=skew(v_m[3:6]) @ R if is_body else np.zeros((3, 3)),
-            J_c=J_c,
-            J_c_rate=J_c_rate,
-            A_rate=A_rate,
-            M=M,
-            C=C,
-        )
+            own=model, model=mixed, v=v_m, R=R, R_rate=skew(v_m[3:6]) @ R if is_body else np.zeros((3, 3)), J_c=J_c,
+            J_c_rate=J_c_rate, A_rate=A_rate, M=M, C=C,
+        )  # fmt: skip
 
     def equation(self, S_k: Array, S_k_rate: Array, M: Array, C: Array) -> Equation:
         """The equation in the robot's conventions, from S_k, its rate, and M and C without the rows and columns of
@@ -150,7 +142,7 @@ def _base_rows(blocks: list[list[Any]]) -> Array:
 
 
 def _stacked(rows: Array, of_joints: Array) -> Array:
-    """ConstraintKinematics of the base above those of the joints, which have no columns of the base."""
+    """Rows of the base above those of the joints, which have no columns of the base."""
     return np.concatenate([rows, np.concatenate([np.zeros((len(of_joints), 6)), of_joints], axis=1)])
 
 

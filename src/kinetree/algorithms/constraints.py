@@ -256,7 +256,7 @@ class Response(DelassusOperator):
 
 
 def in_threes(size: int) -> tuple[slice, ...]:
-    """ConstraintKinematics of directions, three by three."""
+    """Slices of `size` rows, three by three."""
     return tuple(slice(start, min(start + 3, size)) for start in range(0, size, 3))
 
 

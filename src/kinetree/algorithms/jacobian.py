@@ -69,14 +69,9 @@ def _at(model: Model, body: int, point: Point) -> FramePlacement:
 
 
 def _jacobian_rate(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    v: Array,
-    X: dict[int, Transform],
-    V: dict[int, Motion],
+    model: Model, frame: FramePlacement, q: Array, v: Array, X: dict[int, Transform], V: dict[int, Motion],
     reference: Reference,
-) -> Array:
+) -> Array:  # fmt: skip
     X_F0 = frame.X * X[frame.body]
     V_F = X[frame.body].inverse() * V[frame.body]  # in world coordinates, as everything below
     p_dot = V_F.moved(X_F0.p).linear

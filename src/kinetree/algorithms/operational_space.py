@@ -72,14 +72,9 @@ def inertia(
 
 @of_one_state
 def bias(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    v: Array,
-    reference: Reference,
-    task: Task = "pose",
+    model: Model, frame: FramePlacement, q: Array, v: Array, reference: Reference, task: Task = "pose",
     by: Inverse = AnyRank,
-) -> Array:
+) -> Array:  # fmt: skip
     """μ, (k,); J̇ v is of the Jacobian in this reference."""
     inverses = _task_inverse(model, frame, q, reference, task, by)
     kind: AccelerationKind = "classical" if reference == "world-aligned" else "spatial"
@@ -106,14 +101,9 @@ def consistent_inverse(
 
 @of_one_state
 def null_space(
-    model: Model,
-    frame: FramePlacement,
-    q: Array,
-    reference: Reference,
-    task: Task = "pose",
-    metric: str = "kinetic",
+    model: Model, frame: FramePlacement, q: Array, reference: Reference, task: Task = "pose", metric: str = "kinetic",
     by: Inverse = AnyRank,
-) -> Array:
+) -> Array:  # fmt: skip
     """N = 1 - J̄ J, (nv, nv); by the "euclidean" metric 1 - J⁺ J."""
     if metric == "euclidean":
         return by(np.eye(model.nv), *_jacobian(model, frame, q, reference, task)).null_space()

@@ -52,14 +52,9 @@ def inverse_dynamics(
 
 @of_one_state
 def nearest_torques(
-    model: Model,
-    constraints: ConstraintSet,
-    q: Array,
-    v: Array,
-    a: Array,
-    tau: Array,
+    model: Model, constraints: ConstraintSet, q: Array, v: Array, a: Array, tau: Array,
     f_ext: ExternalForces = NO_FORCES,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """τ and f nearest to given torques τ₀, of which those without a motor do not count. Where there is no motor, the
     residual r is left in τ: it is zero there just if M a + b = τ + Jᵀ f."""
     rows = upright_kinematics(model, constraints, q)

@@ -100,17 +100,10 @@ def contest(robot: kt.Robot, text: str, effort: Effort, advance: Advance, frame:
         kt.set_num_threads(threads)
     single_rows, batch_rows = (_rows(times, batched) for batched in (False, True))
     return Report(
-        name=robot.name,
-        base="fixed" if robot.model.floating_base is None else "floating",
-        nq=robot.nq,
-        nv=robot.nv,
-        frame=frame,
-        versions={OURS: kt.__version__} | {name: peer.version for name, peer in peers.items()},
-        states=STATES,
-        single=single_rows,
-        batch=batch_rows,
-        notes=notes,
-    )
+        name=robot.name, base="fixed" if robot.model.floating_base is None else "floating", nq=robot.nq, nv=robot.nv,
+        frame=frame, versions={OURS: kt.__version__} | {name: peer.version for name, peer in peers.items()},
+        states=STATES, single=single_rows, batch=batch_rows, notes=notes,
+    )  # fmt: skip
 
 
 def _ours(

@@ -90,14 +90,9 @@ def export(
 
 
 def _write_files(
-    robot: kt.Robot,
-    form: Form,
-    quantities: list[str],
-    frame: str | None,
-    out: Path | None,
-    target: str | None,
+    robot: kt.Robot, form: Form, quantities: list[str], frame: str | None, out: Path | None, target: str | None,
     json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """C or an object file of quantities."""
     if not quantities:
         raise typer.BadParameter(f"{form} is of quantities; expected the name of one", param_hint="--quantity")

@@ -141,33 +141,17 @@ def _coordinates(facts: Robot) -> Table:
     extras = [name for name in PASSIVE if any(getattr(joint, name) for joint in owners)]
     off = "" if facts.passive else " (off)"
     titles: list[Column] = [(name if name == "armature" else f"{name}{off}", "right") for name in extras]
-    table = table_of(
-        ("q", "right"),
-        ("v", "right"),
-        ("joint", "left"),
-        ("lower", "right"),
-        ("upper", "right"),
-        ("", "left"),
-        ("degrees", "right"),
-        ("velocity", "right"),
-        ("effort", "right"),
-        *titles,
-    )
+    names = ("q", "v", "joint", "lower", "upper", "", "degrees", "velocity", "effort")
+    table = table_of(*((name, "left" if name in ("joint", "") else "right") for name in names), *titles)
     for joint in owners:
         assert joint.q_index is not None and joint.v_index is not None
         speed, force = {"rad": ("rad/s", "N m"), "m": ("m/s", "N")}.get(joint.unit or "", ("", ""))
         table.add_row(
-            _indices(joint.q_index, joint.q_size),
-            _indices(joint.v_index, joint.v_size),
-            Text(joint.name),
-            _each(joint.lower, ".3f"),
-            _each(joint.upper, ".3f"),
-            joint.unit or "",
-            Text(_degrees(joint), style="dim"),
-            _number(joint.velocity, speed),
-            _number(joint.effort, force),
+            _indices(joint.q_index, joint.q_size), _indices(joint.v_index, joint.v_size), Text(joint.name),
+            _each(joint.lower, ".3f"), _each(joint.upper, ".3f"), joint.unit or "",
+            Text(_degrees(joint), style="dim"), _number(joint.velocity, speed), _number(joint.effort, force),
             *(_number(getattr(joint, name)) for name in extras),
-        )
+        )  # fmt: skip
     return table
 
 

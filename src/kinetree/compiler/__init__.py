@@ -20,7 +20,7 @@ from kinetree.compiler.graph.expr import (
     constant,
     is_traced,
     new_table,
-    symbol,
+    symbols,
     tracing,
 )
 from kinetree.compiler.graph.graph import Graph, reachable, rebuilt, uses
@@ -77,5 +77,5 @@ __all__ = [
     "explained", "function_modules", "get_num_threads", "host", "is_traced", "lazy_code", "load_record", "lock",
     "loop_function", "loop_stage", "loops_module", "machine", "machine_code_works", "native", "new_table",
     "object_for", "once", "reachable", "rebuilt", "require", "run_ranges", "save_record", "set_num_threads",
-    "set_result_memory", "symbol", "trace", "tracing", "tracing_first", "uses",
+    "set_result_memory", "symbols", "trace", "tracing", "tracing_first", "uses",
 ]  # fmt: skip

@@ -19,11 +19,34 @@ from kinetree.functions.compiled_function import CompiledFunction, Key
 from kinetree.functions.definition import Declared, Definition
 from kinetree.functions.identity import identity
 from kinetree.functions.parameters import Parameters
+from kinetree.functions.specialization import Specialization
 from kinetree.ops import Array
 
 
+class Inspectable:
+    """A law whose code can be looked at; that of a law for several robots is what it was last compiled to."""
+
+    def _inspected(self) -> Specialization:
+        raise NotImplementedError
+
+    @property
+    def graph(self) -> Any:
+        """The graph of its operations: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
+        return self._inspected().graph
+
+    @property
+    def llvm(self) -> str:
+        """LLVM assembly of the kernel for one state."""
+        return self._inspected().llvm
+
+    @property
+    def assembly(self) -> str:
+        """Machine instructions of the kernel for one state."""
+        return self._inspected().assembly
+
+
 @final
-class BoundLaw(CompiledFunction):
+class BoundLaw(Inspectable, CompiledFunction):
     """A law bound to robots and options: a function of arrays."""
 
     always_reports = True
@@ -99,20 +122,8 @@ class BoundLaw(CompiledFunction):
         parts = (self.robots, self.chosen, dict(self.arrays))
         return None if own is None else identity(own, *(tuple(part.items()) for part in parts))
 
-    @property
-    def graph(self) -> Any:
-        """The graph of its operations: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
-        return self.specialization().graph
-
-    @property
-    def llvm(self) -> str:
-        """LLVM assembly of the kernel for one state."""
-        return self.specialization().llvm
-
-    @property
-    def assembly(self) -> str:
-        """Machine instructions of the kernel for one state."""
-        return self.specialization().assembly
+    def _inspected(self) -> Specialization:
+        return self.specialization()
 
     # -- native ------------------------------------------------------------------------------------------------
 

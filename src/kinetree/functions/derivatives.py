@@ -28,7 +28,7 @@ from kinetree.compiler import (
     reachable,
     rebuilt,
     require,
-    symbol,
+    symbols,
 )
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
 from kinetree.functions.bindable import Bindable
@@ -142,9 +142,7 @@ def _by_argument(law: Definition, named: dict[str, Any], name: str, kind: Kind, 
         raise ArgumentTypeError(f"{name} is a robot; a derivative is with respect to an array or a number")
     if is_choice(given):
         raise ArgumentTypeError(f"{name} is an option; a derivative is with respect to an array or a number")
-    fresh = np.empty(np.shape(given), dtype=object)
-    for index in np.ndindex(*fresh.shape):
-        fresh[index] = symbol(next(_fresh))
+    fresh = symbols(np.shape(given), _fresh)
     with array_operations_if(False), collected_requirements() as conditions:  # only scalar nodes have derivatives
         argument = fresh.copy() if fresh.shape else fresh[()]  # the law may write into it
         result = law.apply({**named, **({name: argument} if robot is None else _at(named, robot, argument))})
@@ -222,15 +220,11 @@ def _on_floats(derivative: Callable[..., Any], law: Definition, named: dict[str,
     inputs = {**arrays, **{name: robot.own_parameters for name, robot in parametric.items()}}
     with new_table():
         position = count()
-        symbols: dict[str, Any] = {}
-        for name, array in inputs.items():
-            traced = np.empty(array.shape, dtype=object)
-            for index in np.ndindex(*array.shape):
-                traced[index] = symbol(next(position))
-            symbols[name] = traced if array.shape else traced[()]
+        traced = {name: symbols(array.shape, position) for name, array in inputs.items()}
+        traced = {name: array if array.shape else array[()] for name, array in traced.items()}
         with collected_requirements() as conditions:
-            symbols |= {name: robot.at_parameters(symbols[name]) for name, robot in parametric.items()}
-            given = BoundArguments(law.signature, {**robots, **symbols})
+            traced |= {name: robot.at_parameters(traced[name]) for name, robot in parametric.items()}
+            given = BoundArguments(law.signature, {**robots, **traced})
             leaves, rebuild = flatten(derivative(*given.args, **given.kwargs), is_result)
         shapes = [np.shape(leaf) for leaf in leaves]
         nodes = [as_node(value) for leaf in leaves for value in np.asarray(leaf, dtype=object).ravel()]

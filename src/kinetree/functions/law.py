@@ -20,8 +20,9 @@ from kinetree.base.unpickled_once import reduced_once
 from kinetree.compiler import constant, is_traced, lock, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.bindable import Bindable
-from kinetree.functions.bound_law import BoundLaw
+from kinetree.functions.bound_law import BoundLaw, Inspectable
 from kinetree.functions.definition import MAIN, Definition, found_by_name
+from kinetree.functions.specialization import Specialization
 from kinetree.ops import Array
 
 
@@ -53,7 +54,7 @@ def zeros(shape: int | Sequence[int]) -> Array:
 
 
 @final
-class Law:
+class Law(Inspectable):
     """A function that is compiled for each robot that it is called with."""
 
     def __init__(self, definition: Definition) -> None:
@@ -151,28 +152,11 @@ class Law:
         """The result of the uncompiled function for arguments by name."""
         return self.definition.apply(named)
 
-    # -- compiled code -----------------------------------------------------------------------------------------
-
-    @property
-    def graph(self) -> Any:
-        """The graph that it was last compiled to: `.operations()`, `.listing()`, `.dot()`, `.svg()`."""
-        return self._last().graph
-
-    @property
-    def llvm(self) -> str:
-        """LLVM assembly of the kernel for one state, as last compiled."""
-        return self._last().llvm
-
-    @property
-    def assembly(self) -> str:
-        """Machine instructions of the kernel for one state, as last compiled."""
-        return self._last().assembly
-
-    def _last(self) -> BoundLaw:
+    def _inspected(self) -> Specialization:
         bound = self._latest()
         if bound is None:
             raise ArgumentError(f"{self.__name__} has not been compiled yet; call it, or bind it to a robot, first")
-        return bound
+        return bound.specialization()
 
 
 def _law_with(definition: Definition) -> Law:

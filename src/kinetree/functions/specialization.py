@@ -40,16 +40,9 @@ class Specialization:
     """A formula `run` for arrays of these shapes; its results may be any tree of arrays."""
 
     def __init__(
-        self,
-        name: str,
-        arrays: Mapping[str, Shape],
-        run: Callable[..., Any],
-        identity: str | None,
-        always_reports: bool = False,
-        carry: LoopCarry | None = None,
-        dtype: np.dtype[Any] = FLOAT64,
-        cpu: str = "",
-    ) -> None:
+        self, name: str, arrays: Mapping[str, Shape], run: Callable[..., Any], identity: str | None,
+        always_reports: bool = False, carry: LoopCarry | None = None, dtype: np.dtype[Any] = FLOAT64, cpu: str = "",
+    ) -> None:  # fmt: skip
         """With `always_reports`, the code has the output for refused states even if there can be none. With `carry`, it
         runs in a step loop: its first results are the first arrays of the next step. `cpu` names another CPU."""
         self.name, self._arrays, self._formula = name, arrays, run

@@ -107,13 +107,9 @@ class _Room:
         self.matrices["L"][:, PROBLEM] = -1.0
 
     def take(
-        self,
-        first: int,
-        count: int,
-        settings: tuple[float, ...],
-        arrays: Sequence[Array],
+        self, first: int, count: int, settings: tuple[float, ...], arrays: Sequence[Array],
         stopped: Callable[[], bool] = lambda: False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Search for `count` problems of these targets, starts, seeds, reports and solutions; afterwards all lanes are
         without one, unless it was `stopped` or interrupted: then nobody must use this room again."""
         self.settings[: len(settings)] = settings

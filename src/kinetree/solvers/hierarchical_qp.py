@@ -83,16 +83,9 @@ def refuse(status: int, given: list[Array]) -> None:
 
 
 def stage(
-    n: int,
-    sizes: tuple[int, ...],
-    since: Since,
-    inputs: tuple[Operand, ...],
-    outputs: tuple[Operand, ...],
-    *,
-    hard: bool = False,
-    shared: int = 0,
-    limit: int = 0,
-) -> Stage:
+    n: int, sizes: tuple[int, ...], since: Since, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...], *,
+    hard: bool = False, shared: int = 0, limit: int = 0,
+) -> Stage:  # fmt: skip
     """The stage of a chain: inputs are J, e, λ², D, lower, upper and a guess of what is active, outputs x, what is
     active and info. With `hard`, the first level is met exactly, but for its first `shared` rows, which are met in the
     sense of least squares where they contradict each other; `limit` is how often the active set of a level may

@@ -22,7 +22,7 @@ class ForwardPass:
 
     def __init__(
         self, model: Model, q: Array, v: Array | None = None, a: Array | None = None, gravity: bool = False
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.body = BodyVelocities.of(model, q, v, a)
         self.model = self.body.model
         self.common = CommonFrame.of(self.model, q)

@@ -102,14 +102,9 @@ class TileStep:
 
 
 def emit_rows(
-    name: str,
-    region: Region,
-    constants: Mapping[int, float],
-    results: Sequence[int],
-    width: Width,
-    wide: Width,
+    name: str, region: Region, constants: Mapping[int, float], results: Sequence[int], width: Width, wide: Width,
     fuses: bool,
-) -> str:
+) -> str:  # fmt: skip
     """void name(region), which makes these entries of the results, for numbers of a width; `wide` is that of columns if
     a number is a scalar. `constants` are the values of operands that are known, by their offsets."""
     tiles = row_tiles(region, results, wide.lanes if width.lanes == 1 else 1)

@@ -196,16 +196,9 @@ def _buffered(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
 
 
 def _tiles(
-    j: int,
-    name: str,
-    start: str,
-    stop: str,
-    offset: str,
-    width: Width,
-    zeros: Sequence[bool],
-    after: str,
+    j: int, name: str, start: str, stop: str, offset: str, width: Width, zeros: Sequence[bool], after: str,
     origin: str = "%chunk",
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """A loop over the tiles from number `start` to `stop`, each stored `offset` numbers behind the row starts."""
     W = width.lanes
     body = [f"  {offset} = sub i64 %{name}, {origin}"] if offset != f"%{name}" else []

@@ -7,6 +7,7 @@ the current trace. So zeros, ones and repeated terms never enter a graph.
 from __future__ import annotations
 
 import math
+import operator
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,42 +45,26 @@ _TAKES_BOOLEANS = frozenset(op for op, (kinds, _) in SIGNATURES.items() if BOOLE
 COMMUTATIVE = frozenset(("add", "mul", "equal", "logical_and", "logical_or"))
 
 
-def _divide(x: float, y: float) -> float:
-    return float(np.float64(x) / np.float64(y))
-
-
+_NEVER_RAISES = ("add", "sub", "mul", "neg")
 NUMERIC: dict[str, Callable[..., Any]] = {
-    "neg": lambda x: -x,
-    "add": lambda x, y: x + y,
-    "sub": lambda x, y: x - y,
-    "mul": lambda x, y: x * y,
-    "div": _divide,
+    **{name: getattr(operator, name) for name in _NEVER_RAISES},
+    **{name: getattr(np, name) for name in ("sqrt", "sin", "cos", "tan", "exp", "log", "tanh", "minimum", "maximum")},
+    "div": lambda x, y: float(np.float64(x) / np.float64(y)),
+    "atan2": np.arctan2,
+    "absolute": abs,
     "fma": lambda x, y, z: x * y + z,
     "fms": lambda x, y, z: x * y - z,
     "fnma": lambda x, y, z: z - x * y,
     "fnms": lambda x, y, z: -(x * y) - z,
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "exp": np.exp,
-    "log": np.log,
-    "tanh": np.tanh,
-    "atan2": np.arctan2,
-    "absolute": abs,
-    "minimum": np.minimum,
-    "maximum": np.maximum,
-    "less": lambda x, y: x < y,
-    "less_equal": lambda x, y: x <= y,
-    "equal": lambda x, y: x == y,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "equal": operator.eq,
     "logical_and": lambda x, y: x and y,
     "logical_or": lambda x, y: x or y,
-    "logical_not": lambda x: not x,
+    "logical_not": operator.not_,
     "where": lambda c, x, y: x if c else y,
 }
 """Every operation on numbers."""
-
-_NEVER_RAISES = frozenset(("add", "sub", "mul", "neg"))
 
 Rules = dict[str, Callable[..., "Node | None"]]
 
@@ -348,6 +333,14 @@ def boolean(value: bool) -> Node:
 def symbol(position: int) -> Node:
     """The node of the input at a position of the concatenated inputs."""
     return interned("input", (), position)
+
+
+def symbols(shape: tuple[int, ...], positions: Iterator[int]) -> Any:
+    """An array of symbols at the next positions, in C order."""
+    array = np.empty(shape, dtype=object)
+    for index in np.ndindex(*shape):
+        array[index] = symbol(next(positions))
+    return array
 
 
 def make(op: str, *args: Node) -> Node:

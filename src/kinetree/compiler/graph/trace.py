@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.compiler.graph import expr, requirements, row_program
-from kinetree.compiler.graph.expr import Node, as_node, make, symbol
+from kinetree.compiler.graph.expr import Node, as_node, make, symbols
 from kinetree.compiler.graph.graph import Graph
 from kinetree.compiler.graph.passes import fold  # noqa: F401 - fills the table of folding rules
 from kinetree.ops import Array
@@ -30,13 +31,8 @@ def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tu
 
     It must run inside `expr.new_table()`. Inputs are numbered consecutively through all arrays, in C order.
     """
-    arrays, position = [], 0
-    for shape in shapes:
-        array = np.empty(shape, dtype=object)
-        for index in np.ndindex(*shape):
-            array[index] = symbol(position)
-            position += 1
-        arrays.append(array)
+    positions = count()
+    arrays = [symbols(shape, positions) for shape in shapes]
     with np.errstate(all="ignore"):  # constants may be infinite or NaN
         result = function(*arrays)
     outputs: list[Node] = []
@@ -45,8 +41,8 @@ def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tu
         array = as_array(value)
         outputs += [_real(element) for element in array.ravel()]
         output_shapes.append(array.shape)
-    graph = Graph(position, tuple(outputs))
-    own = {symbol(k) for k in range(position)}
+    own = {node for array in arrays for node in array.flat}
+    graph = Graph(len(own), tuple(outputs))
     if any(node.op == "input" and node not in own for node in graph.nodes()):
         raise TypeError("a traced value is used outside the trace it belongs to: it comes from another trace")
     return graph, output_shapes

@@ -106,16 +106,11 @@ def python_addresses() -> Any:
     """The addresses of `interpreter.symbols()`, in their order."""
     table = _numpy_table()
     known = {
+        **{f"{kind.__name__}_type": id(kind) for kind in (float, int, str, dict, list, tuple)},
         "ndarray": id(np.ndarray),
         "float64": id(np.dtype(np.float64)),
-        "float_type": id(float),
         "float64_scalar": id(np.float64),
         "none": id(None),
-        "dict_type": id(dict),
-        "str_type": id(str),
-        "int_type": id(int),
-        "list_type": id(list),
-        "tuple_type": id(tuple),
         "threads": ctypes.addressof(THREADS),
         "PyArray_NewFromDescr": table[_NEW_FROM_DESCR],
         "PyArray_Scalar": table[_SCALAR],

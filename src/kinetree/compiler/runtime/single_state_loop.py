@@ -39,13 +39,9 @@ class SingleStateLoop:
     """
 
     def __init__(
-        self,
-        kernel: Kernel,
-        state: Array,
-        inputs: Sequence[StridedView],
-        records: Sequence[StridedView | None],
+        self, kernel: Kernel, state: Array, inputs: Sequence[StridedView], records: Sequence[StridedView | None],
         every: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         layout = kernel.source.layout
         carried = layout.inputs[: len(layout.inputs) - len(inputs)]
         results = np.empty(sum(layout.outputs))

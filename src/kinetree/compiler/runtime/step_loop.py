@@ -27,15 +27,9 @@ class StepLoop:
     """
 
     def __init__(
-        self,
-        kernel: Kernel,
-        carry: LoopCarry,
-        states: Array,
-        inputs: Sequence[StridedView],
-        records: Sequence[StridedView | None],
-        steps: int,
-        every: int = 1,
-    ) -> None:
+        self, kernel: Kernel, carry: LoopCarry, states: Array, inputs: Sequence[StridedView],
+        records: Sequence[StridedView | None], steps: int, every: int = 1,
+    ) -> None:  # fmt: skip
         self.kernel, self.carry = kernel, carry
         self.count, self.steps, self.every = len(states), steps, every
         self.inputs, self.records = tuple(inputs), tuple(records)

@@ -20,13 +20,9 @@ class Handler:
     """The handler of a kernel for one state or for a batch. It must live as long as XLA knows its address."""
 
     def __init__(
-        self,
-        kernel: Kernel,
-        kind: Literal["single", "batch"],
-        inputs: Sequence[Shape],
-        outputs: Sequence[Shape],
+        self, kernel: Kernel, kind: Literal["single", "batch"], inputs: Sequence[Shape], outputs: Sequence[Shape],
         version: tuple[int, int],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`outputs` are the results of one state, without that for refused states; `version` is that of the interface
         by which XLA calls it."""
         if version[0] != xla.MAJOR:
@@ -45,15 +41,9 @@ class Handler:
         self._ranks = _integers([len(shape) for shape in shapes])
         self._counts = _integers([prod(shape) for shape in shapes])
         self._form = xla.Form(
-            self._loaded.address,
-            len(inputs),
-            len(layout.outputs),
-            refuses,
-            kernel.dtype.itemsize,
-            version[1],
-            self._ranks,
-            self._counts,
-        )
+            self._loaded.address, len(inputs), len(layout.outputs), refuses, kernel.dtype.itemsize, version[1],
+            self._ranks, self._counts,
+        )  # fmt: skip
         text = _text(_code(kind)[1], ctypes.addressof(self._form))
         self._memory = LoadedCode(compile_object(text, host()), host(), library=False)
         self.address = self._memory.address(_ENTRY)

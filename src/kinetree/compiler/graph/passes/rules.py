@@ -99,15 +99,9 @@ def _commutes(expression: ast.expr) -> bool:
 
 
 def _match(
-    pattern: ast.expr,
-    node: str | None,
-    operands: list[str],
-    swaps: Any,
-    conditions: list[str],
-    bound: dict[str, str],
-    fresh: Any,
-    once: bool,
-) -> None:
+    pattern: ast.expr, node: str | None, operands: list[str], swaps: Any, conditions: list[str],
+    bound: dict[str, str], fresh: Any, once: bool,
+) -> None:  # fmt: skip
     """Append the conditions under which `node`, an expression (None: the operation itself, with these operands),
     matches the pattern."""
     if isinstance(pattern, ast.Name):

@@ -1,7 +1,4 @@
-"""Native calls whose robot is going or gone.
-
-Covers: compiler/runtime/keep_alive.py.
-"""
+"""Native calls whose robot is going or gone."""
 
 import gc
 import itertools
@@ -14,7 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.compiler.codegen.entry import records
 from kinetree.compiler.runtime import native
-from kinetree.compiler.runtime.keep_alive import keep_alive
+from kinetree.compiler.runtime.jit import keep_alive
 from natively import in_python, native_only, natively
 from processes import run
 from used_robots import Q, fresh

@@ -57,7 +57,7 @@ def euler_from_quaternion(xyzw: Array, sequence: str) -> Array:
     no_sum = less(along, tolerance(GIMBAL_TOLERANCE, 1e-6) * scale)
     half_difference = where(no_difference, half_sum * given_last, half_difference)
     half_sum = where(no_sum, half_difference * given_last, half_sum)
-    first, last = _wrapped(half_sum + half_difference), _wrapped(half_sum - half_difference)
+    first, last = wrapped(half_sum + half_difference), wrapped(half_sum - half_difference)
     middle = 2.0 * atan2(across, along)
     if not is_proper:
         first, middle = first * sign, middle - 0.5 * math.pi
@@ -128,7 +128,7 @@ def _half_turn(axis: int, angle: Any) -> Array:
     return array(xyzw)
 
 
-def _wrapped(angle: Any) -> Any:
-    """An angle between -2π and 2π, brought to between -π and π."""
+def wrapped(angle: Any) -> Any:
+    """An angle between -3π and 3π, brought to between -π and π."""
     angle = where(less(math.pi, angle), angle - 2.0 * math.pi, angle)
     return where(less(angle, -math.pi), angle + 2.0 * math.pi, angle)

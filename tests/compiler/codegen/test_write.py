@@ -1,6 +1,6 @@
 """Results of large batches: written past the cache, whatever their size and place, and into memory used again.
 
-Covers: compiler/codegen/write_buffer.py, compiler/runtime/memory.py.
+Covers: compiler/runtime/memory.py.
 """
 
 import gc

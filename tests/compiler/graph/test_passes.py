@@ -1,7 +1,7 @@
 """Rules, graph passes, schedule and split.
 
 Covers: compiler/graph/passes/factor.py, compiler/graph/passes/fold.py, compiler/graph/passes/fuse.py,
-compiler/graph/passes/rewrite.py, compiler/graph/passes/rules.py, compiler/graph/passes/schedule.py,
+compiler/graph/passes/rules.py, compiler/graph/passes/schedule.py,
 compiler/graph/passes/spec.py, compiler/graph/passes/split.py.
 """
 

@@ -22,7 +22,6 @@ from kinetree.compiler.codegen.elementary import (
 )
 from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.codegen.row_loops import Region, emit_rows
-from kinetree.compiler.codegen.write_buffer import buffer_size
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
 from kinetree.compiler.graph.passes.split import Part
@@ -33,6 +32,10 @@ PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTRINSIC = {"sqrt": "sqrt", "absolute": "fabs", "minimum": "minimum", "maximum": "maximum"}
 COMPARISON = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LOGIC = {"logical_and": "and", "logical_or": "or"}
+LINE = 64
+"""The size of a cache line in bytes."""
+COLUMNS = 64
+"""The numbers of every row of results in the write buffer at a time; shorter rows are written directly."""
 FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False), "fnms": (True, True)}
 """Whether the product is negated, and whether the summand is."""
 
@@ -61,16 +64,21 @@ class BlockSpace:
 
     @property
     def write_buffer(self) -> int:
-        """The offset of the buffer in which rows of results are aligned."""
+        """The offset of the buffer in which rows of results are aligned, before they go to memory in whole lines."""
         return _aligned(self.result(len(self.layout.outputs)))
 
     @property
     def size(self) -> int:
-        return _aligned(self.write_buffer + buffer_size(self.width))
+        return _aligned(self.write_buffer + buffer_row_size(self.width) * self.width.lanes)
+
+
+def buffer_row_size(width: Width) -> int:
+    """The size of one row of the write buffer in bytes."""
+    return LINE + width.size * COLUMNS + LINE
 
 
 def _aligned(offset: int) -> int:
-    return -(-offset // 64) * 64
+    return -(-offset // LINE) * LINE
 
 
 def emit_single(

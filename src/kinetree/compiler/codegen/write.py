@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.compiler.codegen.ir import Width
-from kinetree.compiler.codegen.kernel import BlockSpace, is_zero
+from kinetree.compiler.codegen.kernel import COLUMNS, LINE, BlockSpace, buffer_row_size, is_zero
 from kinetree.compiler.codegen.tiles import aligned, loop, mask, transposed
-from kinetree.compiler.codegen.write_buffer import COLUMNS, LINE, row_size
 from kinetree.compiler.graph.expr import Node
 
 STREAMED = 2**20
@@ -169,7 +168,7 @@ def _buffered(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
             f"  %to{lane} = getelementptr {width.element}, ptr %dst, i64 {lane * n}",
             f"  %address{lane} = ptrtoint ptr %to{lane} to i64",
             f"  %shift{lane} = and i64 %address{lane}, {LINE - 1}",
-            f"  %from{lane} = getelementptr i8, ptr %buffer, i64 {lane * row_size(width)}",
+            f"  %from{lane} = getelementptr i8, ptr %buffer, i64 {lane * buffer_row_size(width)}",
             f"  %row{lane} = getelementptr i8, ptr %from{lane}, i64 %shift{lane}",
         ]
     lines += ["  br label %chunk.enter", "chunk.enter:"]

@@ -12,14 +12,16 @@ from contextlib import suppress
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from kinetree.base import locks
 from kinetree.base.deferred_signals import deferring_signals
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.elementary import BIND, LIBRARY
-from kinetree.compiler.runtime.keep_alive import keep_alive
 from kinetree.compiler.runtime.side_by_side import Workers, joined, pieces_of, processes_for, separated
 from kinetree.compiler.runtime.target import CPU, Target, architecture, llvm, llvmlite, named_target, native_target
 from kinetree.errors import PlatformError, PlatformWarning
+from kinetree.ops import Array
 
 lock = locks.compiler
 """The lock of everything that makes machine code; `locks` gives the order in which it is taken with others."""
@@ -224,6 +226,18 @@ def optimized_object(assembly: str, target: Target) -> bytes:
 def assembly_of(text: str, target: Target) -> str:
     """The machine instructions of a module, as text."""
     return str(_machine(target).emit_assembly(llvm.parse_assembly(text)))
+
+
+def keep_alive(thing: object) -> Array:
+    """A reference that keeps an object from being finalized until the reference itself is deallocated.
+
+    The collector runs all finalizers of a dead cycle, in any order, before it deallocates the first object. A user's
+    finalizer may still call machine code, so the owner of that code must not be finalized with the cycle. The
+    collector does not look into arrays: for it, an object in an array is referenced from outside of the cycle.
+    """
+    reference = np.empty(1, dtype=object)
+    reference[0] = thing
+    return reference
 
 
 class _EngineOwner:

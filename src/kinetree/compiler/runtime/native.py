@@ -30,8 +30,7 @@ from kinetree.compiler.runtime.assumptions import (
 )
 from kinetree.compiler.runtime.call import Loaded
 from kinetree.compiler.runtime.code import Code
-from kinetree.compiler.runtime.jit import LoadedCode, host, lock, machine_code_works, simplified_object
-from kinetree.compiler.runtime.keep_alive import keep_alive
+from kinetree.compiler.runtime.jit import LoadedCode, host, keep_alive, lock, machine_code_works, simplified_object
 from kinetree.compiler.runtime.memory import LARGE, TOGETHER
 from kinetree.compiler.runtime.stored import stored_object
 

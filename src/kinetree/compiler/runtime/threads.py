@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from kinetree.base.deferred_signals import deferring_signals
 from kinetree.base.lazy_imports import importing
 from kinetree.base.locks import ReentrantLock, is_held
-from kinetree.compiler.codegen.pause import PAUSE, pause_assembly
 from kinetree.compiler.runtime.jit import LoadedCode, host, lock
 from kinetree.compiler.runtime.stored import stored_object
 from kinetree.errors import ArgumentError, short
@@ -31,7 +30,6 @@ LIMITS = ("KINETREE_NUM_THREADS", "OMP_NUM_THREADS")
 """Environment variables with the number of threads, unless it was set; the first that has a number counts."""
 SPINS = 2000
 """Reads of the count of helpers before the caller sleeps: some 0.1 ms."""
-_IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
 
 
 class _Pool:
@@ -57,7 +55,7 @@ class _Pool:
         if self._wait is None and lock.acquire(blocking=False):  # else another thread compiles, perhaps for long
             try:
                 self._code = LoadedCode(stored_object("pause", _pause, host()), host(), library=False)
-                self._wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address(PAUSE))
+                self._wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address("pause"))
             finally:
                 lock.release()
 
@@ -91,7 +89,30 @@ class _Pool:
 
 
 def _pause() -> str:
-    return pause_assembly(_IS_X86)
+    """void pause(i64* count, i64 tries), which returns when *count is zero, or after that many reads of it: sleeping
+    and waking takes longer than most waits."""
+    is_x86 = platform.machine().lower() in ("x86_64", "amd64")
+    declared = "declare void @llvm.x86.sse2.pause()" if is_x86 else ""
+    hint = "call void @llvm.x86.sse2.pause()" if is_x86 else "fence seq_cst"
+    return f"""
+{declared}
+define void @pause(ptr %count, i64 %tries) nounwind {{
+entry:
+  br label %look
+look:
+  %try = phi i64 [ 0, %entry ], [ %next, %again ]
+  %left = load atomic i64, ptr %count acquire, align 8
+  %done = icmp eq i64 %left, 0
+  br i1 %done, label %end, label %again
+again:
+  {hint}
+  %next = add i64 %try, 1
+  %more = icmp ult i64 %next, %tries
+  br i1 %more, label %look, label %end
+end:
+  ret void
+}}
+"""
 
 
 _pool = _Pool()

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinetree import ops
-from kinetree.ik.closed_form.subproblems import on_circle, root, wrapped
+from kinetree.ik.closed_form.subproblems import on_circle, root
 from kinetree.ops import Array, atan2, where
+from kinetree.spatial.euler import wrapped
 
 BISECTIONS = 54
 

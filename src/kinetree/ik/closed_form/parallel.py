@@ -10,8 +10,9 @@ import numpy as np
 from kinetree import ops
 from kinetree.ik.closed_form.lines import Line
 from kinetree.ik.closed_form.reach import NOTHING
-from kinetree.ik.closed_form.subproblems import TINY, angle_between, at_angle, on_circle, turned, wrapped
+from kinetree.ik.closed_form.subproblems import TINY, angle_between, at_angle, on_circle, turned
 from kinetree.ops import Array, cross, where
+from kinetree.spatial.euler import wrapped
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,9 @@ import numpy as np
 from kinetree import ops
 from kinetree.ik.closed_form.conic import Affine, squares_on_circle
 from kinetree.ik.closed_form.lines import MEETING, Line, are_parallel, nearest_points
-from kinetree.ik.closed_form.subproblems import angle_between, angle_of, on_circle, root, turned_by, wrapped
+from kinetree.ik.closed_form.subproblems import angle_between, angle_of, on_circle, root, turned_by
 from kinetree.ops import Array
+from kinetree.spatial.euler import wrapped
 
 Ways = list[tuple[Any, Any, Any]]
 

@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.ik.closed_form.backwards import Backwards
 from kinetree.ik.closed_form.lines import MEETING, PARALLEL, Line, are_parallel, distance, meeting_point
 from kinetree.ik.closed_form.parallel import ParallelAxes
 from kinetree.ik.closed_form.spherical import SphericalWrist
@@ -30,6 +29,22 @@ class Family(Protocol):
 
     def shortfall(self, R: Array, p: Array) -> float:
         """The distance [m] that the position is out of reach, whatever the limits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Backwards:
+    """The closed form of an arm solved from the hand to the base, (E1 … E6)⁻¹ = E6⁻¹ … E1⁻¹: its lines are given from
+    the last to the first, with directions turned round."""
+
+    arm: SphericalWrist | ParallelAxes
+
+    def branches(self, R: Array, p: Array) -> Array:
+        """All eight q, (8, 6)."""
+        return self.arm.branches(R.T, -(R.T @ p))[:, ::-1]
+
+    def shortfall(self, R: Array, p: Array) -> float:
+        """The distance by which a position is out of reach [m]."""
+        return self.arm.shortfall(R.T, -(R.T @ p))
 
 
 @dataclass(frozen=True, eq=False)

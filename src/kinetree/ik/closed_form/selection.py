@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.ik.closed_form.subproblems import wrapped
 from kinetree.ops import Array
+from kinetree.spatial.euler import wrapped
 
 RESIDUAL = 1e-10
 """A branch is a solution if it leads nearer to the target than this, [m] + [rad]."""

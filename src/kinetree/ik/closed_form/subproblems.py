@@ -13,15 +13,10 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.ops import Array, atan2, cross, maximum, sqrt, where
+from kinetree.spatial.euler import wrapped
 
 TINY = 1e-11
 """Vectors this short [m, or 1 for directions] have no direction."""
-
-
-def wrapped(angle: Any) -> Any:
-    """An angle between -3π and 3π, brought to where it is between -π and π."""
-    angle = where(ops.less(math.pi, angle), angle - 2.0 * math.pi, angle)
-    return where(ops.less(angle, -math.pi), angle + 2.0 * math.pi, angle)
 
 
 def root(x: Any) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kinetree.compiler.graph.graph import Graph, uses
-from kinetree.compiler.graph.passes.rewrite import rewrite
-from kinetree.compiler.graph.passes.rules import compile_rules, parse_rules
+from kinetree.compiler.graph.passes.rules import compile_rules, parse_rules, rewrite
 
 FACTOR = parse_rules(
     """

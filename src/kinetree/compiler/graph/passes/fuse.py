@@ -6,8 +6,7 @@ A product is fused only if all its uses are sums, so that it need not be compute
 from __future__ import annotations
 
 from kinetree.compiler.graph.graph import Graph, uses
-from kinetree.compiler.graph.passes.rewrite import rewrite
-from kinetree.compiler.graph.passes.rules import compile_rules, parse_rules
+from kinetree.compiler.graph.passes.rules import compile_rules, parse_rules, rewrite
 
 FUSE = parse_rules(
     """

@@ -12,12 +12,13 @@ that replaces it, or None; rules are tried in the order in which they are writte
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from itertools import count, product
 from typing import Any
 
 from kinetree.compiler.graph.expr import COMMUTATIVE, Node, Rules, boolean, constant, make
+from kinetree.compiler.graph.graph import Graph, rebuilt
 
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.USub: "neg"}
 
@@ -66,6 +67,22 @@ def compile_rules(rules: Iterable[Rule], once: bool = False) -> Rules:
         exec(compile("\n".join(lines), f"<rules of {op}>", "exec"), names)
         compiled[op] = names[op]
     return compiled
+
+
+def rewrite(graph: Graph, rules: Rules, intact: Set[Node]) -> Graph:
+    """The graph with each node replaced by the first rule that fits; rules do not take nodes in `intact` apart."""
+    shared: set[Node] = set()
+
+    def change(node: Node, args: tuple[Node, ...]) -> Node:
+        rule = rules.get(node.op)
+        new = rule(shared, *args) if rule is not None else None
+        if new is None:
+            new = rebuilt(node, args)
+        if node in intact:
+            shared.add(new)
+        return new
+
+    return graph.mapped(change)
 
 
 def _operation(expression: ast.expr) -> tuple[str, list[ast.expr]]:

@@ -1,6 +1,6 @@
 """kt.to_object: machine code for other machines, run where a linker and an emulator are there.
 
-Covers: compiler/codegen/caller.py, compiler/runtime/cross.py, compiler/runtime/cross_child.py.
+Covers: compiler/codegen/caller.py, compiler/runtime/cross.py.
 """
 
 import platform
@@ -143,7 +143,7 @@ def test_unknown_machines_are_refused_and_nothing_is_written(target, tmp_path):
 
 
 def test_where_llvm_ends_a_sentence_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(cross.cross_child, "__file__", str(tmp_path / "child.py"))
+    monkeypatch.setattr(cross, "WORKER", tmp_path / "child.py")
     (tmp_path / "child.py").write_text("import os; os.abort()")
     with pytest.raises(kt.PlatformError, match="LLVM makes no object file for 'wasm32'"):
         kt.to_object(ARM.mass_matrix, tmp_path / "arm.o", target="wasm32")

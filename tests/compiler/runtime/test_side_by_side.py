@@ -79,7 +79,7 @@ def test_several_processes(program, small_pieces):
 def test_a_process_that_fails_is_not_missed(program, small_pieces, monkeypatch, tmp_path):
     broken = tmp_path / "broken.py"
     broken.write_text("raise SystemExit(3)")
-    monkeypatch.setattr(side_by_side, "_WORKER", broken)
+    monkeypatch.setattr(side_by_side, "WORKER", broken)
     text = program.single_assembly()
     found = jit.compile_object(text, program.target, 2)
     assert separated(found) == [found], "it was compiled here, whole"
@@ -88,7 +88,7 @@ def test_a_process_that_fails_is_not_missed(program, small_pieces, monkeypatch, 
 def test_processes_end_with_the_context(monkeypatch, tmp_path):
     slow = tmp_path / "slow.py"
     slow.write_text("import sys, time\nsys.stdin.read()\ntime.sleep(600)")
-    monkeypatch.setattr(side_by_side, "_WORKER", slow)
+    monkeypatch.setattr(side_by_side, "WORKER", slow)
     with pytest.raises(KeyboardInterrupt), Workers(["", ""], {}) as workers:
         raise KeyboardInterrupt
     assert [process.poll() is not None for process in workers._processes] == [True, True]
@@ -108,7 +108,7 @@ def test_joined_and_separated(objects):
 
 
 def test_the_worker_needs_nothing_of_this_library():
-    text = side_by_side._WORKER.read_text()
+    text = side_by_side.WORKER.read_text()
     assert "kinetree" not in text
-    told_nothing = [sys.executable, "-I", side_by_side._WORKER]
+    told_nothing = [sys.executable, "-I", side_by_side.WORKER]
     assert subprocess.run(told_nothing, input=b"", capture_output=True, check=False).returncode

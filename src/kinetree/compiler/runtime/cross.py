@@ -6,12 +6,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Collection, Sequence
 from multiprocessing import spawn
 from typing import NamedTuple
 
-from kinetree.compiler.runtime import cross_child
+from kinetree.compiler.runtime.jit import llvmlite_folder
+from kinetree.compiler.runtime.side_by_side import WORKER
 from kinetree.errors import ArgumentError, PlatformError, short
 
 
@@ -64,17 +64,13 @@ def object_for(modules: Sequence[tuple[str, bool]], machine: Machine, exported: 
     executable = spawn.get_executable()  # an application that embeds Python sets it, as for multiprocessing
     if not executable:
         raise PlatformError("there is no Python to make an object file in a process of its own")
-    order = {
-        "triple": machine.triple,
-        "cpu": machine.cpu,
-        "features": machine.features,
-        "relocation": machine.relocation,
-        "modules": list(modules),
-        "exported": list(exported),
-        "path": sys.path,
-    }
-    command = [os.fsdecode(executable), "-I", cross_child.__file__]
-    done = subprocess.run(command, input=json.dumps(order).encode(), capture_output=True, check=False)
+    options = {"cpu": machine.cpu, "features": machine.features, "opt": 2, "reloc": machine.relocation}
+    request = {
+        "llvmlite": llvmlite_folder(), "triple": machine.triple, "machine": {**options, "codemodel": "default"},
+        "modules": list(modules), "exported": list(exported),
+    }  # fmt: skip
+    command = [os.fsdecode(executable), "-I", str(WORKER)]
+    done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, check=False)
     if done.returncode == 0:
         return done.stdout
     said = done.stderr.decode(errors="replace").strip().splitlines()

@@ -123,6 +123,12 @@ def versions() -> str:
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
+def llvmlite_folder() -> str:
+    """Where other processes find llvmlite."""
+    architecture()  # raises without it
+    return os.path.dirname(os.path.dirname(llvmlite.__file__))
+
+
 LARGEST = 2**30
 """The size of the largest object file that is loaded, in bytes. Its sections lie in one reservation, so none is further
 from another: code on x86-64 reaches 2 GiB, code on AArch64 4 GiB, in either direction."""
@@ -183,9 +189,8 @@ def compile_object(assembly: str, target: Target, cores: int = 1) -> bytes:
     count = processes_for(assembly, cores)
     if count > 1:
         first, *others = pieces_of(assembly, count)
-        place = os.path.dirname(os.path.dirname(llvmlite.__file__))
         triple = object_triple(llvm.get_default_triple())
-        request = {"llvmlite": place, "triple": triple, "machine": _options(target, level)}
+        request = {"llvmlite": llvmlite_folder(), "triple": triple, "machine": _options(target, level)}
         with suppress(OSError), Workers(others, request) as workers:
             own = bytes(_machine(target, level).emit_object(llvm.parse_assembly(first)))
             return joined([own, *workers.results()])

@@ -24,7 +24,7 @@ _DEFINITION = re.compile(r"define (internal )?(?:fastcc )?[^@\n]*@([\w.]+)\(([^)
 _NAME = re.compile(r"@([\w.]+)")
 _PART = re.compile(r"\.part\d+$")
 _MAGIC, _COUNT, _SIZE = b"kinetree objects", struct.Struct("<Q"), struct.Struct("<Q")
-_WORKER = Path(__file__).with_name("object_worker.py")
+WORKER = Path(__file__).with_name("object_worker.py")
 
 
 def pieces_of(assembly: str, count: int) -> list[str]:
@@ -73,7 +73,7 @@ def _module(blocks: Sequence[str], piece: Sequence[int], parts: dict[int, str], 
 def processes_for(assembly: str, cores: int) -> int:
     """The number of processes that compile a module: one if another does not pay, or if Python cannot be started."""
     name = os.path.basename(sys.executable or "").lower()
-    can_start = name.startswith("python") and not getattr(sys, "frozen", False) and _WORKER.is_file()
+    can_start = name.startswith("python") and not getattr(sys, "frozen", False) and WORKER.is_file()
     return max(1, min(cores, MOST_PIECES, len(assembly) // LONG_PIECE)) if can_start else 1
 
 
@@ -82,12 +82,11 @@ class Workers:
 
     def __init__(self, modules: Sequence[str], request: dict[str, Any]) -> None:
         self._processes: list[subprocess.Popen[bytes]] = []
-        head = json.dumps(request).encode() + b"\n"
         hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)
         try:
             for text in modules:
                 process = subprocess.Popen(
-                    [sys.executable, "-I", str(_WORKER)],
+                    [sys.executable, "-I", str(WORKER)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
@@ -96,7 +95,7 @@ class Workers:
                 )
                 self._processes.append(process)
                 assert process.stdin is not None
-                process.stdin.write(head + text.encode())
+                process.stdin.write(json.dumps({**request, "modules": [(text, False)], "exported": None}).encode())
                 process.stdin.close()
                 process.stdin = None  # all was sent
         except OSError:

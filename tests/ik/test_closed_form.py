@@ -1,8 +1,7 @@
 """All branches in closed form: forward kinematics, none lost, as many as a search finds; singular poses; limits.
 
-Covers: ik/closed_form/parallel.py, ik/closed_form/polish.py,
-ik/closed_form/positioning.py, ik/closed_form/reach.py, ik/closed_form/recognition.py, ik/closed_form/selection.py,
-ik/closed_form/solver.py, ik/closed_form/spherical.py.
+Covers: ik/closed_form/parallel.py, ik/closed_form/positioning.py, ik/closed_form/reach.py,
+ik/closed_form/recognition.py, ik/closed_form/selection.py, ik/closed_form/solver.py, ik/closed_form/spherical.py.
 """
 
 import pickle

@@ -15,7 +15,7 @@ from rich.text import Text
 from kinetree.cli.contest import OURS, Report, Row, contest, steps
 from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command
 from kinetree.cli.measure import Effort
-from kinetree.cli.output import Column, JsonOption, console, print_json, print_table, progress, table_of
+from kinetree.cli.output import Column, JsonOption, console, counted, print_json, print_table, progress, table_of
 
 FULL, QUICK = Effort(repeats=40, seconds=0.004), Effort(repeats=8, seconds=0.002)
 
@@ -68,7 +68,7 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> Table:
     ]
     columns: list[Column] = [("quantity", "left")]
     for name, threads in sides:
-        heading = name if threads is None else f"{name}\n{threads} thread{'s' if threads > 1 else ''}"
+        heading = name if threads is None else f"{name}\n{counted(threads, 'thread')}"
         columns.append((heading, "right"))
         if name != OURS:
             columns.append(("", "right"))

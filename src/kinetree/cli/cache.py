@@ -13,7 +13,17 @@ from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli.loading import Loading, robot_argument, robot_command
-from kinetree.cli.output import JsonOption, console, examples, guarded, print_json, print_table, progress, table_of
+from kinetree.cli.output import (
+    JsonOption,
+    console,
+    counted,
+    examples,
+    guarded,
+    print_json,
+    print_table,
+    progress,
+    table_of,
+)
 from kinetree.compiler import archive as archives
 from kinetree.compiler import cpu_names, host
 
@@ -56,7 +66,7 @@ def clear(json: JsonOption = False) -> None:
     """Remove everything; it will be compiled again when it is needed."""
     freed = kt.cache.size()
     removed = kt.cache.clear()
-    _show({"removed": removed, "bytes": freed}, f"removed {removed} {_plural(removed)}, {_size(freed)}", json)
+    _show({"removed": removed, "bytes": freed}, f"removed {counted(removed, 'entry', 'entries')}, {_size(freed)}", json)
 
 
 @app.command(
@@ -120,7 +130,7 @@ def import_(
 
 def _counts(archive: kt.cache.Archive) -> str:
     """How many entries there are for each CPU."""
-    return ", ".join(f"{count} {_plural(count)} for {cpu}" for cpu, count in archive.cpus.items())
+    return ", ".join(f"{counted(count, 'entry', 'entries')} for {cpu}" for cpu, count in archive.cpus.items())
 
 
 def _filled(
@@ -139,10 +149,6 @@ def _filled(
     kt.cache.warm(robot, *quantities, batch=batch, cpus=cpus, report=report)
     bar.remove_task(task)
     return {"robot": name, "quantities": done, "seconds": time.perf_counter() - start}
-
-
-def _plural(count: int) -> str:
-    return "entry" if count == 1 else "entries"
 
 
 def _where() -> str | None:

@@ -12,7 +12,7 @@ from rich.text import Text
 import kinetree as kt
 from kinetree.cli.facts import Finding, Robot, facts_of
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.output import PROBLEM, JsonOption, console, print_json
+from kinetree.cli.output import PROBLEM, JsonOption, console, counted, print_json
 from kinetree.model.findings import SEVERITIES
 
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -61,7 +61,7 @@ def _listed(findings: list[Finding]) -> list[Text]:
         return [Text("Nothing looks wrong.", style="green")]
     counts = Counter(finding.severity for finding in findings)
     kinds = [kind for kind in SEVERITIES if counts[kind]]
-    headline = ", ".join(f"{counts[kind]} {kind}{'s' if counts[kind] > 1 else ''}" for kind in kinds)
+    headline = ", ".join(counted(counts[kind], kind) for kind in kinds)
     ordered = [finding for kind in kinds for finding in findings if finding.severity == kind]
     return [Text(headline, style=STYLES[kinds[0]]), *map(_line, ordered)]
 

@@ -13,7 +13,17 @@ from rich.text import Text
 from kinetree.cli.check import all_findings
 from kinetree.cli.facts import PASSIVE, Bound, Joint, Robot, facts_of
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.output import Column, JsonOption, console, natural_width, print_json, print_table, say, table_of
+from kinetree.cli.output import (
+    Column,
+    JsonOption,
+    console,
+    counted,
+    natural_width,
+    print_json,
+    print_table,
+    say,
+    table_of,
+)
 
 BAR = 20
 """Columns of the longest bar."""
@@ -65,14 +75,10 @@ def _headline(facts: Robot) -> Group:
         Text(f"{held} · nq {facts.nq} · nv {facts.nv} · {facts.mass:.4g} kg moving · gravity ({gravity}) m/s²"),
     ]
     if facts.visuals or facts.collisions:
-        counts = f"{_count(facts.visuals, 'visual')} · {_count(facts.collisions, 'collision')}"
-        missing = _count(len(facts.missing_meshes), "mesh", "meshes") + " not found"
+        counts = f"{counted(facts.visuals, 'visual')} · {counted(facts.collisions, 'collision')}"
+        missing = counted(len(facts.missing_meshes), "mesh", "meshes") + " not found"
         lines.append(Text.assemble(counts, (f" · {missing}", "yellow") if facts.missing_meshes else ""))
     return Group(*lines)
-
-
-def _count(number: int, word: str, plural: str = "") -> str:
-    return f"{number} {word if number == 1 else plural or f'{word}s'}"
 
 
 # -- the tree -------------------------------------------------------------------------------------------------------

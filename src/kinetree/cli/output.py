@@ -84,6 +84,11 @@ def print_json(content: object) -> None:
     sys.stdout.write("".join(json.dumps(c)[1:-1] if c != "\n" and not c.isprintable() else c for c in lines))
 
 
+def counted(number: int, word: str, plural: str = "") -> str:
+    """A number of things in words: 1 mesh, 2 meshes."""
+    return f"{number} {word if number == 1 else plural or f'{word}s'}"
+
+
 def table_of(*columns: Column) -> Table:
     """A table without lines."""
     table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))

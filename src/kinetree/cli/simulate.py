@@ -16,7 +16,18 @@ import kinetree as kt
 from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command, state_option
 from kinetree.cli.motion import draw, energy, lost, outside, save
 from kinetree.cli.numbers import STATE_HELP, configuration, fixed, number, one_state, position_names, vector, velocities
-from kinetree.cli.output import PROBLEM, JsonOption, console, place_for, print_json, print_table, say, table_of, working
+from kinetree.cli.output import (
+    PROBLEM,
+    JsonOption,
+    console,
+    counted,
+    place_for,
+    print_json,
+    print_table,
+    say,
+    table_of,
+    working,
+)
 from kinetree.errors import short
 from kinetree.ops import Array
 
@@ -214,8 +225,7 @@ def _content(robot: kt.Robot, motion: Trajectory) -> dict[str, Any]:
 def show(robot: kt.Robot, motion: Trajectory, out: Console) -> None:
     """Where each joint was and how fast."""
     out.print(Text(robot.name, style="bold"))
-    steps = len(motion.t) - 1
-    out.print(f"{motion.t[-1]:g} s in {steps} step{'s' if steps > 1 else ''}")
+    out.print(f"{motion.t[-1]:g} s in {counted(len(motion.t) - 1, 'step')}")
     table = table_of(
         *((title, "left" if title == "joint" else "right") for title in ("joint", "start", "end", "least", "most"))
     )

@@ -54,9 +54,16 @@ def _polynomial(b: Lines, z: str, coefficients: Polynomial) -> str:
     return value
 
 
-def sincos_name(width: Width) -> str:
-    """The name of the function of this width."""
-    return f"@kinetree.sincos.{width.suffix}"
+def function_name(function: str, width: Width) -> str:
+    """The name of a function of this width: "sincos", "atan2", or one of the C library's."""
+    return f"@kinetree.{function}.{width.suffix}"
+
+
+def _definition(b: Lines, function: str, arguments: str, returns: str) -> str:
+    """A function with this body; its arguments, between spaces, are numbers."""
+    given = ", ".join(f"{b.width.real} %{name}" for name in arguments.split())
+    head = f"define internal fastcc {returns} {function_name(function, b.width)}({given}) noinline nounwind {{"
+    return "\n".join([head, *b.text, "}"])
 
 
 def sincos(width: Width) -> str:
@@ -103,8 +110,7 @@ def sincos(width: Width) -> str:
     first = b.let(f"insertvalue {pair} poison, {real} {results[0]}, 0")
     both = b.let(f"insertvalue {pair} {first}, {real} {results[1]}, 1")
     b.add(f"ret {pair} {both}")
-    head_line = f"define internal fastcc {pair} {sincos_name(width)}({real} %x) noinline nounwind {{"
-    return "\n".join([head_line, *b.text, "}"])
+    return _definition(b, "sincos", "x", pair)
 
 
 def _signed(b: Lines, value: str, quadrant: str) -> str:
@@ -143,23 +149,11 @@ def _by_lanes(b: Lines, function: str, fast: str, x: str, mask: str | None) -> s
     return result
 
 
-def by_library_name(function: str, width: Width) -> str:
-    """The name of the function of this width."""
-    return f"@kinetree.{function}.{width.suffix}"
-
-
 def by_library(function: str, width: Width) -> str:
     """The definition of a function that calls the C library lane by lane."""
-    b, real = Lines(width), width.real
-    result = _by_lanes(b, function, "poison", "%x", None)
-    b.add(f"ret {real} {result}")
-    head = f"define internal fastcc {real} {by_library_name(function, width)}({real} %x) noinline nounwind {{"
-    return "\n".join([head, *b.text, "}"])
-
-
-def atan2_name(width: Width) -> str:
-    """The name of the function of this width."""
-    return f"@kinetree.atan2.{width.suffix}"
+    b = Lines(width)
+    b.add(f"ret {width.real} {_by_lanes(b, function, 'poison', '%x', None)}")
+    return _definition(b, function, "x", width.real)
 
 
 def atan2(width: Width) -> str:
@@ -196,8 +190,7 @@ def atan2(width: Width) -> str:
     unordered = b.compare("uno", "%x", "%y")
     result = b.select(unordered, b.real("fadd", "%x", "%y"), signed)
     b.add(f"ret {real} {result}")
-    head = f"define internal fastcc {real} {atan2_name(width)}({real} %y, {real} %x) noinline nounwind {{"
-    return "\n".join([head, *b.text, "}"])
+    return _definition(b, "atan2", "y x", real)
 
 
 def _complement(b: Lines, whole: float, low: float, angle: str) -> str:

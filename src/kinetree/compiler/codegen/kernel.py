@@ -11,15 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from kinetree.compiler.codegen.elementary import (
-    atan2,
-    atan2_name,
-    by_library,
-    by_library_name,
-    library,
-    sincos,
-    sincos_name,
-)
+from kinetree.compiler.codegen.elementary import atan2, by_library, function_name, library, sincos
 from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.codegen.row_loops import Region, emit_rows
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
@@ -87,15 +79,14 @@ def emit_single(
     """void name(inputs, outputs, workspace) for one state, where inputs and outputs are tables of addresses; sines,
     cosines and row programs are computed in vectors of width `wide`."""
     emitter = _Emitter(layout, wide.one, wide, outputs, places)
-    names = [f"ptr %in{j}" for j in range(len(layout.inputs))] + [f"ptr %out{j}" for j in range(len(layout.outputs))]
-    parameters = ", ".join([*names, "ptr %slots"])
+    arrays = [("in", "inputs", j) for j in range(len(layout.inputs))]
+    arrays += [("out", "outputs", j) for j in range(len(layout.outputs))]
+    parameters = ", ".join([*(f"ptr %{short}{j}" for short, _, j in arrays), "ptr %slots"])
     texts = []
     for k, part in enumerate(parts):
         body = emitter.part(part, inputs=k == 0, constants=k == 0)
         texts.append(f"define internal fastcc void @{name}.part{k}({parameters}) nounwind noinline {{\n{body}\n}}")
     calls = [f"  call fastcc void @{name}.part{k}({parameters})" for k in range(len(parts))]
-    arrays = [("in", "inputs", j) for j in range(len(layout.inputs))]
-    arrays += [("out", "outputs", j) for j in range(len(layout.outputs))]
     loads = []
     for short, table, j in arrays:
         loads.append(f"  %{short}{j}.at = getelementptr ptr, ptr %{table}, i64 {j}")
@@ -435,9 +426,8 @@ class _Emitter:
             return lines.let(f"xor {truth} {args[0]}, {ones}")
         if op == "where":
             return lines.select(*args)
-        function = atan2_name(self.width) if op == "atan2" else by_library_name(op, self.width)
         listed = ", ".join(f"{self.width.real} {arg}" for arg in args)
-        return lines.let(f"call fastcc {self.width.real} {function}({listed})")
+        return lines.let(f"call fastcc {self.width.real} {function_name(op, self.width)}({listed})")
 
     def _fused(self, op: str, x: str, y: str, z: str) -> str:
         minus_product, minus_sum = FUSED[op]
@@ -483,6 +473,6 @@ class _Emitter:
 
     def _sincos(self, width: Width, value: str) -> tuple[str, str]:
         pair = f"{{{width.real}, {width.real}}}"
-        both = self.lines.let(f"call fastcc {pair} {sincos_name(width)}({width.real} {value})")
+        both = self.lines.let(f"call fastcc {pair} {function_name('sincos', width)}({width.real} {value})")
         sine, cosine = (self.lines.let(f"extractvalue {pair} {both}, {k}") for k in (0, 1))
         return sine, cosine

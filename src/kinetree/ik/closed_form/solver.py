@@ -13,8 +13,7 @@ from kinetree.base.arguments import as_floats
 from kinetree.base.lazy import lazy
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.definition import Definition
-from kinetree.ik.closed_form.persistence import persistent
-from kinetree.ik.closed_form.polish import polished
+from kinetree.ik.closed_form.polish import persistent, polished
 from kinetree.ik.closed_form.recognition import Arm, Family, arm_of, check_freedom, family_of
 from kinetree.ik.closed_form.selection import RESIDUAL, selected
 from kinetree.ops import Array, logical_not, require

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetree.ik.closed_form.persistence import persistent
+from kinetree.ik.closed_form.polish import persistent
 from kinetree.ik.closed_form.selection import RESIDUAL
 
 

@@ -7,17 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from kinetree.cli import long_runs
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.long_runs import (
-    EngineOption,
-    OverwriteOption,
-    SchedulerOption,
-    WorkersOption,
-    connected,
-    content,
-    ended,
-    resumable,
-)
 from kinetree.cli.output import JsonOption, print_json
 
 
@@ -31,9 +22,9 @@ def annotate(
         typer.Option("--quantity", "-q", metavar="NAME", help="As inverse_dynamics, or pose@tool0; may be repeated."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", file_okay=False, help="The folder for results.")],
-    engine: EngineOption = "local",
-    workers: WorkersOption = None,
-    scheduler: SchedulerOption = None,
+    engine: long_runs.EngineOption = "local",
+    workers: long_runs.WorkersOption = None,
+    scheduler: long_runs.SchedulerOption = None,
     rows: Annotated[
         int | None, typer.Option(help="States of a partition; by default a million, or what takes 256 MB.")
     ] = None,
@@ -43,7 +34,7 @@ def annotate(
     nan: Annotated[
         Literal["refuse", "keep"], typer.Option(help="Partitions with NaN or infinity: list them, or compute them.")
     ] = "refuse",
-    overwrite: OverwriteOption = False,
+    overwrite: long_runs.OverwriteOption = False,
     json: JsonOption = False,
 ) -> None:
     """Quantities of every state of a collection, partition by partition; a second run does only what is missing.
@@ -54,14 +45,14 @@ def annotate(
     from kinetree.scale import annotate as annotated  # noqa: PLC0415 - slow to import
 
     body = loading.load_aloud(robot).robot
-    with resumable(out), connected(engine, scheduler) as client:
+    with long_runs.resumable(out), long_runs.connected(engine, scheduler) as client:
         report = annotated(
             source, body, quantity, out, engine, workers=workers, rows=rows, format=format, nan=nan,
             overwrite=overwrite, client=client,
         )  # fmt: skip
     if json:
-        print_json({"out": str(out), **content(report)})
+        print_json({"out": str(out), **long_runs.content(report)})
     else:
         kept = f", {report.kept} were there" if report.kept else ""
         print(f"{report.done} partitions, {report.rows} states in {report.seconds:.1f} s, {report.rate:.3g}/s{kept}")
-    ended(report)
+    long_runs.ended(report)

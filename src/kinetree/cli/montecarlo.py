@@ -11,17 +11,8 @@ import typer
 from rich.text import Text
 
 import kinetree as kt
+from kinetree.cli import long_runs
 from kinetree.cli.loading import Loading, RobotArgument, robot_command, state_option
-from kinetree.cli.long_runs import (
-    EngineOption,
-    OverwriteOption,
-    SchedulerOption,
-    WorkersOption,
-    connected,
-    content,
-    ended,
-    resumable,
-)
 from kinetree.cli.numbers import STATE_HELP, fixed
 from kinetree.cli.output import JsonOption, console, print_json, print_table, table_of
 from kinetree.cli.simulate import EffortOption, FrequencyOption, HoldOption, StepOption, positive, start_and_law
@@ -64,10 +55,10 @@ def montecarlo(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", file_okay=False, help="A folder, so that a second run goes on.")
     ] = None,
-    engine: EngineOption = "local",
-    workers: WorkersOption = None,
-    scheduler: SchedulerOption = None,
-    overwrite: OverwriteOption = False,
+    engine: long_runs.EngineOption = "local",
+    workers: long_runs.WorkersOption = None,
+    scheduler: long_runs.SchedulerOption = None,
+    overwrite: long_runs.OverwriteOption = False,
     json: JsonOption = False,
 ) -> None:
     """Rollouts from random starts: mean, deviation, quantiles and the worst of last positions and largest speeds."""
@@ -77,7 +68,7 @@ def montecarlo(
     positive(seconds, "--seconds")
     positive(dt, "--dt")
     q0, v0, law = start_and_law(body, q, v, tau, hold, frequency)
-    with resumable(out), connected(engine, scheduler) as client:
+    with long_runs.resumable(out), long_runs.connected(engine, scheduler) as client:
         result = monte_carlo(
             body, law, Around(body, q0, v0, spread_q, spread_v), samples=samples, dt=dt, steps=round(seconds / dt),
             seed=seed, worst=worst, engine=engine, workers=workers, out=out, overwrite=overwrite, client=client,
@@ -93,7 +84,7 @@ def montecarlo(
             for name, each in known.items()
         }
         told = {"samples": result.samples, "diverged": result.diverged, "metrics": metrics}
-        print_json({**told, **content(result.report)})
+        print_json({**told, **long_runs.content(result.report)})
     else:
         titles = ("mean", "std", "min", *(f"{100 * p:g} %" for p in QUANTILES), "max", "worst")
         table = table_of(("", "left"), *((title, "right") for title in titles))
@@ -104,4 +95,4 @@ def montecarlo(
         print_table(table, console())
         rate = result.report.rate
         print(f"\n{result.samples} samples, {100 * result.diverged:.3g} % diverged, {rate:.3g} samples/s")
-    ended(result.report)
+    long_runs.ended(result.report)

@@ -18,22 +18,7 @@ from kinetree.tasks import (
 )
 
 __all__ = [
-    "CenterOfMass",
-    "ClosedForm",
-    "DifferentialIK",
-    "JointCoupling",
-    "Limits",
-    "LookAt",
-    "Momentum",
-    "MotionTask",
-    "Orientation",
-    "Pose",
-    "Position",
-    "Posture",
-    "RelativePose",
-    "Step",
-    "Task",
-    "closed_form",
-    "out_of_reach",
+    "CenterOfMass", "ClosedForm", "DifferentialIK", "JointCoupling", "Limits", "LookAt", "Momentum", "MotionTask",
+    "Orientation", "Pose", "Position", "Posture", "RelativePose", "Step", "Task", "closed_form", "out_of_reach",
     "velocity",
-]
+]  # fmt: skip

@@ -9,13 +9,6 @@ from kinetree.spatial.packing import SpatialOrder, pack, unpack
 from kinetree.spatial.transform import Transform
 
 __all__ = [
-    "ArticulatedInertia",
-    "CoriolisInertia",
-    "Force",
-    "Inertia",
-    "Motion",
-    "SpatialOrder",
-    "Transform",
-    "pack",
+    "ArticulatedInertia", "CoriolisInertia", "Force", "Inertia", "Motion", "SpatialOrder", "Transform", "pack",
     "unpack",
-]
+]  # fmt: skip

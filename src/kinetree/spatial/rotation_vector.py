@@ -16,8 +16,8 @@ from kinetree.spatial.rotation import matrix_from_quaternion, quaternion_from_ma
 
 _B = (1 / 2, -1 / 24, 1 / 720, -1 / 40320, 1 / 3628800, -1 / 479001600, 1 / 87178291200, -1 / 20922789888000)
 _C = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800, -1 / 6227020800, 1 / 1307674368000, -1 / 355687428096000)
-_B_SLOPE = tuple(k * coefficient for k, coefficient in enumerate(_B[1:], 1))
-_C_SLOPE = tuple(k * coefficient for k, coefficient in enumerate(_C[1:], 1))
+_B_DERIVATIVE = tuple(k * coefficient for k, coefficient in enumerate(_B[1:], 1))
+_C_DERIVATIVE = tuple(k * coefficient for k, coefficient in enumerate(_C[1:], 1))
 
 
 def matrix_from_rotation_vector(w: Array) -> Array:
@@ -45,10 +45,10 @@ def rotation_vector_rates_rate(w: Array, rates: Array) -> Array:
     """Ė_R, (3, 3)."""
     W, dW, x2 = skew(w), skew(rates), w @ w
     x2_rate = 2.0 * (w @ rates)
-    b_slope = guarded(x2, _B_SLOPE, lambda t: (t * sin(t) - 2.0 * (1.0 - cos(t))) / (2.0 * (t * t) * (t * t)))
-    c_slope = guarded(x2, _C_SLOPE, lambda t: (t * (1.0 - cos(t)) - 3.0 * (t - sin(t))) / (2.0 * (t * t) * (t * t) * t))
-    first = W * (b_slope * x2_rate) + dW * _b(x2)
-    return first + W @ W * (c_slope * x2_rate) + (dW @ W + W @ dW) * _c(x2)
+    db = guarded(x2, _B_DERIVATIVE, lambda t: (t * sin(t) - 2.0 * (1.0 - cos(t))) / (2.0 * (t * t) * (t * t)))
+    dc = guarded(x2, _C_DERIVATIVE, lambda t: (t * (1.0 - cos(t)) - 3.0 * (t - sin(t))) / (2.0 * (t * t) * (t * t) * t))
+    first = W * (db * x2_rate) + dW * _b(x2)
+    return first + W @ W * (dc * x2_rate) + (dW @ W + W @ dW) * _c(x2)
 
 
 def rotation_vector_rates_inverse(w: Array) -> Array:

@@ -32,8 +32,8 @@ class CouplingRows:
         joints = {joint.name: joint for joint in self.model.joints if isinstance(joint, AxisJoint)}
         return joints[self.coupling.joint], joints.get(str(self.coupling.leader))
 
-    def slope(self, order: int) -> Any:
-        """p(y), p'(y), …"""
+    def derivative(self, order: int) -> Any:
+        """p(y), p'(y), … at the leader's position."""
         _, leader = self.ends
         powers = list(np.polynomial.polynomial.polyder(self.coupling.coefficients, order))
         if leader is None:
@@ -43,7 +43,7 @@ class CouplingRows:
 
     def error(self) -> Scalar:
         """r."""
-        return self.ends[0].given_position(self.q) - self.slope(0)
+        return self.ends[0].given_position(self.q) - self.derivative(0)
 
     def J(self) -> Array:
         """(nv,)."""
@@ -51,13 +51,13 @@ class CouplingRows:
         J = zeros(self.model.nv, self.q)
         J[joint.iv] += joint.lever
         if leader is not None:
-            J[leader.iv] -= leader.lever * self.slope(1)
+            J[leader.iv] -= leader.lever * self.derivative(1)
         return J
 
     def bias(self, v: Array) -> Scalar:
         """r̈ at rest of v̇."""
         _, leader = self.ends
-        return 0.0 * v[0] if leader is None else -self.slope(2) * (leader.lever * v[leader.iv]) ** 2
+        return 0.0 * v[0] if leader is None else -self.derivative(2) * (leader.lever * v[leader.iv]) ** 2
 
     def derivatives(self, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """∂r̈/∂q, ∂r̈/∂v and ∂ṙ/∂q, (nv,) each; ∂ṙ/∂v is J."""
@@ -65,12 +65,12 @@ class CouplingRows:
         by_q, by_v, rate_by_q = (zeros(self.model.nv, self.q, v, a) for _ in range(3))
         if leader is not None:
             rate, change = leader.lever * v[leader.iv], leader.lever * a[leader.iv]
-            by_q[leader.iv] = -leader.lever * (self.slope(2) * change + self.slope(3) * rate * rate)
-            by_v[leader.iv] = -2.0 * leader.lever * self.slope(2) * rate
-            rate_by_q[leader.iv] = -leader.lever * self.slope(2) * rate
+            by_q[leader.iv] = -leader.lever * (self.derivative(2) * change + self.derivative(3) * rate * rate)
+            by_v[leader.iv] = -2.0 * leader.lever * self.derivative(2) * rate
+            rate_by_q[leader.iv] = -leader.lever * self.derivative(2) * rate
         return by_q, by_v, rate_by_q
 
     def force_derivative(self, f: Scalar) -> tuple[int, Scalar] | None:
         """The entry of v in which Jᵀ f changes with its own position, and -∂(Jᵀ f)/∂q there."""
         _, leader = self.ends
-        return None if leader is None else (leader.iv, leader.lever**2 * self.slope(2) * f)
+        return None if leader is None else (leader.iv, leader.lever**2 * self.derivative(2) * f)

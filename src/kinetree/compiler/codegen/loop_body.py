@@ -38,15 +38,9 @@ _ARITHMETIC = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 _INTEGERS = {ast.FloorDiv: "sdiv", ast.Mod: "srem", ast.BitAnd: "and", ast.BitOr: "or", ast.RShift: "ashr"}
 """Instructions on integers alone. Division equals Python's for numbers that are not negative."""
 _COMPARE = {
-    ast.Lt: ("slt", "olt"),
-    ast.LtE: ("sle", "ole"),
-    ast.Gt: ("sgt", "ogt"),
-    ast.GtE: ("sge", "oge"),
-    ast.Eq: ("eq", "oeq"),
-    ast.NotEq: ("ne", "une"),
-    ast.Is: ("eq", ""),
-    ast.IsNot: ("ne", ""),
-}
+    ast.Lt: ("slt", "olt"), ast.LtE: ("sle", "ole"), ast.Gt: ("sgt", "ogt"), ast.GtE: ("sge", "oge"),
+    ast.Eq: ("eq", "oeq"), ast.NotEq: ("ne", "une"), ast.Is: ("eq", ""), ast.IsNot: ("ne", ""),
+}  # fmt: skip
 _FLAGS = "reassoc nsz contract"
 _PURE = ("sqrt", "abs", "int", "float")
 _BUILT_IN = (*_PURE, "pointer", "Integers", "Addresses")

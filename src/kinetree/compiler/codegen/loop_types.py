@@ -41,27 +41,11 @@ class Rows(ctypes.Structure):
 
 
 TYPES: dict[str, Any] = {
-    "int": INT,
-    "float": FLOAT,
-    "bool": BOOL,
-    "None": None,
-    "Vector": VECTOR,
-    "Matrix": MATRIX,
-    "Integers": ctypes.POINTER(INT),
-    "Addresses": ctypes.POINTER(ADDRESS),
-    "Address": ADDRESS,
-    "Int32": ctypes.c_int32,
-}
-_LLVM = {
-    INT: "i64",
-    FLOAT: "double",
-    BOOL: "i1",
-    None: "void",
-    ctypes.c_int32: "i32",
-    ctypes.c_uint32: "i32",
-    ctypes.c_uint8: "i8",
-    ctypes.c_float: "float",
-}
+    "int": INT, "float": FLOAT, "bool": BOOL, "None": None, "Vector": VECTOR, "Matrix": MATRIX,
+    "Integers": ctypes.POINTER(INT), "Addresses": ctypes.POINTER(ADDRESS), "Address": ADDRESS, "Int32": ctypes.c_int32,
+}  # fmt: skip
+_LLVM: dict[Any, str] = {INT: "i64", FLOAT: "double", BOOL: "i1", None: "void"}
+_LLVM |= {ctypes.c_int32: "i32", ctypes.c_uint32: "i32", ctypes.c_uint8: "i8", ctypes.c_float: "float"}
 WIDENED = {
     ctypes.c_int32: (INT, "sext i32 {} to i64"),
     ctypes.c_uint32: (INT, "zext i32 {} to i64"),

@@ -39,20 +39,16 @@ def split(order: list[Node], size: int | None = None, outputs: Iterable[Node] = 
     repeated = {node: count - 2 for node, count in Counter(outputs).items() if count > 2}
     parts = [Part(nodes) for nodes in _cut(order, size or usual, repeated)]
     part_of = {node: k for k, part in enumerate(parts) for node in part.nodes if node.op != "rows"}
-    last_use: dict[Node, int] = {}
-    for k, part in enumerate(parts):
-        for node in _computed(part):
-            for arg in node.args:
-                if arg in part_of and part_of[arg] < k:
-                    last_use[arg] = k
+    needed = [  # of earlier parts
+        [arg for node in _computed(part) for arg in node.args if part_of.get(arg, k) < k]
+        for k, part in enumerate(parts)
+    ]
+    last_use = {arg: k for k, args in enumerate(needed) for arg in args}
     free: list[int] = []
     slots = 0
     slot: dict[Node, int] = {}
     for k, part in enumerate(parts):
-        for node in _computed(part):
-            for arg in node.args:
-                if arg in part_of and part_of[arg] < k:
-                    part.loads[arg] = slot[arg]
+        part.loads = {arg: slot[arg] for arg in needed[k]}
         for node in _computed(part):
             if node in last_use:
                 if free:

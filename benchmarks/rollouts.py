@@ -129,6 +129,33 @@ def one_by_one(name: str) -> dict[str, object]:
     return {"robot": name, **row, "ratio": times["mj_step"] / times["next_state"]}
 
 
+FIXED = 30e-6
+"""Seconds that a call of a rollout may take beside its steps."""
+
+
+def fixed_cost(name: str) -> dict[str, object]:
+    """Microseconds of a rollout of one state and one step, and what of it is not the step."""
+    one = Contender(name)
+    q, v = (array[0] for array in one.states(1))
+    tau = np.zeros(one.robot.nv)
+
+    @kt.compile
+    def law(robot: Any, q: Any, v: Any) -> Any:
+        return robot.gravity_forces(q) - v
+
+    calls: dict[str, Callable[[], Any]] = {
+        "efforts": lambda: one.robot.rollout(q, v, tau, DT, 1),
+        "efforts, 1000 steps": lambda: one.robot.rollout(q, v, tau, DT, 1000, every=1000),
+        "a law": lambda: one.robot.rollout(q, v, law, DT, 1),
+        "list of efforts": lambda: one.robot.rollout(q, v, [*tau], DT, 1),
+    }
+    times = best_times(calls, repeats=200 if SHORT else 2000)
+    step = (times["efforts, 1000 steps"] - times["efforts"]) / 999
+    row: dict[str, Any] = {f"{key} [µs]": 1e6 * seconds for key, seconds in times.items()}
+    fixed = 1e6 * (max(times["efforts"], times["a law"]) - step)
+    return {"robot": name, **row, "fixed [µs]": fixed, "at most": 1e6 * FIXED}
+
+
 SCHEMES = {
     "Euler": ("semi-implicit-euler", mujoco.mjtIntegrator.mjINT_EULER, [1000, 4000, 16_000, 64_000]),
     "RK4": ("rk4", mujoco.mjtIntegrator.mjINT_RK4, [20, 40, 80, 160, 320, 640, 1280]),
@@ -225,6 +252,8 @@ def main() -> None:
         show("Steps at equal dt, two cores", two)
     single = [one_by_one(name) for name in ROBOTS]
     show("One step at a time, from Python", single)
+    fixed = [fixed_cost(name) for name in ROBOTS]
+    show("A rollout of one step, from Python", fixed)
     accuracy = [equal_accuracy(name) for name in ("UR5", "ANYmal")]
     show("A second of a thousand states at equal accuracy, one core", accuracy)
     first = first_step()
@@ -232,6 +261,7 @@ def main() -> None:
     bytes_each = [memory(name) for name in ("UR5", "ANYmal")]
     show("Bytes a state, only the last state kept", bytes_each)
     content = {"dt": DT, "steps": STEPS, "states": STATES, "one core": one, "two cores": two, "one by one": single}
+    content |= {"fixed cost": fixed}
     content |= {"accuracy": accuracy, "first step": first, "memory": bytes_each, "mujoco": mujoco.__version__}
     print("saved", save("rollouts", content))
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Operand, Result, Stage
     from kinetree.compiler.runtime.cross import Machine, machine, object_for
     from kinetree.compiler.runtime.loop_code import loop_function, loop_stage
+    from kinetree.compiler.runtime.prepared_loop import PreparedLoop
     from kinetree.compiler.runtime.step_loop import StepLoop
     from kinetree.compiler.runtime.strided_view import StridedView
     from kinetree.compiler.runtime.xla import Handler
@@ -62,6 +63,7 @@ else:
             **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Operand", "Result", "Stage"), "runtime.chain"),
             **dict.fromkeys(("Machine", "machine", "object_for"), "runtime.cross"),
             **dict.fromkeys(("loop_function", "loop_stage"), "runtime.loop_code"),
+            "PreparedLoop": "runtime.prepared_loop",
             "StepLoop": "runtime.step_loop",
             "StridedView": "runtime.strided_view",
             "Handler": "runtime.xla",
@@ -71,7 +73,7 @@ else:
 __all__ = [
     "AT_ONCE", "NANOSECONDS", "SINGLE", "Address", "Argument", "Buffer", "CUnit", "CachedCode", "Chain", "Graph",
     "Handler", "Kernel", "Kind", "Layout", "Loaded", "LoadedCode", "LoopCarry", "Machine", "Matrix", "Node",
-    "Numbers", "ObjectStage", "Operand", "Result", "Rows", "Shape", "Stage", "StepLoop", "StridedView", "Vector",
+    "Numbers", "ObjectStage", "Operand", "PreparedLoop", "Result", "Rows", "Shape", "Stage", "StepLoop", "StridedView", "Vector",
     "address_of", "any_broken", "archive", "array_operations_if", "as_node", "assembly_of", "build", "cache",
     "call_text", "collected_requirements", "constant", "cpu_names", "differentiate", "empty", "empty_results",
     "explained", "function_modules", "get_num_threads", "host", "is_traced", "lazy_code", "load_record", "lock",

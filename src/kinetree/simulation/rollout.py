@@ -22,12 +22,11 @@ from kinetree.simulation.dynamics import ContactEnvironment, Dynamics, own_dynam
 from kinetree.simulation.efforts import as_efforts, at_parameters, finite
 from kinetree.simulation.events import as_events
 from kinetree.simulation.labels import names_and_units
-from kinetree.simulation.step import INTEGRATORS, Step
+from kinetree.simulation.step import INTEGRATORS, MOST_STEPS, Step
 from kinetree.simulation.trajectory import Trajectory
+from kinetree.simulation.warm_rollout import again, keep
 
 ADAPTIVE = "dormand-prince"
-MOST_STEPS = 10**15
-"""They are counted by a float."""
 
 
 def rollout(
@@ -51,6 +50,11 @@ def rollout(
     dynamics: Callable[[Robot], Dynamics] | None = None,
 ) -> Trajectory:
     """As `Robot.rollout` says; `dynamics` makes others than the robot's own."""
+    unusual = (contact, wrenches, parameters, states, tolerance, dynamics)
+    is_plain = all(each is None for each in unusual) and all(type(x) is tuple and not x for x in (forces, events))
+    known = again(robot, q0, v0, law_or_controls, dt, steps, integrator, record, every) if is_plain else None
+    if known is not None:
+        return known
     count, h = as_count("steps", steps), as_number("dt", dt)
     if count > MOST_STEPS:
         raise ArgumentError(f"steps is {short(steps)}; expected at most {MOST_STEPS:.0e}")
@@ -76,6 +80,29 @@ def rollout(
     }
     check_quaternions("q0", arguments["q0"][0], robot.model.quaternions)
     batch = batch_shape(arguments)
+    moved_by = _dynamics(robot, contact, dynamics, integrator)
+    wanted = _names(record)
+    sizes = {"q": robot.nq, "v": robot.nv}
+    start = {name: np.broadcast_to(arguments[f"{name}0"][0], (*batch, n)) for name, n in sizes.items()}
+    start |= {name: np.broadcast_to(efforts.first[name], (*batch, *shape)) for name, shape in efforts.memory.items()}
+    if integrator == ADAPTIVE:
+        check_adaptive(efforts, moved_by, wanted)
+        return Adaptive(efforts, moved_by, batch, (h, count, between), accuracy, looked_for).run(start)
+    told = tuple(name for name in wanted if name not in ("q", "v"))
+    step = Step(efforts, moved_by, integrator, told)
+    made = _Run(step, batch, h, count, between, wanted).run(start)
+    if is_plain and batch == () and count:
+        keep(step, record, wanted)
+    return made
+
+
+def _dynamics(
+    robot: Robot,
+    contact: ContactEnvironment | None,
+    dynamics: Callable[[Robot], Dynamics] | None,
+    integrator: str,
+) -> Dynamics:
+    """How the robot moves, if the integrator can follow it."""
     if contact is not None and (isinstance(contact, type) or not isinstance(contact, ContactEnvironment)):
         raise ArgumentTypeError(
             f"contact is {short(contact)}; expected what the robot meets, as kt.simulation.RigidContact(['foot'])"
@@ -92,15 +119,7 @@ def rollout(
         )
     if moved_by.step is not None and integrator != "semi-implicit-euler":
         raise ArgumentError(f"integrator is {integrator!r}; rigid contact makes its own steps, of semi-implicit Euler")
-    wanted = _names(record)
-    sizes = {"q": robot.nq, "v": robot.nv}
-    start = {name: np.broadcast_to(arguments[f"{name}0"][0], (*batch, n)) for name, n in sizes.items()}
-    start |= {name: np.broadcast_to(efforts.first[name], (*batch, *shape)) for name, shape in efforts.memory.items()}
-    if integrator == ADAPTIVE:
-        check_adaptive(efforts, moved_by, wanted)
-        return Adaptive(efforts, moved_by, batch, (h, count, between), accuracy, looked_for).run(start)
-    told = tuple(name for name in wanted if name not in ("q", "v"))
-    return _Run(Step(efforts, moved_by, integrator, told), batch, h, count, between, wanted).run(start)
+    return moved_by
 
 
 def _names(record: Any) -> tuple[str, ...]:

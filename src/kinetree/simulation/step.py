@@ -28,6 +28,8 @@ from kinetree.simulation.integrators import EXPLICIT, Integrator, Motion
 
 INTEGRATORS: Mapping[str, Integrator] = {**EXPLICIT, "implicit": rosenbrock, "variational": variational}
 """Of fixed steps, by name."""
+MOST_STEPS = 10**15
+"""They are counted by a float."""
 FINITE = 1e100
 """A state with Σ|q| + Σ|v| beyond is said to have diverged."""
 

@@ -66,6 +66,13 @@ class SingleStateLoop:
         self._kernel, self._code, self._drive, self._every = kernel, kernel.load("single"), _driver()[1], every
         self._references = (state, results, tuple(inputs), tuple(records))  # they keep the addresses valid
 
+    def begin(self, every: int, inputs: Sequence[int], records: Sequence[int]) -> None:
+        """Let the moving inputs and the records begin at these addresses, in the order in which they were given; their
+        owner keeps them valid, with the sizes and strides of those before."""
+        self._every = every
+        self._read = [(k, first, step) for (k, _, step), first in zip(self._read, inputs, strict=True)]
+        self._written = [(k, first, step) for (k, _, step), first in zip(self._written, records, strict=True)]
+
     def advance(self, done: int, steps: int) -> None:
         """Advance the state by `steps` after `done` steps."""
         for k, first, step in self._read:

@@ -38,6 +38,8 @@ def as_constant(name: str, value: object, shape: tuple[int, ...]) -> Array:
 
 def as_number(name: str, value: object) -> float:
     """`value` as a float; strings, booleans and lists are not numbers."""
+    if type(value) is float:
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool) or not isinstance(value, Real):

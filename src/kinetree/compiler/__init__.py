@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kinetree.compiler.codegen.loops import call_text, loops_module
     from kinetree.compiler.graph.trace import trace
     from kinetree.compiler.program import build
+    from kinetree.compiler.repeated import RepeatedProgram
     from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Operand, Result, Stage
     from kinetree.compiler.runtime.cross import Machine, machine, object_for
     from kinetree.compiler.runtime.loop_code import loop_function, loop_stage
@@ -60,6 +61,7 @@ else:
             **dict.fromkeys(("call_text", "loops_module"), "codegen.loops"),
             "trace": "graph.trace",
             "build": "program",
+            "RepeatedProgram": "repeated",
             **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Operand", "Result", "Stage"), "runtime.chain"),
             **dict.fromkeys(("Machine", "machine", "object_for"), "runtime.cross"),
             **dict.fromkeys(("loop_function", "loop_stage"), "runtime.loop_code"),
@@ -73,7 +75,8 @@ else:
 __all__ = [
     "AT_ONCE", "NANOSECONDS", "SINGLE", "Address", "Argument", "Buffer", "CUnit", "CachedCode", "Chain", "Graph",
     "Handler", "Kernel", "Kind", "Layout", "Loaded", "LoadedCode", "LoopCarry", "Machine", "Matrix", "Node",
-    "Numbers", "ObjectStage", "Operand", "PreparedLoop", "Result", "Rows", "Shape", "Stage", "StepLoop", "StridedView", "Vector",
+    "Numbers", "ObjectStage", "Operand", "PreparedLoop", "RepeatedProgram", "Result", "Rows", "Shape", "Stage",
+    "StepLoop", "StridedView", "Vector",
     "address_of", "any_broken", "archive", "array_operations_if", "as_node", "assembly_of", "build", "cache",
     "call_text", "collected_requirements", "constant", "cpu_names", "differentiate", "empty", "empty_results",
     "explained", "function_modules", "get_num_threads", "host", "is_traced", "lazy_code", "load_record", "lock",

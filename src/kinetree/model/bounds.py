@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -24,7 +25,7 @@ def checked_bounds(kind: str, lower: object, upper: object, velocity: object, ef
     joint = JOINTS[kind]
     low, high = (_read(kind, name, value, joint.nq) for name, value in (("lower", lower), ("upper", upper)))
     speed, force = (_read(kind, name, value, joint.nv) for name, value in (("velocity", velocity), ("effort", effort)))
-    if any(np.isnan(bound).any() for bound in (low, high, speed, force)):
+    if any(math.isnan(bound) if type(bound) is float else np.isnan(bound).any() for bound in (low, high, speed, force)):
         raise ArgumentError("a limit is NaN")
     for name, bound in (("lower", low), ("upper", high)):
         _refuse_on_quaternion(kind, name, bound)
@@ -75,5 +76,7 @@ def _refuse_on_quaternion(kind: str, name: str, bound: PerCoordinate) -> None:
 
 
 def _pairs(lower: PerCoordinate, upper: PerCoordinate) -> Iterator[tuple[float, float]]:
+    if type(lower) is type(upper) is float:
+        return iter(((lower, upper),))
     low, high = np.broadcast_arrays(np.atleast_1d(lower), np.atleast_1d(upper))
     return zip(map(float, low), map(float, high), strict=True)

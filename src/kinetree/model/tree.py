@@ -28,6 +28,7 @@ from kinetree.ops import Array, is_registered, is_scalar_array, zeros
 from kinetree.spatial import Inertia, SpatialOrder, Transform
 
 if TYPE_CHECKING:
+    from kinetree.model.forest import Copies
     from kinetree.model.parametric import Parametric
 
 
@@ -217,6 +218,13 @@ class Model:
         return shorter(self)
 
     @lazy
+    def copies(self) -> tuple[Copies, ...]:
+        """The trees on the world, equal ones together; none if there are no equal ones, or if they are connected."""
+        from kinetree.model.forest import copies  # noqa: PLC0415 - it imports this module
+
+        return copies(self)
+
+    @lazy
     def has_symbols(self) -> bool:
         """Whether its parameters are symbols: it is part of a traced function."""
         return self.parametric is not None and is_scalar_array(self.parametric.values)
@@ -255,7 +263,8 @@ class Model:
     @lazy
     def kinds(self) -> frozenset[type]:
         """The classes of all that it is made of."""
-        return frozenset(type(each) for value in self._decisive for each in _inside(value) if is_dataclass(each))
+        found = {type(each) for value in self._decisive for each in _inside(value)}
+        return frozenset(filter(is_dataclass, found))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Model) and self.digest == other.digest
@@ -291,12 +300,20 @@ def _field_names(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
+@cache
+def _title(kind: type) -> bytes | None:
+    """How a dataclass begins in a hash; None for any other type."""
+    return f"{kind.__module__}.{kind.__qualname__}(".encode() if is_dataclass(kind) else None
+
+
 def _feed(update: Callable[[bytes], None], value: object) -> None:
     """Feeds a value made of dataclasses, tuples, arrays, strings and numbers to a hash, unambiguously."""
-    if is_dataclass(value):
-        update(f"{type(value).__module__}.{type(value).__qualname__}(".encode())
-        for each in fields(value):
-            _feed(update, getattr(value, each.name))
+    kind: Any = type(value)
+    title = _title(kind)
+    if title is not None:
+        update(title)
+        for name in _field_names(kind):
+            _feed(update, getattr(value, name))
         update(b")")
     elif isinstance(value, tuple):
         update(b"[%d:" % len(value))

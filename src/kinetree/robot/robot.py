@@ -246,7 +246,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
 
     # -- dynamics ----------------------------------------------------------------------------------------------
 
-    @quantity(rnea.inverse_dynamics, shapes.velocities, any_frames=True)
+    @quantity(rnea.inverse_dynamics, shapes.velocities, any_frames=True, by_trees=True)
     def inverse_dynamics(
         self,
         q: ArrayLike,
@@ -259,7 +259,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
     ) -> Array:
         """τ = M a + C v + G + F - Σ Jᵀ w, (…, nv) [N m or N], by RNEA; F are the `passive_forces` of the joints."""
 
-    @quantity(forward_dynamics.forward_dynamics, shapes.velocities, any_frames=True)
+    @quantity(forward_dynamics.forward_dynamics, shapes.velocities, any_frames=True, by_trees=True)
     def forward_dynamics(
         self,
         q: ArrayLike,
@@ -285,7 +285,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
     ) -> Array:
         """The inverse mass matrix M(q)⁻¹, (…, nv, nv)."""
 
-    @quantity(rnea.bias_forces, shapes.velocities, any_frames=True)
+    @quantity(rnea.bias_forces, shapes.velocities, any_frames=True, by_trees=True)
     def bias_forces(
         self,
         q: ArrayLike,
@@ -305,7 +305,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         compensation, (…, nv) [N m or N]: the efforts that motors have to overcome, for positions or lengths x and the
         `friction_width` w of `kt.load`. They are zero for a model with passive=False."""
 
-    @quantity(rnea.gravity_forces, shapes.velocities, any_frames=True)
+    @quantity(rnea.gravity_forces, shapes.velocities, any_frames=True, by_trees=True)
     def gravity_forces(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
         """The gravity forces G(q), (…, nv) [N m or N]."""
 

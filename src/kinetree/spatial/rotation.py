@@ -138,5 +138,11 @@ def random_quaternions(rng: np.random.Generator, count: int) -> Array:
 
 def is_rotation_matrix(R: Array, tolerance: float = 1e-6) -> bool:
     """Whether RᵀR = 1 and det R = 1 within the tolerance, of one matrix or of all, (…, 3, 3)."""
+    if R.shape == (3, 3) and R.dtype == float:  # by far the most, and NumPy takes ten times as long
+        x, y, z = R.T.tolist()
+        products = ((x, x, 1.0), (y, y, 1.0), (z, z, 1.0), (x, y, 0.0), (y, z, 0.0), (z, x, 0.0))
+        near = all(abs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - want) <= tolerance for a, b, want in products)
+        turned = (x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0])
+        return near and turned[0] * z[0] + turned[1] * z[1] + turned[2] * z[2] > 0.0
     orthonormal = absolute(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(initial=0.0) <= tolerance
     return bool(orthonormal) and bool((np.linalg.det(R) > 0).all())

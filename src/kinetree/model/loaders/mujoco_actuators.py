@@ -32,6 +32,7 @@ SMALLEST = 1e-15
 def add_actuators(mujoco: Any, model: Any, builder: ModelBuilder, joints: list[str], tendons: TendonReader) -> None:
     """Muscles, and those whose force is linear in a control or an activation, if what they move was read."""
     others: dict[str, list[str]] = {}
+    taken = {other.name for other in builder.actuators}
     for i in range(len(model.actuator_trntype)):
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or f"actuator{i}"
         moved = _joints(mujoco, model, i, joints, tendons)
@@ -50,7 +51,8 @@ def add_actuators(mujoco: Any, model: Any, builder: ModelBuilder, joints: list[s
         elif kinds == MUSCLE and not np.array_equal(model.actuator_gainprm[i][:9], model.actuator_biasprm[i][:9]):
             others.setdefault("their gain and bias are those of two muscles", []).append(name)
         elif all(joint in builder.joints for joint, _ in moved or ()):
-            name = free_name(name, [other.name for other in builder.actuators])
+            name = free_name(name, taken)
+            taken.add(name)
             builder.actuators.append(_actuator(model, i, name, moved or [], pulled or [], kinds))
             _note_what_tendons_feel(mujoco, model, i, name, builder)
     for why, names in others.items():

@@ -23,6 +23,8 @@ SECONDS = 60
 """How long it may compute, and be waited for [s]."""
 MOST_BYTES = 2**29
 """The largest compiled model, textures and meshes included."""
+OUT_OF_MEMORY = "allocate memory"
+"""What MuJoCo says where it needs more: its own buffers grow with the square of the number of joints."""
 LIBRARIES = ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll")
 PLUGINS = (".so", ".dylib", ".dll")
 ALTERNATIVE = "if you trust the file, give kt.load the model itself: mujoco.MjModel.from_xml_path(…)"
@@ -58,6 +60,9 @@ def compile_mjcf(mujoco: Any, text: bytes | str, source: str, path: Path | None)
         raise ModelError(f"{source}: MuJoCo {problem} to compile it; {ALTERNATIVE}")
     head, _, model = answer.partition(b"\n")
     said = json.loads(head)
+    if said["error"] is not None and OUT_OF_MEMORY in said["error"]:
+        memory = f"takes more than {MEMORY / 2**30:.2g} GB of memory"
+        raise ModelError(f"{source}: MuJoCo {memory} to compile it; {ALTERNATIVE}")
     if said["error"] is not None:
         raise Refused(said["error"])
     return Compiled(model, said["warnings"])

@@ -39,7 +39,7 @@ class GeometryReader:
                 kind = self.mujoco.mjtGeom(int(mj.geom_type[i])).name.removeprefix("mjGEOM_").lower()
                 self.builder.note(f"geom {name or i!r}", f"a shape of type {kind} was ignored")
                 continue
-            R = matrix_from_quaternion(normalized(np.roll(np.array(mj.geom_quat[i]), -1)))
+            R = matrix_from_quaternion(normalized(np.array(mj.geom_quat[i])[[1, 2, 3, 0]]))
             geometry = Geometry(shape, Transform(R.T, np.array(mj.geom_pos[i])), name, self._color(i))
             collides = bool(mj.geom_contype[i] or mj.geom_conaffinity[i]) or i in self.paired
             if collides:

@@ -35,6 +35,8 @@ from kinetree.spatial.rotation import matrix_about_axis, matrix_from_quaternion,
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's numbers of joint types."""
+XYZW = [1, 2, 3, 0]
+"""The order of a quaternion here, in that of MuJoCo."""
 WORDS = ("free", "ball", "slide", "hinge")
 FIXED_CAMERA = 0
 
@@ -49,6 +51,7 @@ class TreeReader:
         self.geometry = GeometryReader(mujoco, model, builder)
         self.links = self._names("BODY", model.nbody, lambda i: f"body{i}", mujoco)
         self.joints = self._names("JOINT", model.njnt, self._joint_name, mujoco)
+        self._link_names, self._joint_names = frozenset(self.links), frozenset(self.joints)
         self.sites = self._names("SITE", model.nsite, lambda i: f"site{i}", mujoco)
         self.cameras = self._names("CAMERA", model.ncam, lambda i: f"camera{i}", mujoco)
         self.geoms: dict[int, str] = {}
@@ -113,12 +116,12 @@ class TreeReader:
             is_last = j == first + count - 1
             link = name
             if not is_last or anchor.any():
-                link = free_name(f"{name}/{self.joints[j]}", self.links, self.builder.links, ending="'")
+                link = free_name(f"{name}/{self.joints[j]}", self._link_names, self.builder.links, ending="'")
                 self.builder.link(link)
             self._joint(j, at, link, axis, R, p)
             at, R, p = link, np.eye(3), -anchor
         if at != name:
-            fixed = free_name(f"{name}_fixed", self.joints, self.builder.joints, ending="'")
+            fixed = free_name(f"{name}_fixed", self._joint_names, self.builder.joints, ending="'")
             self.builder.joint(fixed, "fixed", at, name, xyz=p, rotation=R)
 
     def _joint(self, j: int, parent: str, child: str, axis: Array, R: Array, p: Array) -> None:
@@ -220,4 +223,4 @@ def _name(mujoco: Any, model: Any, kind: str, i: int) -> str:
 
 
 def _rotation(wxyz: Array) -> Array:
-    return matrix_from_quaternion(normalized(np.roll(np.array(wxyz, dtype=float), -1)))
+    return matrix_from_quaternion(normalized(np.array(wxyz, dtype=float)[XYZW]))

@@ -1,6 +1,6 @@
 """Scenes of equal robots: one formula is compiled for all copies, with the bits of a robot alone.
 
-Covers: functions/repeated.py, compiler/repeated.py, compiler/codegen/copies.py.
+Covers: compiler/repeated.py, compiler/codegen/copies.py.
 """
 
 from __future__ import annotations

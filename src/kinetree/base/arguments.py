@@ -30,6 +30,8 @@ def as_floats(name: str, value: object, core: tuple[int, ...], dtype: np.dtype[A
 
 def as_constant(name: str, value: object, shape: tuple[int, ...]) -> Array:
     """`value` as float64 of exactly this shape, without batch axes."""
+    if type(value) is np.ndarray and value.dtype is FLOAT64 and value.shape == shape:
+        return value  # the common case
     array = as_real(name, value, f"an array of shape {shape}")
     if array.shape != shape:
         raise ArgumentError(f"{name} has shape {array.shape}; expected {shape}")

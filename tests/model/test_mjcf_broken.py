@@ -1,6 +1,7 @@
 """MJCF that is not a robot: one sentence each, with the file and the line, in bounded time and memory."""
 
 import re
+import sys
 import time
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
+from kinetree.model.loaders import mujoco_compiler
 
 HINGE = "<body name='b'>\n<joint name='j'/>{}</body>"
 BROKEN = {
@@ -175,3 +177,11 @@ def test_damaged_files_load_or_raise_a_model_error(damage):
         kt.load(text)
     except kt.KinetreeError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the memory of a process")
+def test_a_scene_that_is_too_large_for_mujoco_says_what_else_there_is(monkeypatch):
+    monkeypatch.setattr(mujoco_compiler, "MEMORY", 400 * 2**20)
+    body = "<body><joint/><inertial pos='0 0 1' mass='1' diaginertia='1 1 1'/></body>"
+    with pytest.raises(kt.ModelError, match=r"MuJoCo takes more than 0.39 GB of memory to compile it; if you trust"):
+        kt.load(f"<mujoco><worldbody>{body * 3000}</worldbody></mujoco>")

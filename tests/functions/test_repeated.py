@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -68,6 +69,21 @@ def test_as_the_textbook_for_one_state_and_batches(name: str) -> None:
     shared_row = [arrays[0], *(array[:1] for array in arrays[1:])]
     again = compute(*shared_row)
     assert again[7].tobytes() == compute(arrays[0][7], *(array[0] for array in arrays[1:])).tobytes()
+
+
+def test_accelerations_of_mujoco() -> None:
+    text = scene(*(BODY.format(k=k) for k in range(3)), BOX.format(k=4, size=0.3), BOX.format(k=5, size=0.3))
+    robot, model = kt.load(text), mujoco.MjModel.from_xml_string(text)
+    assert shared(robot, "forward_dynamics")
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    data = mujoco.MjData(model)
+    q, v, tau = (array[0] for array in states(robot, 1))
+    data.qpos[:] = kt.convert(robot, "q", q, to="mujoco")
+    data.qvel[:] = kt.convert(robot, "v", v, to="mujoco", q=q)
+    data.qfrc_applied[:] = kt.convert(robot, "tau", tau, to="mujoco", q=q)
+    mujoco.mj_forward(model, data)
+    found = kt.convert(robot, "a", robot.forward_dynamics(q, v, tau), to="mujoco", q=q, v=v)
+    np.testing.assert_allclose(found, data.qacc, rtol=1e-9, atol=1e-9 * np.abs(data.qacc).max())
 
 
 def test_bits_of_a_robot_alone() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from measure import save
@@ -32,6 +33,17 @@ def running_time(call: Callable[[], object]) -> float:
         call()
         best = min(best, time.thread_time() - start)
     return float(best)
+
+
+@dataclass(frozen=True)
+class Turning:
+    """An aircraft whose rotors keep their speeds, as one of the forces of a rollout: felt in every stage of a step."""
+
+    craft: flight.Aircraft
+    speeds: tuple[float, ...]
+
+    def efforts(self, robot, q, v, t):
+        return self.craft.efforts(robot, q, v, t, np.array(self.speeds))
 
 
 def ours() -> list[dict[str, object]]:
@@ -62,6 +74,7 @@ def ours() -> list[dict[str, object]]:
             controlled,
             {"states": {"speeds": hover}, "parameters": {"goal": np.zeros(3)}},
         ),
+        "rotors and drag, Runge-Kutta": (None, {"forces": Turning(craft, tuple(hover)), "integrator": "rk4"}),
     }
     rows = []
     for name, (law, options) in cases.items():
@@ -73,12 +86,14 @@ def ours() -> list[dict[str, object]]:
 
 
 def theirs() -> list[dict[str, object]]:
-    """RotorPy's single simulator, and its batched one where torch is installed; rotor speeds are given."""
+    """RotorPy's single simulator, and its batched one where torch is installed, by Runge-Kutta; rotor speeds are
+    given."""
     try:
         from rotorpy.vehicles.hummingbird_params import quad_params  # noqa: PLC0415 - an extra
         from rotorpy.vehicles.multirotor import Multirotor  # noqa: PLC0415
     except ImportError:
         return []
+    what = "rotors and drag, Runge-Kutta"
     model = Multirotor(quad_params, control_abstraction="cmd_motor_speeds", aero=True)
     state = {
         **{name: np.zeros(3) for name in ("x", "v", "w", "wind")},
@@ -93,7 +108,7 @@ def theirs() -> list[dict[str, object]]:
             moved = model.step(moved, command, DT)
 
     rows: list[dict[str, object]] = [
-        {"simulator": "rotorpy", "what": "rotors and drag", "million steps/s": STEPS / running_time(steps) / 1e6}
+        {"simulator": "rotorpy", "what": what, "million steps/s": STEPS / running_time(steps) / 1e6}
     ]
     try:
         import torch  # noqa: PLC0415
@@ -111,7 +126,7 @@ def theirs() -> list[dict[str, object]]:
     )
     held = {"cmd_motor_speeds": torch.full((count, 4), 470.0).double()}
     seconds = running_time(lambda: many.step(batch, held, DT))
-    rows.append({"simulator": "rotorpy, batched", "what": "rotors and drag", "million steps/s": count / seconds / 1e6})
+    rows.append({"simulator": "rotorpy, batched", "what": what, "million steps/s": count / seconds / 1e6})
     return rows
 
 

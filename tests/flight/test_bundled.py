@@ -29,6 +29,15 @@ def test_the_quadrotor_is_the_hummingbird():
     assert np.allclose(np.linalg.norm(places, axis=1), 0.17) and (places[0] > 0.0).all()
 
 
+def test_the_hexarotor_turns_as_the_firefly_of_rotors():
+    robot, craft = load("hexarotor")
+    places = [robot.frame(rotor.frame).pose(robot.neutral())[:3, 3] for rotor in rotors(craft)]
+    angles = np.radians([30, 90, 150, 210, 270, 330])
+    assert np.allclose(places, np.stack([0.215 * np.cos(angles), 0.215 * np.sin(angles), np.full(6, 0.037)], axis=1))
+    assert [rotor.direction for rotor in rotors(craft)] == [1, -1, 1, -1, 1, -1]
+    assert [rotor.thrust * rotor.max_speed**2 for rotor in rotors(craft)] == pytest.approx([8.54858e-6 * 838**2] * 6)
+
+
 def test_the_fixed_wing_has_its_product_of_inertia_the_right_way_round():
     robot, _ = load("fixed_wing")
     R = robot.frame("aero").pose(robot.neutral())[:3, :3]

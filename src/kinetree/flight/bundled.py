@@ -17,7 +17,7 @@ from kinetree.flight.rotor import Rotor
 QUADROTOR_MOTOR = FirstOrderMotor(0.005)
 """Of the Hummingbird."""
 HEXAROTOR_MOTOR = FirstOrderMotor(0.0125)
-"""Of the Firefly."""
+"""Of the Firefly as it speeds up; it slows down in twice the time."""
 
 
 def _quadrotor() -> tuple[Part, ...]:
@@ -40,13 +40,14 @@ def _quadrotor() -> tuple[Part, ...]:
 
 
 def _hexarotor() -> tuple[Part, ...]:
-    """Rotors of AscTec's Firefly, as RotorS has them: counter-clockwise from the front left, turning alternately."""
+    """Rotors of AscTec's Firefly, as RotorS has them: around from the front left, which turns counter-clockwise, to the
+    front right, turning alternately."""
     rotors = tuple(
         Rotor(
             f"rotor_{k + 1}",
             thrust=8.54858e-6,
             torque=8.54858e-6 * 0.016,
-            direction=-1 if k % 2 == 0 else 1,
+            direction=1 if k % 2 == 0 else -1,
             hub_force=8.06428e-5,
             max_speed=838.0,
         )

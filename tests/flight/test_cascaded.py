@@ -37,3 +37,15 @@ def test_without_error_it_asks_for_the_weight():
     assert np.allclose(found["tau"], [0, 0, 0.5 * 9.81, 0, 0, 0]) and np.allclose(found["integral"], 0.0)
     pushed = control(robot.neutral(), np.zeros(6), np.full(6, 2.0), 1.0, np.full(3, 9.0))
     assert np.abs(pushed["integral"]).max() <= 2.0, "it does not wind up"
+
+
+def test_gains_as_diagonal_matrices_are_gains_of_each_axis():
+    robot, _ = load("quadrotor")
+    rng = np.random.default_rng(0)
+    q, v, k = robot.random(rng), rng.normal(size=6), np.array([1.0, 2.0, 3.0])
+    names = ("position", "velocity", "velocity_integral", "attitude", "rate", "rate_integral")
+    found = [
+        flight.CascadedControl(robot, **dict.fromkeys(names, gain))(q, v, np.ones(6), 1e-2, np.ones(3))["tau"]
+        for gain in (k, np.diag(k))
+    ]
+    assert np.allclose(*found)

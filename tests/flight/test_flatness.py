@@ -5,7 +5,6 @@ import pytest
 
 from flying import load
 from kinetree import flight
-from kinetree.flight.flatness import quaternion
 
 POINTS = [[0, 0, 1], [2, 1, 2], [3, -1, 1.5], [0, 0, 1]]
 PATH = flight.minimum_snap(POINTS, [0, 1.5, 3.0, 5.0], [0, 0.5, 1.5, 0])
@@ -47,18 +46,3 @@ def test_at_rest_it_hovers_level():
     robot, _ = load("quadrotor")
     motion = flight.flat_motion(robot, PATH(9.0))
     assert np.allclose(motion.wrench, [0.5 * 9.81, 0, 0, 0], atol=1e-9) and np.allclose(motion.q[3:], [0, 0, 0, 1])
-
-
-def test_quaternions_of_every_rotation():
-    rng = np.random.default_rng(0)
-    for axis in (*np.eye(3), *-np.eye(3), *rng.normal(size=(10, 3))):
-        for angle in (0.0, 1e-9, 1.0, np.pi - 1e-9, np.pi, 4.0):
-            n = axis / np.linalg.norm(axis)
-            xyzw = quaternion(matrix(n, angle))
-            expected = np.append(np.sin(angle / 2) * n, np.cos(angle / 2))
-            assert abs(xyzw @ expected) == pytest.approx(1.0, abs=1e-12)
-
-
-def matrix(n, angle):
-    K = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
-    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K

@@ -24,3 +24,11 @@ def test_it_needs_no_model_of_what_disturbs():
     assert np.abs(kt.rotations.log(R.T @ wanted)).max() < 1e-3 and np.abs(path.v[-1, 3:]).max() < 1e-3
     sag = np.array([0.05, 0.03, 0.02]) / np.diag(robot.mass_matrix(robot.neutral()))[3:] / 150.0
     assert sag.min() > 0.01, "what a PD controller of the same gains would be off by [rad]"
+
+
+def test_gains_as_diagonal_matrices_are_gains_of_each_axis():
+    robot, _ = load("quadrotor")
+    rng = np.random.default_rng(0)
+    q, v, k = robot.random(rng), rng.normal(size=6), np.array([1.0, 2.0, 3.0])
+    by_axis, matrix = (flight.IncrementalAttitude(robot, gain, gain) for gain in (k, np.diag(k)))
+    assert np.allclose(by_axis(q, v, np.ones(9), 1e-2)["moment"], matrix(q, v, np.ones(9), 1e-2)["moment"])

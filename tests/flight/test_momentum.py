@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 
 from kinetree import flight
-from kinetree.flight.momentum import disc_area
 
 
 def test_hover_of_a_disc():
     """The example every helicopter book begins with: v_h = √(T/2ρA), P = T v_h."""
-    area = disc_area(8.0)
+    area = np.pi * 8.0**2
     assert flight.hover_velocity(80000.0, 1.225, area) == pytest.approx(np.sqrt(80000.0 / (2 * 1.225 * 64 * np.pi)))
     assert flight.hover_power(80000.0, 1.225, area) == pytest.approx(80000.0**1.5 / np.sqrt(2 * 1.225 * 64 * np.pi))
     ideal = flight.hover_power(100.0, 1.225, 1.0)

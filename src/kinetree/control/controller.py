@@ -58,12 +58,14 @@ class Controller(ABC):
         self,
         robot: Robot | None,
         arguments: Mapping[str, Shape],
-        still: Mapping[str, Array],
-        settings: Mapping[str, Array],
+        still: Mapping[str, Any],
+        settings: Mapping[str, Any],
         structure: tuple[Any, ...] = (),
     ) -> None:
-        """Finish `__init__`: `still` are presets of references, `settings` those of gains and the like."""
-        self.robot, self.arguments, self.structure = robot, dict(arguments), structure
+        """Finish `__init__`: `still` are presets of references, `settings` those of gains and the like, which come last
+        and have shapes of their own where `arguments` does not say otherwise."""
+        own = {name: np.shape(value) for name, value in settings.items() if name not in arguments}
+        self.robot, self.arguments, self.structure = robot, {**arguments, **own}, structure
         self.presets = {name: np.array(value, dtype=np.float64) for name, value in {**still, **settings}.items()}
         self._to_reference = len(self.arguments) - len(settings)
         for value in self.presets.values():

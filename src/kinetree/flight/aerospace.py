@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree import ops
-from kinetree.flight.flatness import quaternion
 from kinetree.flight.flyers import without_joints
 from kinetree.flight.part import Aircraft, placement
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.spatial import Motion, Transform
+from kinetree.spatial.rotation import quaternion_from_matrix
 
 STATES = ("N", "E", "h", "φ", "θ", "ψ", "u", "v", "w", "p", "q", "r")
 LONGITUDINAL, LATERAL = ("u", "w", "q", "θ"), ("v", "p", "r", "φ")
@@ -81,7 +81,7 @@ def robot_state(robot: Robot, frame: str, x: Array) -> tuple[Array, Array]:
     R_base = R @ X.R
     origin = np.array([x[0], -x[1], x[2]]) - R_base @ X.p
     V = X.inverse() * Motion(np.asarray(x[6:9]), np.asarray(x[9:12]))
-    return np.concatenate([origin, quaternion(R_base)]), V.vector()
+    return np.concatenate([origin, quaternion_from_matrix(R_base)]), V.vector()
 
 
 def flight_state(robot: Robot, frame: str, q: Array, v: Array) -> Array:

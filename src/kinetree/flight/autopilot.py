@@ -11,7 +11,7 @@ from kinetree.control.controller import Controller
 from kinetree.errors import ArgumentError
 from kinetree.flight.aerospace import flight_attitude
 from kinetree.flight.fields import finite
-from kinetree.flight.flyers import as_flyer
+from kinetree.flight.flyers import STATE, as_flyer
 from kinetree.flight.trim import Trim, required
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -54,31 +54,16 @@ class Autopilot(Controller):
         if len(about.u) != 4:
             raise ArgumentError(f"the trim has {len(about.u)} inputs; expected elevator, aileron, rudder and throttle")
         values = np.array([finite(name, gains.get(name, default)) for name, default in GAINS.items()])
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "memory": (2,), "dt": ()}
-        arguments |= {"roll": (), "pitch": (), "airspeed": (), "gains": (len(GAINS),), "level": (4,), "travel": ()}
-        still = {"roll": np.zeros(()), "pitch": np.array(about.theta)}
-        settings = {"gains": values, "level": about.u, "travel": np.array(finite("travel", travel))}
-        speed = np.array(np.linalg.norm(about.x[6:9]))
-        self._prepare(robot, arguments, {**still, "airspeed": speed}, settings, (about.frame,))
+        arguments = {**STATE, "memory": (2,), "dt": (), "roll": (), "pitch": (), "airspeed": ()}
+        still = {"roll": 0.0, "pitch": about.theta, "airspeed": about.airspeed}
+        settings = {"gains": values, "level": about.u, "travel": finite("travel", travel)}
+        self._prepare(robot, arguments, still, settings, (about.frame,))
 
     tuple_after = 4
 
-    def formula(
-        self,
-        robot: Robot,
-        q: Array,
-        v: Array,
-        memory: Array,
-        dt: Any,
-        roll: Any,
-        pitch: Any,
-        airspeed: Any,
-        gains: Array,
-        level: Array,
-        travel: Any,
-    ) -> dict[str, Array]:
+    def formula(self, robot: Robot, q: Array, v: Array, memory: Array, dt: Any, *given: Any) -> dict[str, Array]:
         """Inputs (4,) and the next memory (2,)."""
-        frame = self.structure[0]
+        (frame,), (roll, pitch, airspeed, gains, level, travel) = self.structure, given
         phi, theta, _ = flight_attitude(robot, frame, q)
         six = robot.frame(frame).velocity(q, v, "local")
         V = ops.sqrt(six[:3] @ six[:3])

@@ -8,10 +8,10 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.control.controller import Controller
-from kinetree.control.gains import as_gain
+from kinetree.control.gains import as_gain, times
 from kinetree.flight.fields import positive
-from kinetree.flight.flatness import attitude
-from kinetree.flight.flyers import REFERENCE, STILL, without_joints
+from kinetree.flight.flatness import FlatState, attitude
+from kinetree.flight.flyers import REFERENCE, STATE, STILL, without_joints
 from kinetree.flight.geometric import with_thrust
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -55,45 +55,22 @@ class CascadedControl(Controller):
             "rate_gain": rate,
             "rate_integral": rate_integral,
         }
-        settings = {name: as_gain(name, value, 3) for name, value in given.items()}
-        settings["bound"] = np.array(positive("bound", bound))
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "integral": (6,), "dt": (), **REFERENCE}
-        arguments |= {name: gain.shape for name, gain in settings.items()}
-        self._prepare(robot, arguments, STILL, settings)
+        gains = {name: as_gain(name, value, 3) for name, value in given.items()}
+        arguments = {**STATE, "integral": (6,), "dt": (), **REFERENCE}
+        self._prepare(robot, arguments, STILL, {**gains, "bound": positive("bound", bound)})
 
-    def formula(
-        self,
-        robot: Robot,
-        q: Array,
-        v: Array,
-        integral: Array,
-        dt: Any,
-        position: Array,
-        velocity: Array,
-        acceleration: Array,
-        jerk: Array,
-        snap: Array,
-        yaw: Any,
-        yaw_rate: Any,
-        yaw_acceleration: Any,
-        position_gain: Any,
-        velocity_gain: Any,
-        velocity_integral: Any,
-        attitude_gain: Any,
-        rate_gain: Any,
-        rate_integral: Any,
-        bound: Any,
-    ) -> dict[str, Array]:
+    def formula(self, robot: Robot, q: Array, v: Array, integral: Array, dt: Any, *given: Any) -> dict[str, Array]:
         """τ (6,) and the next integrals (6,)."""
+        path, (k_p, k_v, k_i, k_a, k_r, k_s, bound) = FlatState(*given[:8]), given[8:]
         R = robot.frame(robot.body_names[0]).pose(q)[:3, :3]
-        slow = velocity + position_gain * (position - robot.center_of_mass(q))
+        slow = path.velocity + times(k_p, path.position - robot.center_of_mass(q))
         slow = slow - robot.center_of_mass_velocity(q, v)
-        A = acceleration - robot.gravity + velocity_gain * slow + velocity_integral * integral[:3]
+        A = path.acceleration - robot.gravity + times(k_v, slow) + times(k_i, integral[:3])
         least = LEAST_LIFT * float(np.linalg.norm(robot.gravity))
         A = np.array([A[0], A[1], ops.maximum(A[2], least)])
-        wanted = attitude(A, jerk, snap, yaw, yaw_rate, yaw_acceleration)
+        wanted = attitude(A, *path[3:])
         back = R.T @ wanted.rotation
-        late = attitude_gain * (0.5 * ops.axial(back)) + back @ wanted.rate - v[3:6]
-        spin = rate_gain * late + rate_integral * integral[3:]
+        late = times(k_a, 0.5 * ops.axial(back)) + back @ wanted.rate - v[3:6]
+        spin = times(k_r, late) + times(k_s, integral[3:])
         tau = with_thrust(robot, q, v, robot.mass * (A @ R[:, 2]), spin, np.zeros(0))
         return {"tau": tau, "integral": ops.clip(integral + dt * np.concatenate([slow, late]), -bound, bound)}

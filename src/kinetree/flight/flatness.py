@@ -13,6 +13,7 @@ import numpy as np
 from kinetree import ops
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.spatial.rotation import quaternion_from_matrix
 
 LEAST_THRUST = 1e-6
 """[m/s²], below which the direction of the thrust is not known."""
@@ -98,25 +99,8 @@ def flat_motion(robot: Robot, flat: FlatState) -> FlatMotion:
         flat.acceleration - robot.gravity, flat.jerk, flat.snap, flat.yaw, flat.yaw_rate, flat.yaw_acceleration
     )
     velocity = R.T @ flat.velocity
-    q = np.concatenate([np.asarray(flat.position), quaternion(R)])
+    q = np.concatenate([np.asarray(flat.position), quaternion_from_matrix(R)])
     v = np.concatenate([velocity, w])
     a = np.concatenate([R.T @ flat.acceleration - ops.cross(w, velocity), w1])
     tau = robot.inverse_dynamics(q, v, a)
     return FlatMotion(q, v, a, tau[2:6])
-
-
-def quaternion(R: Array) -> Array:
-    """xyzw of a rotation matrix, one or traced: of the four columns of 4 ξ ξᵀ, the one with the largest diagonal."""
-    trace = R[0, 0] + R[1, 1] + R[2, 2]
-    K = [
-        np.array([1.0 + 2.0 * R[0, 0] - trace, R[1, 0] + R[0, 1], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]]),
-        np.array([R[1, 0] + R[0, 1], 1.0 + 2.0 * R[1, 1] - trace, R[2, 1] + R[1, 2], R[0, 2] - R[2, 0]]),
-        np.array([R[0, 2] + R[2, 0], R[2, 1] + R[1, 2], 1.0 + 2.0 * R[2, 2] - trace, R[1, 0] - R[0, 1]]),
-        np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 1.0 + trace]),
-    ]
-    best, largest = K[3], K[3][3]
-    for k in range(3):
-        larger = ops.less(largest, K[k][k])
-        best = ops.where(larger, K[k], best)
-        largest = ops.where(larger, K[k][k], largest)
-    return best / ops.sqrt(best @ best)

@@ -21,6 +21,7 @@ REFERENCE: dict[str, Any] = {
     "yaw_acceleration": (),
 }
 """The parts of a `FlatState`."""
+STATE: dict[str, Any] = {"q": ("q",), "v": ("v",)}
 STILL: dict[str, Array] = {name: np.zeros(shape) for name, shape in REFERENCE.items() if name != "position"}
 
 

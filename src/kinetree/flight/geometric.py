@@ -9,8 +9,8 @@ import numpy as np
 from kinetree import ops
 from kinetree.control.controller import Controller
 from kinetree.control.gains import as_gain, times
-from kinetree.flight.flatness import attitude
-from kinetree.flight.flyers import REFERENCE, STILL, as_flyer
+from kinetree.flight.flatness import FlatState, attitude
+from kinetree.flight.flyers import REFERENCE, STATE, STILL, as_flyer
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -51,46 +51,25 @@ class GeometricControl(Controller):
             "joint_damping": (joint_damping, nj),
         }
         settings = {name: as_gain(name, value, size) for name, (value, size) in given.items()}
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **REFERENCE, "joints": (nj,)}
-        arguments |= {name: gain.shape for name, gain in settings.items()}
         still = {**STILL, "joints": robot.neutral()[7:]}
-        self._prepare(robot, arguments, still, settings)
+        self._prepare(robot, {**STATE, **REFERENCE, "joints": (nj,)}, still, settings)
 
-    def formula(
-        self,
-        robot: Robot,
-        q: Array,
-        v: Array,
-        position: Array,
-        velocity: Array,
-        acceleration: Array,
-        jerk: Array,
-        snap: Array,
-        yaw: Any,
-        yaw_rate: Any,
-        yaw_acceleration: Any,
-        joints: Array,
-        position_gain: Any,
-        velocity_gain: Any,
-        attitude_gain: Any,
-        rate_gain: Any,
-        joint_stiffness: Any,
-        joint_damping: Any,
-    ) -> Array:
+    def formula(self, robot: Robot, q: Array, v: Array, *given: Any) -> Array:
         """τ, (nv,)."""
+        path, (joints, k_x, k_v, k_R, k_w, stiffness, damping) = FlatState(*given[:8]), given[8:]
         R = robot.frame(robot.body_names[0]).pose(q)[:3, :3]
         w = v[3:6]
-        away = robot.center_of_mass(q) - position
-        drift = robot.center_of_mass_velocity(q, v) - velocity
-        A = acceleration - robot.gravity - times(position_gain, away) - times(velocity_gain, drift)
+        away = robot.center_of_mass(q) - path.position
+        drift = robot.center_of_mass_velocity(q, v) - path.velocity
+        A = path.acceleration - robot.gravity - times(k_x, away) - times(k_v, drift)
         thrust = robot.mass * (A @ R[:, 2])
-        wanted = attitude(A, jerk, snap, yaw, yaw_rate, yaw_acceleration)
+        wanted = attitude(A, *path[3:])
         back = R.T @ wanted.rotation
         rate = back @ wanted.rate
         turned = -0.5 * ops.axial(back)
-        spin = -times(attitude_gain, turned) - times(rate_gain, w - rate) - ops.cross(w, rate)
+        spin = -times(k_R, turned) - times(k_w, w - rate) - ops.cross(w, rate)
         spin = spin + back @ wanted.acceleration
-        bent = times(joint_stiffness, joints - q[7:]) - times(joint_damping, v[6:])
+        bent = times(stiffness, joints - q[7:]) - times(damping, v[6:])
         return with_thrust(robot, q, v, thrust, spin, bent)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.control.controller import Controller
-from kinetree.control.gains import as_gain
+from kinetree.control.gains import as_gain, times
 from kinetree.flight.fields import positive
-from kinetree.flight.flyers import without_joints
+from kinetree.flight.flyers import STATE, without_joints
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -33,29 +33,20 @@ class IncrementalAttitude(Controller):
         settings = {
             "attitude_gain": as_gain("attitude_gain", attitude_gain, 3),
             "rate_gain": as_gain("rate_gain", rate_gain, 3),
-            "cutoff": np.array(positive("cutoff", cutoff)),
+            "cutoff": positive("cutoff", cutoff),
         }
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "memory": (9,), "dt": (), "rotation": (3, 3)}
-        arguments |= {name: value.shape for name, value in settings.items()}
+        arguments = {**STATE, "memory": (9,), "dt": (), "rotation": (3, 3)}
         self._prepare(robot, arguments, {"rotation": np.eye(3)}, settings)
 
     def formula(
-        self,
-        robot: Robot,
-        q: Array,
-        v: Array,
-        memory: Array,
-        dt: Any,
-        rotation: Array,
-        attitude_gain: Any,
-        rate_gain: Any,
-        cutoff: Any,
+        self, robot: Robot, q: Array, v: Array, memory: Array, dt: Any, rotation: Array, *settings: Any
     ) -> dict[str, Array]:
         """The moment (3,) [N m] in body axes, and the next memory."""
+        k_R, k_w, cutoff = settings
         R = robot.frame(robot.body_names[0]).pose(q)[:3, :3]
         J = robot.mass_matrix(q)[3:6, 3:6]
         w, filtered, smooth, last = v[3:6], memory[:3], memory[3:6], memory[6:]
-        wanted = attitude_gain * (0.5 * ops.axial(R.T @ rotation)) - rate_gain * w
+        wanted = times(k_R, 0.5 * ops.axial(R.T @ rotation)) - times(k_w, w)
         part = 1.0 - ops.exp(-cutoff * dt)
         rates = filtered + part * (w - filtered)
         measured = (rates - filtered) / dt

@@ -62,7 +62,7 @@ def linearize(robot: Robot, aircraft: Aircraft, about: Trim) -> LinearModel:
     robot = without_joints(robot, "linearize")
     required(about)
     by_x, by_u = _derivatives(aircraft, about.frame)(robot, about.x, about.u)
-    return LinearModel(by_x, by_u, STATES, aircraft.inputs, float(np.linalg.norm(about.x[6:9])))
+    return LinearModel(by_x, by_u, STATES, aircraft.inputs, about.airspeed)
 
 
 @lru_cache(maxsize=64)

@@ -11,10 +11,10 @@ from kinetree import ops
 from kinetree.base.arguments import as_floats
 from kinetree.control.controller import Controller
 from kinetree.errors import ArgumentError
-from kinetree.flight.flatness import quaternion
-from kinetree.flight.flyers import without_joints
+from kinetree.flight.flyers import STATE, without_joints
 from kinetree.ops import Array
 from kinetree.robot import Robot
+from kinetree.spatial.rotation import quaternion_from_matrix
 
 ON_AXIS = 1e-9
 """Eigenvalues of the Hamiltonian nearer to the imaginary axis, relative to the largest, are on it."""
@@ -96,15 +96,14 @@ class HoverLQR(Controller):
         cost = np.repeat([position, tilt, velocity, rate], 3) ** -2.0
         effort = (weight * np.array([thrust, moment, moment, moment])) ** -2.0
         K, _ = lqr(A, B, np.diag(cost), np.diag(effort))
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "position": (3,), "yaw": (), "gain": (4, 12)}
-        self._prepare(robot, arguments, {"yaw": np.zeros(())}, {"gain": K})
+        self._prepare(robot, {**STATE, "position": (3,), "yaw": ()}, {"yaw": 0.0}, {"gain": K})
 
     def formula(self, robot: Robot, q: Array, v: Array, position: Array, yaw: Any, gain: Array) -> Array:
         """τ, (6,)."""
         c, s = ops.cos(yaw), ops.sin(yaw)
         zero = 0.0 * c
         level = np.array([[c, -s, zero], [s, c, zero], [zero, zero, 1.0 + zero]])
-        there = np.concatenate([position, quaternion(level)])
+        there = np.concatenate([position, quaternion_from_matrix(level)])
         hover = robot.gravity_forces(there)[2:]
         u = hover - gain @ np.concatenate([robot.difference(there, q), v])
         return np.concatenate([np.zeros(2), u])

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from kinetree import ops
 
 VORTEX_RING = (1.15, -1.125, -1.372, -1.718, -0.655)
@@ -65,8 +63,3 @@ def forward_velocity(along: Any, climb: Any, hover: Any) -> Any:
 def figure_of_merit(thrust: Any, torque: Any, speed: Any, density: Any, area: Any) -> Any:
     """P_ideal/P in hover: T v_h over the power Q ω of the shaft."""
     return hover_power(thrust, density, area) / (torque * speed)
-
-
-def disc_area(radius: float) -> float:
-    """π R² [m²]."""
-    return float(np.pi * radius * radius)

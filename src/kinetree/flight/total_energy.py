@@ -11,7 +11,7 @@ from kinetree import ops
 from kinetree.control.controller import Controller
 from kinetree.flight.atmosphere import GRAVITY
 from kinetree.flight.fields import positive
-from kinetree.flight.flyers import as_flyer
+from kinetree.flight.flyers import STATE, as_flyer
 from kinetree.flight.trim import Trim, required
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -62,29 +62,18 @@ class TotalEnergyControl(Controller):
         names = ("height_gain", "speed_gain", "throttle_gain", "throttle_integral", "pitch_gain", "pitch_integral")
         values = (height_gain, speed_gain, throttle_gain, throttle_integral, pitch_gain, pitch_integral)
         gains = np.array([positive(name, value) for name, value in zip(names, values, strict=True)])
+        arguments = {**STATE, "memory": (2,), "dt": (), "height": (), "airspeed": ()}
         level = np.array([about.theta, about.u[-1]])
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "memory": (2,), "dt": (), "height": (), "airspeed": ()}
-        arguments |= {"gains": (6,), "level": (2,), "steepest": ()}
-        still = {"airspeed": np.array(np.linalg.norm(about.x[6:9]))}
-        settings = {"gains": gains, "level": level, "steepest": np.array(positive("steepest", steepest))}
-        self._prepare(robot, arguments, still, settings, (about.frame,))
+        settings = {"gains": gains, "level": level, "steepest": positive("steepest", steepest)}
+        self._prepare(robot, arguments, {"airspeed": about.airspeed}, settings, (about.frame,))
 
     tuple_after = 4
 
     def formula(
-        self,
-        robot: Robot,
-        q: Array,
-        v: Array,
-        memory: Array,
-        dt: Any,
-        height: Any,
-        airspeed: Any,
-        gains: Array,
-        level: Array,
-        steepest: Any,
+        self, robot: Robot, q: Array, v: Array, memory: Array, dt: Any, height: Any, airspeed: Any, *settings: Any
     ) -> dict[str, Any]:
         """θ*, δt and the next integrals."""
+        gains, level, steepest = settings
         frame = robot.frame(self.structure[0])
         six, pose = frame.velocity(q, v, "local"), frame.pose(q)
         V = ops.maximum(ops.sqrt(six[:3] @ six[:3]), 1.0)
@@ -98,9 +87,3 @@ class TotalEnergyControl(Controller):
         pitch = ops.clip(level[0] + k_b * balance + memory[1], level[0] - 2.0 * steepest, level[0] + 2.0 * steepest)
         wound = np.array([memory[0] + dt * i_t * total, memory[1] + dt * i_b * balance])
         return {"pitch": pitch, "throttle": throttle, "memory": ops.clip(wound, -0.6, 0.6)}
-
-
-def flight_path_angle(robot: Robot, frame: str, q: Array, v: Array) -> Any:
-    """γ = atan2(ḣ, ground speed) [rad], for one state or traced."""
-    velocity = robot.frame(frame).velocity(q, v)
-    return ops.atan2(velocity[2], ops.sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]))

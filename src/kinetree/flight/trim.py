@@ -52,6 +52,11 @@ class Trim:
     """Bank [rad]."""
     frame: str
 
+    @property
+    def airspeed(self) -> float:
+        """V [m/s]."""
+        return float(np.linalg.norm(self.x[6:9]))
+
     def __repr__(self) -> str:
         found = "trim" if self.success else f"no trim ({self.reason})"
         angles = f"α {np.degrees(self.alpha):.3g}°, θ {np.degrees(self.theta):.3g}°, φ {np.degrees(self.phi):.3g}°"

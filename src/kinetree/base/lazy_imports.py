@@ -7,12 +7,14 @@ Ctrl-C does, leaves the lock taken for ever. So the main thread lets another thr
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from kinetree.base.deferred_signals import deferring_signals
+from kinetree.errors import KinetreeError
 
 
 def imported_later(
@@ -50,3 +52,13 @@ def importing(name: str) -> ModuleType:
 
 _imported: dict[str, ModuleType] = {}
 """Modules whose import is complete."""
+
+
+@contextmanager
+def extra(name: str, purpose: str) -> Iterator[None]:
+    """Around the import of a package that only the extra `name` installs: without it, a `KinetreeError` says what
+    needs the package and how to get it."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise KinetreeError(f"{purpose}: pip install 'kinetree[{name}]'") from None

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.base.lazy_imports import extra
+from kinetree.errors import ArgumentError
 from kinetree.identification.recording import FEWEST, Measurements
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -115,12 +116,8 @@ def _plain_positions(robot: Robot) -> Array:
 
 
 def _low_pass(cutoff: float, rate: float, count: int) -> Any:
-    try:
+    with extra("identification", "velocities and accelerations are filtered by the package scipy"):
         from scipy.signal import butter, sosfiltfilt  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
-        raise KinetreeError(
-            "velocities and accelerations are filtered by the package scipy: pip install 'kinetree[identification]'"
-        ) from None
     sos = butter(ORDER, cutoff, fs=rate, output="sos")
     pad = min(count - 1, max(3 * (2 * len(sos) + 1), round(rate / cutoff)))
     return lambda x: sosfiltfilt(sos, x, axis=0, padlen=pad)

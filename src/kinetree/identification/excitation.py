@@ -20,7 +20,8 @@ import numpy as np
 
 from kinetree.base.arguments import as_count, as_generator, number_that
 from kinetree.base.lazy import lazy
-from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.base.lazy_imports import extra
+from kinetree.errors import ArgumentError
 from kinetree.functions.derivatives import gradient
 from kinetree.identification.friction import as_terms, term_slopes
 from kinetree.identification.unknowns import Unknowns
@@ -215,12 +216,8 @@ class _Search:
 
     def run(self, rng: np.random.Generator, iterations: int) -> Array:
         """Coefficients at a minimum near a random start, within limits."""
-        try:
+        with extra("identification", "exciting motions are found by the package scipy"):
             from scipy.optimize import minimize  # noqa: PLC0415 - an extra
-        except ModuleNotFoundError:
-            raise KinetreeError(
-                "exciting motions are found by the package scipy: pip install 'kinetree[identification]'"
-            ) from None
         z = rng.normal(size=(2 * self.harmonics - 1, self.robot.nv))
         z[0] = self.middle + 0.2 * self.half * rng.uniform(-1.0, 1.0, self.robot.nv)
         extent = np.max(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.lazy_imports import extra
 from kinetree.errors import ArgumentError, KinetreeError, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -49,11 +50,9 @@ def _npz(source: Path) -> Any:
 
 
 def _parquet(source: Path) -> Any:
-    try:
+    with extra("recording", "Parquet is read by the package pyarrow"):
         import pyarrow  # noqa: PLC0415 - an extra
         import pyarrow.parquet  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise KinetreeError("Parquet is read by the package pyarrow: pip install 'kinetree[recording]'") from None
     try:
         schema = pyarrow.parquet.read_schema(source)
         if b"kinetree" in (schema.metadata or {}):
@@ -85,13 +84,9 @@ def _text(source: Path) -> dict[str, Array]:
 def read_bag(robot: Robot, source: Path, topic: str = TOPIC) -> dict[str, Array]:
     """Positions, velocities and efforts of JointState messages, by the names of joints (`pip install
     'kinetree[identification]'`); the times are those of their headers."""
-    try:
+    with extra("identification", "ROS bags are read by the package rosbags"):
         from rosbags.highlevel import AnyReader  # noqa: PLC0415 - an extra
         from rosbags.typesys import Stores, get_typestore  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise KinetreeError(
-            "ROS bags are read by the package rosbags: pip install 'kinetree[identification]'"
-        ) from None
     rows: list[tuple[Any, ...]] = []
     joints = robot.joint_names
     try:

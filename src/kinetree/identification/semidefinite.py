@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.lazy_imports import extra
 from kinetree.errors import KinetreeError
 from kinetree.identification.consistent import BASIS, Problem
 from kinetree.identification.least_squares import solve
@@ -64,11 +65,7 @@ def _triangle(S: Array) -> Array:
 
 
 def _packages() -> tuple[Any, Any]:
-    try:
+    with extra("identification", "semidefinite programs are solved by the package clarabel"):
         import clarabel  # noqa: PLC0415 - an extra
         from scipy import sparse  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise KinetreeError(
-            "semidefinite programs are solved by the package clarabel: pip install 'kinetree[identification]'"
-        ) from None
     return clarabel, sparse

@@ -6,7 +6,8 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.errors import ArgumentTypeError, KinetreeError, short
+from kinetree.base.lazy_imports import extra
+from kinetree.errors import ArgumentTypeError, short
 
 COLORS = ("#2563eb", "#ea580c", "#059669", "#c026d3", "#ca8a04", "#0891b2", "#dc2626", "#4f46e5", "#65a30d", "#db2777")
 """Of lines, in order: told apart also by those who see fewer colours, since their lightness differs."""
@@ -40,10 +41,8 @@ def several_axes(ax: Any, rows: int, columns: int, size: tuple[float, float], **
 
 def new_figure(size: tuple[float, float]) -> Any:
     """A figure of its own, drawn without a window, which notebooks show."""
-    try:
+    with extra("plot", "plots are drawn by the package matplotlib"):
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and slow to import
-    except ModuleNotFoundError:
-        raise KinetreeError("plots are drawn by the package matplotlib: pip install 'kinetree[plot]'") from None
     figure = Figure(figsize=size, layout="constrained", dpi=120)
     figure._repr_png_ = lambda: _png(figure)
     return figure

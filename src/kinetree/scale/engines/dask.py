@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import Any
 
-from kinetree.errors import KinetreeError
+from kinetree.base.lazy_imports import extra
 from kinetree.scale.engines.task import ATTEMPTS, DIED, EXTRA, Outcome, Work, attempt, packed
 from kinetree.scale.partition import Failed, Partition
 
@@ -35,11 +35,9 @@ def run_on_dask(work: Work, partitions: Iterable[Partition], workers: int, clien
 
 def packages() -> tuple[Any, Any]:
     """Dask and its scheduler."""
-    try:
+    with extra("dask", "engine='dask' needs the package distributed"):
         import dask  # noqa: PLC0415 - an extra
         import distributed  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise KinetreeError("engine='dask' needs the package distributed: pip install 'kinetree[dask]'") from None
     return dask, distributed
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from kinetree.errors import KinetreeError
+from kinetree.base.lazy_imports import extra
 from kinetree.scale.engines.task import ATTEMPTS, DIED, EXTRA, Outcome, Work, attempt, packed
 from kinetree.scale.partition import Failed, Partition
 
@@ -44,8 +44,6 @@ def run_on_ray(work: Work, partitions: Iterable[Partition], workers: int) -> Ite
 
 def package() -> Any:
     """Ray."""
-    try:
+    with extra("ray", "engine='ray' needs the package ray"):
         import ray  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
-        raise KinetreeError("engine='ray' needs the package ray: pip install 'kinetree[ray]'") from None
     return ray

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.base.lazy_imports import extra
+from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.scale.formats.table import Column, Field, Format, chosen, gathered
 
@@ -64,11 +65,9 @@ class Parquet(Format):
 
 
 def _packages() -> tuple[Any, Any]:
-    try:
+    with extra("recording", "Parquet needs the package pyarrow"):
         import pyarrow  # noqa: PLC0415 - an extra
         import pyarrow.parquet  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise KinetreeError("Parquet needs the package pyarrow: pip install 'kinetree[recording]'") from None
     return pyarrow, pyarrow.parquet
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.lazy_imports import extra
 from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.ops import Array
 from kinetree.scale.formats.table import Column, Field, Format, chosen, gathered
@@ -72,10 +73,8 @@ class Zarr(Format):
 
 
 def _zarr() -> Any:
-    try:
+    with extra("zarr", "Zarr is read and written by the package zarr"):
         import zarr  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
-        raise KinetreeError("Zarr is read and written by the package zarr: pip install 'kinetree[zarr]'") from None
     return zarr
 
 

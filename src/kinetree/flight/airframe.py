@@ -9,8 +9,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.base.arguments import read_fields
-from kinetree.errors import ArgumentTypeError, short
-from kinetree.flight.fields import finite, positive, some, text
+from kinetree.flight.fields import finite, kind_of, numbers, positive, text
 from kinetree.flight.part import Airflow, Part
 from kinetree.flight.polar import flat_plate, stalled
 from kinetree.linalg import norm
@@ -76,10 +75,7 @@ class Airframe(Part):
 
     def __post_init__(self) -> None:
         read_fields(self, frame=text, area=positive, span=positive, chord=positive)
-        if isinstance(self.coefficients, type) or not isinstance(self.coefficients, Coefficients):
-            raise ArgumentTypeError(
-                f"coefficients is {short(self.coefficients)}; expected such as kt.flight.StabilityDerivatives(…)"
-            )
+        read_fields(self, coefficients=kind_of(Coefficients, "StabilityDerivatives(…)"))
 
     @property
     def inputs(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -142,9 +138,8 @@ class StabilityDerivatives:
     inputs: ClassVar[tuple[str, ...]] = ("elevator", "aileron", "rudder")
 
     def __post_init__(self) -> None:
-        sizes = {"lift": 4, "drag": 3, "pitch": 4, "side": 6, "roll": 6, "yaw": 6}
-        for name, count in sizes.items():
-            object.__setattr__(self, name, some(name, getattr(self, name), count))
+        read_fields(self, lift=numbers(4), drag=numbers(3), pitch=numbers(4))
+        read_fields(self, side=numbers(6), roll=numbers(6), yaw=numbers(6))
         read_fields(self, aspect_ratio=positive, oswald=positive, stall=finite, sharpness=positive)
 
     def at(self, data: AirData, u: Array) -> BodyCoefficients:

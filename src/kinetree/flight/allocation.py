@@ -123,17 +123,14 @@ class Allocation:
         if np.shape(w) != (len(self.axes),):
             raise ArgumentError(f"wrench has shape {np.shape(w)}; expected ({len(self.axes)},): {', '.join(self.axes)}")
         parts = {axis: self.inverse[:, k] * w[k] for k, axis in enumerate(self.axes)}
-        zero = np.zeros(len(self.rotors))
-        lift = parts.get("z", zero)
-        for axis in ("x", "y"):
-            lift = lift + parts.get(axis, zero)
-        tilt = parts.get("roll", zero) + parts.get("pitch", zero)
-        turn = parts.get("yaw", zero)
+        lift, tilt, turn = (
+            sum((parts[axis] for axis in group if axis in parts), start=np.zeros(len(self.rotors)))
+            for group in (("z", "x", "y"), ("roll", "pitch"), ("yaw",))
+        )
         working = [k for k in range(len(self.rotors)) if k not in self.failed]
         tilt = tilt * _largest_share([(tilt[k], self.limits[k]) for k in working])
-        f = [lift[k] + tilt[k] for k in range(len(self.rotors))]
-        shift = self._shift(f, working)
-        f = [f[k] + shift for k in range(len(self.rotors))]
+        f = lift + tilt
+        f = f + self._shift(f, working)
         share: Any = 1.0
         for k in working:
             room = ops.where(ops.less(0.0, turn[k]), self.limits[k] - f[k], f[k])
@@ -141,7 +138,7 @@ class Allocation:
         given = [ops.clip(f[k] + share * turn[k], 0.0, self.limits[k]) for k in range(len(self.rotors))]
         return np.array(given)
 
-    def _shift(self, f: list[Any], working: list[int]) -> Any:
+    def _shift(self, f: Array, working: list[int]) -> Any:
         """How much all thrusts are raised or lowered so that they are within limits [N]."""
         up: Any = 0.0
         down: Any = 0.0

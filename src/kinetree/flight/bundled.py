@@ -20,48 +20,27 @@ HEXAROTOR_MOTOR = FirstOrderMotor(0.0125)
 """Of the Firefly as it speeds up; it slows down in twice the time."""
 
 
+def _rotors(count: int, first: int, **coefficients: float) -> tuple[Rotor, ...]:
+    """Rotors 1 to `count`, which turn alternately; `first` is the sense of the first."""
+    return tuple(Rotor(f"rotor_{k + 1}", direction=first * (-1) ** k, **coefficients) for k in range(count))
+
+
 def _quadrotor() -> tuple[Part, ...]:
-    """AscTec's Hummingbird, as RotorPy has it: rotors 1 to 4 counter-clockwise from the front left, turning
-    alternately."""
-    rotors = tuple(
-        Rotor(
-            f"rotor_{k + 1}",
-            thrust=5.57e-6,
-            torque=1.36e-7,
-            direction=-1 if k % 2 == 0 else 1,
-            hub_force=1.19e-4,
-            inflow=2.32e-4,
-            translational_lift=3.39e-3,
-            max_speed=1500.0,
-        )
-        for k in range(4)
-    )
+    """AscTec's Hummingbird, as RotorPy has it: rotors counter-clockwise from the front left, which turns clockwise."""
+    induced = {"hub_force": 1.19e-4, "inflow": 2.32e-4, "translational_lift": 3.39e-3}
+    rotors = _rotors(4, -1, thrust=5.57e-6, torque=1.36e-7, max_speed=1500.0, **induced)
     return (*rotors, BodyDrag("base_link", quadratic=(0.5e-2, 0.5e-2, 1e-2)))
 
 
 def _hexarotor() -> tuple[Part, ...]:
     """Rotors of AscTec's Firefly, as RotorS has them: around from the front left, which turns counter-clockwise, to the
-    front right, turning alternately."""
-    rotors = tuple(
-        Rotor(
-            f"rotor_{k + 1}",
-            thrust=8.54858e-6,
-            torque=8.54858e-6 * 0.016,
-            direction=1 if k % 2 == 0 else -1,
-            hub_force=8.06428e-5,
-            max_speed=838.0,
-        )
-        for k in range(6)
-    )
-    return rotors
+    front right."""
+    return _rotors(6, 1, thrust=8.54858e-6, torque=8.54858e-6 * 0.016, hub_force=8.06428e-5, max_speed=838.0)
 
 
 def _quadrotor_arm() -> tuple[Part, ...]:
     """Rotors of 24 N each."""
-    rotors = tuple(
-        Rotor(f"rotor_{k + 1}", thrust=2.4e-5, torque=4.0e-7, direction=-1 if k % 2 == 0 else 1, max_speed=1000.0)
-        for k in range(4)
-    )
+    rotors = _rotors(4, -1, thrust=2.4e-5, torque=4.0e-7, max_speed=1000.0)
     return (*rotors, BodyDrag("base_link", quadratic=(1e-2, 1e-2, 2e-2)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,25 +13,36 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.simulation.contact.touch import as_positive as positive
 from kinetree.simulation.contact.touch import as_share as fraction
 
-__all__ = ["finite", "fraction", "nonnegative", "positive", "some", "text", "three", "turn"]
+__all__ = ["finite", "fraction", "kind_of", "nonnegative", "numbers", "positive", "some", "text", "three", "turn"]
 
 finite = number_that(lambda x: bool(np.isfinite(x)), "a finite number")
 
 
-def three(name: str, value: Any) -> tuple[float, ...]:
-    """Three finite numbers as a tuple, which is hashable."""
-    return some(name, value, 3)
-
-
 def some(name: str, value: Any, count: int | None = None) -> tuple[float, ...]:
     """Finite numbers as a tuple, `count` of them if it is given."""
-    if count is not None:
-        numbers = as_constant(name, value, (count,))
-    else:
-        numbers = as_real(name, value, "an array of shape (n,)")
-    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+    read = as_real(name, value, "an array of shape (n,)") if count is None else as_constant(name, value, (count,))
+    if read.ndim != 1 or not np.isfinite(read).all():
         raise ArgumentError(f"{name} is {short(value)}; expected {count or 'some'} finite numbers")
-    return tuple(numbers.tolist())
+    return tuple(read.tolist())
+
+
+def numbers(count: int) -> Callable[[str, Any], tuple[float, ...]]:
+    """A reader of so many finite numbers."""
+    return lambda name, value: some(name, value, count)
+
+
+three = numbers(3)
+
+
+def kind_of(kind: type, example: str) -> Callable[[str, Any], Any]:
+    """A reader of objects of a class, or of anything that has the methods of a protocol."""
+
+    def read(name: str, value: Any) -> Any:
+        if isinstance(value, type) or not isinstance(value, kind):
+            raise ArgumentTypeError(f"{name} is {short(value)}; expected such as kt.flight.{example}")
+        return value
+
+    return read
 
 
 def turn(name: str, value: Any) -> int:

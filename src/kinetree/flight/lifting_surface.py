@@ -9,8 +9,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.base.arguments import read_fields
-from kinetree.errors import ArgumentTypeError, short
-from kinetree.flight.fields import finite, positive, text
+from kinetree.flight.fields import finite, kind_of, positive, text
 from kinetree.flight.part import Airflow, Part
 from kinetree.flight.polar import Polar
 from kinetree.ops import Array
@@ -47,8 +46,7 @@ class LiftingSurface(Part):
     def __post_init__(self) -> None:
         read_fields(self, frame=text, area=positive, chord=positive)
         read_fields(self, flap_lift=finite, flap_drag=finite, flap_moment=finite)
-        if isinstance(self.polar, type) or not isinstance(self.polar, Polar):
-            raise ArgumentTypeError(f"polar is {short(self.polar)}; expected such as kt.flight.LinearPolar(5.0)")
+        read_fields(self, polar=kind_of(Polar, "LinearPolar(5.0)"))
 
     @property
     def inputs(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -61,19 +61,11 @@ def modes(model: LinearModel) -> dict[str, Mode]:
     for name, pairs in _halves(model.longitudinal.A):
         found |= _named(name, pairs)
     pairs = _eigen(model.lateral.A)
-    turning = [pair for pair in pairs if pair[0].imag > 0.0]
-    straight = sorted((pair for pair in pairs if pair[0].imag == 0.0), key=lambda pair: pair[0].real)
-    turning.sort(key=lambda pair: abs(pair[0]))
-    if turning:
-        found["dutch roll"] = Mode("dutch roll", *turning.pop())
-    for value, vector in turning:
-        found["roll-spiral"] = Mode("roll-spiral", value, vector)
-    ends = [("roll", straight[:1]), ("spiral", straight[-1:])] if len(straight) == 2 else []
-    for name, chosen in ends:
-        found |= {name: Mode(name, *chosen[0])}
-    if len(straight) not in (0, 2):
-        found |= {f"lateral {k + 1}": Mode(f"lateral {k + 1}", *pair) for k, pair in enumerate(straight)}
-    return found
+    turning = sorted((pair for pair in pairs if pair[0].imag), key=lambda pair: -abs(pair[0]))
+    straight = sorted((pair for pair in pairs if not pair[0].imag), key=lambda pair: pair[0].real)
+    names = ("roll", "spiral") if len(straight) == 2 else [f"lateral {k + 1}" for k in range(len(straight))]
+    lateral = [*zip(("dutch roll", "roll-spiral"), turning, strict=False), *zip(names, straight, strict=True)]
+    return found | {name: Mode(name, *pair) for name, pair in lateral}
 
 
 def _eigen(A: Array) -> list[tuple[complex, Array]]:

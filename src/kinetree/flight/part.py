@@ -11,9 +11,9 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.base.arguments import as_listed, as_real, read_fields
-from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.errors import ArgumentError
 from kinetree.flight.atmosphere import SEA_LEVEL_DENSITY, standard_atmosphere
-from kinetree.flight.fields import finite, positive
+from kinetree.flight.fields import finite, kind_of, positive
 from kinetree.flight.wind import UniformWind, Wind
 from kinetree.functions.law import Law, compile
 from kinetree.ops import Array, Scalar
@@ -60,9 +60,7 @@ class Air:
     def __post_init__(self) -> None:
         if self.density is not None:
             read_fields(self, density=positive)
-        if isinstance(self.wind, type) or not isinstance(self.wind, Wind):
-            raise ArgumentTypeError(f"wind is {short(self.wind)}; expected such as kt.flight.UniformWind((5, 0, 0))")
-        read_fields(self, ground=finite)
+        read_fields(self, wind=kind_of(Wind, "UniformWind((5, 0, 0))"), ground=finite)
 
     def at(self, position: Array, t: Scalar) -> tuple[Any, Array]:
         """ρ [kg/m³] and the wind (3,) [m/s] in world axes, at a place (3,) [m] and a time [s]."""
@@ -85,8 +83,7 @@ class Aircraft:
     def __post_init__(self) -> None:
         parts = as_listed("parts", self.parts, Part, "kt.flight.Rotor('rotor_1', …)")
         object.__setattr__(self, "parts", parts)
-        if not isinstance(self.air, Air):
-            raise ArgumentTypeError(f"air is {short(self.air)}; expected such as kt.flight.Air()")
+        read_fields(self, air=kind_of(Air, "Air()"))
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -17,8 +17,7 @@ from kinetree.flight.atmosphere import GRAVITY, SEA_LEVEL_DENSITY, standard_atmo
 from kinetree.flight.fields import nonnegative, positive
 from kinetree.flight.part import Aircraft
 from kinetree.flight.propeller import Propeller
-from kinetree.flight.trim import trim
-from kinetree.ops import Array
+from kinetree.flight.trim import Trim, trim
 from kinetree.robot import Robot
 
 HIGHEST = 20000.0
@@ -61,16 +60,15 @@ class Performance:
         airframes = [part for part in aircraft.parts if isinstance(part, Airframe)]
         if len(airframes) != 1:
             raise ArgumentError(f"the aircraft has {len(airframes)} airframes; expected one, whose area is S")
-        lifts, drags = [], []
+        found = []
         for V in np.asarray(speeds, dtype=float):
             level = trim(robot, aircraft, float(V), frame=frame)
             if level.success:
-                lift, drag = _coefficients(robot, aircraft, level.x, level.u, level.q, level.v, frame)
-                lifts.append(lift)
-                drags.append(drag)
-        if len(lifts) < 3:
-            raise ArgumentError(f"{len(lifts)} of the speeds have a level flight; expected three or more")
-        fit = np.linalg.lstsq(np.column_stack([np.ones(len(lifts)), np.square(lifts)]), np.array(drags), rcond=None)[0]
+                found.append(_coefficients(robot, aircraft, level))
+        if len(found) < 3:
+            raise ArgumentError(f"{len(found)} of the speeds have a level flight; expected three or more")
+        lifts, drags = np.array(found).T
+        fit = np.linalg.lstsq(np.column_stack([np.ones(len(lifts)), np.square(lifts)]), drags, rcond=None)[0]
         weight = robot.mass * float(np.linalg.norm(robot.gravity))
         return Performance(float(fit[0]), float(fit[1]), airframes[0].area, weight, max_lift)
 
@@ -112,12 +110,8 @@ class Performance:
 
     def electric_range(self, energy: float, efficiency: float, density: float = SEA_LEVEL_DENSITY) -> float:
         """s = η E (L/D)/W [m], of the energy E of a battery [J]."""
-        return (
-            positive("efficiency", efficiency)
-            * positive("energy", energy)
-            * self.best_glide(density).glide_ratio
-            / self.weight
-        )
+        used = positive("efficiency", efficiency) * positive("energy", energy)
+        return used * self.best_glide(density).glide_ratio / self.weight
 
     def electric_endurance(self, energy: float, efficiency: float, density: float = SEA_LEVEL_DENSITY) -> float:
         """t = η E/P_min [s]."""
@@ -156,22 +150,18 @@ class Performance:
         return float(heights[below[0] - 1]) if len(below) else HIGHEST
 
 
-def _coefficients(
-    robot: Robot, aircraft: Aircraft, x: Array, u: Array, q: Array, v: Array, frame: str
-) -> tuple[float, float]:
+def _coefficients(robot: Robot, aircraft: Aircraft, level: Trim) -> tuple[float, float]:
     """C_L and C_D of a level flight: of all that is not a propeller, along and across the path."""
-    total, area, density = np.zeros(3), 1.0, SEA_LEVEL_DENSITY
-    R_frame = robot.frame(frame).pose(q)[:3, :3]
-    for part, (name, force) in zip(aircraft.parts, aircraft.forces(robot, q, v, u), strict=True):
+    total, area, density, q, v = np.zeros(3), 1.0, SEA_LEVEL_DENSITY, level.q, level.v
+    R_frame = robot.frame(level.frame).pose(q)[:3, :3]
+    for part, (name, force) in zip(aircraft.parts, aircraft.forces(robot, q, v, level.u), strict=True):
         if isinstance(part, Airframe):
             area = part.area
             density = float(aircraft.flow(robot, name, q, v).density)
         if not isinstance(part, Propeller):
             total += R_frame.T @ robot.frame(name).pose(q)[:3, :3] @ force.force
-    V = x[6:9]
-    speed = float(np.linalg.norm(V))
-    along = V / speed
+    along = level.x[6:9] / level.airspeed
     drag = float(-total @ along)
     lift = float(np.linalg.norm(total + drag * along))
-    qS = 0.5 * density * speed**2 * area
+    qS = 0.5 * density * level.airspeed**2 * area
     return lift / qS, drag / qS

@@ -9,8 +9,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.base.arguments import read_fields
-from kinetree.errors import ArgumentTypeError, short
-from kinetree.flight.fields import positive, some, text, turn
+from kinetree.flight.fields import kind_of, positive, text, three, turn
 from kinetree.flight.motor import DCMotor
 from kinetree.flight.part import Airflow, Part
 from kinetree.ops import Array
@@ -43,9 +42,9 @@ class Propeller(Part):
 
     def __post_init__(self) -> None:
         read_fields(self, frame=text, diameter=positive, direction=turn, voltage=positive)
-        read_fields(self, thrust=lambda name, value: some(name, value, 3), torque=lambda name, v: some(name, v, 3))
-        if self.motor is not None and not isinstance(self.motor, DCMotor):
-            raise ArgumentTypeError(f"motor is {short(self.motor)}; expected such as kt.flight.DCMotor(0.07, 0.04)")
+        read_fields(self, thrust=three, torque=three)
+        if self.motor is not None:
+            read_fields(self, motor=kind_of(DCMotor, "DCMotor(0.07, 0.04)"))
 
     @property
     def inputs(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -57,8 +56,7 @@ class Propeller(Part):
         if self.motor is None:
             return u[0]
         k = _by_speed(self.torque, flow.density, self.diameter, flow.velocity[0])
-        loads = (self.diameter * each for each in k)
-        constant, linear, square = loads
+        constant, linear, square = (self.diameter * each for each in k)
         return self.motor.steady_speed(self.voltage * ops.clip(u[0], 0.0, 1.0), square, linear, constant)
 
     def force(self, flow: Airflow, u: Array) -> Force:

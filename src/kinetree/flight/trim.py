@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, final
 
 import numpy as np
@@ -106,78 +106,43 @@ def trim(
     free = [k for k in range(len(names)) if k not in fixed]
     lower, upper = _bounds(names, bounds or {})
     given = np.array([V, gamma, rate, finite("sideslip", sideslip), finite("height", height)])
-    residual, slope = _equations(aircraft, robot.frame(frame).name)
+    residual, slope = (partial(law, robot, given=given) for law in _equations(aircraft, robot.frame(frame).name))
     z = np.concatenate([[0.05, 0.05 + gamma, np.arctan2(rate * V, 9.81)], 0.5 * (lower + upper)])
     for k, value in fixed.items():
         z[UNKNOWN_ANGLES + k] = value
     moving = [0, 1, 2, *(UNKNOWN_ANGLES + k for k in free)]
-    low = np.concatenate([[-1.5, -1.5, -1.5], lower])
-    high = np.concatenate([[1.5, 1.5, 1.5], upper])
-    count = 0
-    error = residual(robot, z, given)
+    low, high = np.concatenate([[-1.5] * UNKNOWN_ANGLES, lower]), np.concatenate([[1.5] * UNKNOWN_ANGLES, upper])
+    count, error = 0, residual(z)
     for count in range(1, iterations + 1):  # noqa: B007 - it is told
         if np.abs(error).max() < tolerance:
             break
-        J = slope(robot, z, given)[:, moving]
         step = np.zeros(len(z))
-        step[moving] = -np.linalg.lstsq(J, error, rcond=1e-12)[0]
-        z, error = _shortened(residual, robot, given, z, step, error, low, high)
-    largest = float(np.abs(error).max())
-    return _result(robot, aircraft, frame, z, given, largest, count, tolerance, (low, high))
-
-
-def _result(
-    robot: Robot,
-    aircraft: Aircraft,
-    frame: str,
-    z: Array,
-    given: Array,
-    largest: float,
-    count: int,
-    tolerance: float,
-    limits: tuple[Array, Array],
-) -> Trim:
-    x = _state(z, given)
-    q, v = robot_state(robot, frame, x)
-    u = z[UNKNOWN_ANGLES:]
-    reason = ""
+        step[moving] = -np.linalg.lstsq(slope(z)[:, moving], error, rcond=1e-12)[0]
+        z, error = _shortened(residual, z, step, error, low, high)
+    largest, u, x, reason = float(np.abs(error).max()), z[UNKNOWN_ANGLES:], _state(z, given), ""
     if not largest < max(tolerance, 1e-9):
         at = [
-            f"{('α', 'θ', 'φ', *aircraft.inputs)[k]} is at {z[k]:.4g}"
-            for k in range(len(z))
-            if k >= UNKNOWN_ANGLES and min(z[k] - limits[0][k], limits[1][k] - z[k]) < 1e-9
+            f"{name} is at {value:.4g}"
+            for name, value, least, most in zip(names, u, lower, upper, strict=True)
+            if min(value - least, most - value) < 1e-9
         ]
         blame = f", and {', '.join(at)}, its bound" if at else ""
-        reason = f"accelerations of {largest:.3g} are left at {given[0]:g} m/s{blame}"
-    return Trim(
-        success=not reason,
-        reason=reason,
-        residual=largest,
-        iterations=count,
-        inputs=dict(zip(aircraft.inputs, u.tolist(), strict=True)),
-        u=u,
-        x=x,
-        q=q,
-        v=v,
-        alpha=float(z[0]),
-        theta=float(z[1]),
-        phi=float(z[2]),
-        frame=frame,
-    )
+        reason = f"accelerations of {largest:.3g} are left at {V:g} m/s{blame}"
+    q, v = robot_state(robot, frame, x)
+    inputs, (alpha, theta, phi) = dict(zip(names, u.tolist(), strict=True)), z[:UNKNOWN_ANGLES].tolist()
+    return Trim(not reason, reason, largest, count, inputs, u, x, q, v, alpha, theta, phi, frame)
 
 
 def _shortened(
-    residual: Any, robot: Robot, given: Array, z: Array, step: Array, error: Array, low: Array, high: Array
+    residual: Callable[[Array], Array], z: Array, step: Array, error: Array, low: Array, high: Array
 ) -> tuple[Array, Array]:
     """The first of the step and its halves, within bounds, that makes the residual smaller; the last one anyway."""
-    best = z, error
     for k in range(12):
         trial = np.clip(z + step * 0.5**k, low, high)
-        found = residual(robot, trial, given)
+        found = residual(trial)
         if np.linalg.norm(found) < np.linalg.norm(error):
-            return trial, found
-        best = trial, found
-    return best
+            break
+    return trial, found
 
 
 def _input(names: tuple[str, ...], name: str) -> int:
@@ -189,9 +154,8 @@ def _input(names: tuple[str, ...], name: str) -> int:
 
 
 def _bounds(names: tuple[str, ...], bounds: Mapping[str, Any]) -> tuple[Array, Array]:
-    throttle = [name.endswith(("throttle", "power")) for name in names]
-    lower = np.array([0.0 if is_throttle else -0.6 for is_throttle in throttle])
-    upper = np.array([1.0 if is_throttle else 0.6 for is_throttle in throttle])
+    ranges = [(0.0, 1.0) if name.endswith(("throttle", "power")) else (-0.6, 0.6) for name in names]
+    lower, upper = np.array(ranges).reshape(-1, 2).T.copy()
     for name, (low, high) in bounds.items():
         k = _input(names, name)
         lower[k], upper[k] = finite(name, low), finite(name, high)

@@ -58,7 +58,7 @@ def test_what_cannot_be_asked():
         kt.identification.excitation(kt.load("quadruped", "floating"))
     with pytest.raises(kt.ArgumentError, match=r"margin is 0.5; expected a number from 0 to below 0.5"):
         kt.identification.excitation(ARM, margin=0.5)
-    with pytest.raises(kt.ArgumentError, match="harmonics is 1; expected two or more"):
+    with pytest.raises(kt.ArgumentError, match="harmonics is 1; expected at least 2"):
         kt.identification.excitation(ARM, harmonics=1)
     with pytest.raises(kt.ArgumentError, match="duration is 0; expected a time above zero"):
         kt.identification.excitation(ARM, 0.0)

@@ -132,11 +132,13 @@ def as_shape(name: str, value: object) -> tuple[int, ...]:
     return shape
 
 
-def as_count(name: str, value: object) -> int:
-    """An int of zero or more."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
-        return int(value)
-    raise ArgumentError(f"{name} is {short(value)}; expected a count")
+def as_count(name: str, value: object, least: int = 0) -> int:
+    """An int of zero or more, or of `least` or more."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+        raise ArgumentError(f"{name} is {short(value)}; expected a count")
+    if value < least:
+        raise ArgumentError(f"{name} is {value}; expected at least {least}")
+    return int(value)
 
 
 def as_generator(name: str, value: object) -> np.random.Generator:

@@ -68,8 +68,7 @@ class Task:
         if not callable(self.start):
             raise ArgumentTypeError(f"start is {short(self.start)}; expected a function of a generator and a count")
         for name in ("observation_size", "substeps", "horizon"):
-            if as_count(name, getattr(self, name)) == 0:
-                raise ArgumentError(f"{name} is 0; expected at least 1")
+            as_count(name, getattr(self, name), 1)
         low = as_real("action_low", self.action_low, "an array of shape (n,)")
         high = as_constant("action_high", self.action_high, low.shape)
         if low.ndim != 1 or not (low <= high).all():

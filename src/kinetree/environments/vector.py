@@ -55,9 +55,7 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
         render_mode: str | None = None,
     ) -> None:
         check_render_mode(render_mode)
-        self.task, self.num_envs = task, as_count("num_envs", num_envs)
-        if not self.num_envs:
-            raise ArgumentError("num_envs is 0; expected at least 1")
+        self.task, self.num_envs = task, as_count("num_envs", num_envs, 1)
         words = {mode.value: mode for mode in AutoresetMode}
         self.mode = words[one_of("autoreset_mode", getattr(autoreset_mode, "value", autoreset_mode), words)]
         self.metadata = {"render_modes": [], "autoreset_mode": self.mode}

@@ -103,9 +103,7 @@ class Dryden:
         Frequencies are spread evenly on a logarithmic scale about V/L; phases are drawn. The mean square is σ² less
         what is outside of the range, 2 % of it.
         """
-        n = as_count("count", count)
-        if n < 2:
-            raise ArgumentError(f"count is {count}; expected at least 2 waves")
+        n = as_count("count", count, 2)
         waves = []
         for k in range(3):
             edges = self.airspeed / self.lengths[k] * np.geomspace(1e-2, 1e2, n + 1)

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.base.arguments import as_count, as_generator, as_number
-from kinetree.errors import ArgumentError, ArgumentTypeError, short
+from kinetree.errors import ArgumentError
 from kinetree.ops import Array
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 
 TOLERANCE = 1e-9
 """Relative to its own length, what must be left of a column that the columns before it do not span."""
@@ -73,8 +73,7 @@ def base_parameters(
     robot: Robot, states: int = 0, rng: np.random.Generator | int = 0, tolerance: float = TOLERANCE
 ) -> BaseParameters:
     """The base parameters of a robot, from its regressor at random states (enough of them unless `states` is given)."""
-    if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
+    robot = as_robot(robot)
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name!r} has no joint that moves, so nothing depends on its parameters")
     generator, limit = as_generator("rng", rng), as_number("tolerance", tolerance)

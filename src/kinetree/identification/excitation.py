@@ -66,10 +66,8 @@ def excitation(
         raise ArgumentError(f"robot is {robot!r}; expected one whose joints all have a motor and plain coordinates")
     share = number_that(lambda x: 0.0 <= x < 0.5, "a number from 0 to below 0.5")("margin", margin)
     seconds = number_that(lambda x: 0.0 < x < np.inf, "a time above zero")("duration", duration)
-    if as_count("harmonics", harmonics) < 2:
-        raise ArgumentError(f"harmonics is {harmonics}; expected two or more")
     unknowns = Unknowns.of(robot, bodies, as_terms(friction, armature, False), 0.1)
-    search = _Search(unknowns, seconds, harmonics, share)
+    search = _Search(unknowns, seconds, as_count("harmonics", harmonics, 2), share)
     generator = as_generator("rng", rng)
     best = min(
         (search.run(generator, iterations) for _ in range(max(1, as_count("starts", starts)))), key=search.log_condition

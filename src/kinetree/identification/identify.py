@@ -183,20 +183,13 @@ def _parameters(
 def _identifiable(unknowns: Unknowns, found: Estimate, C: Array, recordings: list[Measurements]) -> Array:
     """Which base parameters the data say more of than the prior would with spread 1; of friction, rotors and offsets
     those known to a tenth of the torques."""
-    B = unknowns.base.matrix
-    problem = Problem.of(unknowns, found.G, found.beta, unknowns.values, 1.0)
-    variance = np.zeros(len(unknowns.names))
-    inertial = unknowns.n_inertial
-    M = problem.metric()
-    covariances = np.zeros((len(variance), len(variance)))
+    B, inertial = unknowns.base.matrix, unknowns.n_inertial
+    M = Problem.of(unknowns, found.G, found.beta, unknowns.values, 1.0).metric()
+    covariances = np.diag(np.concatenate([np.zeros(inertial), _term_sizes(unknowns, recordings)]))
     for k in range(0, inertial, 10):
         part = slice(k, k + 10)
         covariances[part, part] = np.linalg.inv(M[part, part])
-    covariances[np.arange(inertial, len(variance)), np.arange(inertial, len(variance))] = _term_sizes(
-        unknowns, recordings
-    )
-    expected = np.einsum("bi,ij,bj->b", B, covariances, B)
-    return np.diag(C) < expected
+    return np.diag(C) < np.einsum("bi,ij,bj->b", B, covariances, B)
 
 
 def _term_sizes(unknowns: Unknowns, recordings: list[Measurements]) -> Array:

@@ -274,11 +274,16 @@ def _scaled(G: Array) -> tuple[Array, Array]:
     return G / np.outer(scale, scale), scale
 
 
-def solve(G: Array, g: Array) -> Array:
-    """The shortest solution of G x = g in scaled columns."""
+def _spectrum(G: Array) -> tuple[Array, Array, Array, Array]:
+    """Eigenvalues and vectors of the scaled G, which of them are not zero, and the scale."""
     S, scale = _scaled(G)
     values, vectors = np.linalg.eigh(S)
-    kept = values > RANK * max(values[-1], 1e-300)
+    return values, vectors, values > RANK * max(values[-1], 1e-300), scale
+
+
+def solve(G: Array, g: Array) -> Array:
+    """The shortest solution of G x = g in scaled columns."""
+    values, vectors, kept, scale = _spectrum(G)
     basis = vectors[:, kept]
     return basis @ ((basis.T @ (g / scale)) / values[kept]) / scale
 
@@ -289,9 +294,7 @@ def covariance(samples: Samples, found: Estimate) -> tuple[Array, int]:
     residuals = some.residuals(found.beta)
     length = block_length(residuals if some.fast is None else some.fast * residuals, len(samples))
     scores = samples.block_scores(found.beta, found.weights, found.per_sample, length)
-    S, scale = _scaled(found.G)
-    values, vectors = np.linalg.eigh(S)
-    kept = values > RANK * max(values[-1], 1e-300)
+    values, vectors, kept, scale = _spectrum(found.G)
     bread = vectors[:, kept] / values[kept] @ vectors[:, kept].T
     half = bread @ (scores / scale).T
     blocks, size = scores.shape

@@ -5,8 +5,6 @@ min ½ θᵀ (G + M / s²) θ - (g + M θ⁰ / s²)ᵀ θ        J_i(θ) ⪰ ε 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kinetree.base.lazy_imports import extra
@@ -21,7 +19,9 @@ MARGIN = 1e-6
 
 def pullback(problem: Problem) -> Array:
     """θ at the minimum with the constant-pullback distance, (n,)."""
-    clarabel, sparse = _packages()
+    with extra("identification", "semidefinite programs are solved by the package clarabel"):
+        import clarabel  # noqa: PLC0415 - an extra
+        from scipy import sparse  # noqa: PLC0415
     n, size = len(problem.prior), len(problem.beta)
     T, M = problem.T, problem.metric() / problem.spread**2
     P = T.T @ M @ T
@@ -62,10 +62,3 @@ def _triangle(S: Array) -> Array:
     order = np.lexsort((rows, columns))
     rows, columns = rows[order], columns[order]
     return np.where(rows == columns, 1.0, np.sqrt(2.0)) * S[rows, columns]
-
-
-def _packages() -> tuple[Any, Any]:
-    with extra("identification", "semidefinite programs are solved by the package clarabel"):
-        import clarabel  # noqa: PLC0415 - an extra
-        from scipy import sparse  # noqa: PLC0415
-    return clarabel, sparse

@@ -14,9 +14,9 @@ import numpy as np
 
 from kinetree import __version__
 from kinetree.base.arguments import as_count, as_flag
-from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
+from kinetree.errors import ArgumentError, one_of
 from kinetree.ops import Array
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 from kinetree.scale.collection import FORMATS, files_of, partitions_of
 from kinetree.scale.computed import Computed, as_computed, columns_of, fields_of
 from kinetree.scale.formats.table import Column, Field
@@ -63,8 +63,7 @@ def annotate(
     results of another robot, version, quantity or source format. `out/_kinetree/manifest.json` says what is there. A
     partition that fails is listed in the report, with its reason, and the others are done.
     """
-    if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
+    robot = as_robot(robot)
     one_of("nan", nan, NOT_FINITE)
     count = as_workers(workers, engine, client)
     computed = as_computed(robot, quantities)
@@ -187,9 +186,7 @@ def _rows(rows: int | None, ledger: Ledger, bytes_per_state: int) -> int:
     known = (ledger.manifest or {}).get("identity", {}).get("rows per partition")
     if rows is None:
         return int(known or min(MOST_ROWS, max(1, MOST_BYTES // max(1, bytes_per_state))))
-    if as_count("rows", rows) < 1:
-        raise ArgumentError(f"rows is {rows}; expected at least 1")
-    return int(rows)
+    return as_count("rows", rows, 1)
 
 
 def _identity(

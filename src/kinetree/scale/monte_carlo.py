@@ -97,9 +97,7 @@ def monte_carlo(
     Trajectories exist only while their partition is reduced, so memory does not grow with the number of samples.
     """
     measured, kept = as_metrics(robot, metrics), as_count("worst", worst)
-    drawn = Drawn(distribution, as_count("seed", seed), as_count("samples", samples))
-    if not drawn.count:
-        raise ArgumentError("samples is 0; expected at least 1")
+    drawn = Drawn(distribution, as_count("seed", seed), as_count("samples", samples, 1))
     length = as_count("steps", steps)
     work = Rollouts(robot, law, drawn, as_number("dt", dt), length, measured, options, _Summarized(kept))
     waiting: dict[str, list[Summary]] = {name: [Summary()] for name in ("diverged", *measured)}

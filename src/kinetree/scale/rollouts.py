@@ -21,7 +21,7 @@ from kinetree.errors import (
     short,
 )
 from kinetree.ops import Array
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 from kinetree.scale.computed import code_of
 from kinetree.scale.ledger import Ledger
 from kinetree.scale.partition import Done, Failed, Partition
@@ -91,8 +91,7 @@ class Rollouts:
 
 def as_metrics(robot: Any, metrics: Any) -> dict[str, Metric]:
     """Metrics by name; by default the last position and the largest speed of every coordinate."""
-    if not isinstance(robot, Robot):
-        raise ArgumentTypeError(f"robot is {short(robot)}; expected a kinetree.Robot")
+    robot = as_robot(robot)
     if metrics is None:
         found: dict[str, Metric] = {f"last {name}": Last(k) for k, (name, _) in enumerate(labels_of(robot, "q"))}
         return found | {f"fastest {name}": Fastest(k) for k, (name, _) in enumerate(labels_of(robot, "v"))}
@@ -170,10 +169,8 @@ def _partitions(name: str, work: Rollouts, rows: int | None, ledger: Ledger | No
     if rows is None:
         every = max(1, as_count("every", work.options.get("every", 1)))
         each = 8 * (work.robot.nq + work.robot.nv) * (work.steps // every + 1)
-        rows = known or min(MOST_BYTES // each, -(-count // (PER_WORKER * workers)))
-    elif as_count("rows", rows) < 1:
-        raise ArgumentError(f"rows is {rows}; expected at least 1")
-    size = max(1, -(-rows // BLOCK)) * BLOCK
+        rows = known or max(1, min(MOST_BYTES // each, -(-count // (PER_WORKER * workers))))
+    size = max(1, -(-as_count("rows", rows, 1) // BLOCK)) * BLOCK
     starts = range(0, count, size)
     digits = len(str(len(starts)))
     return [Partition(f"{name}.{k:0{digits}}", name, start, min(start + size, count)) for k, start in enumerate(starts)]

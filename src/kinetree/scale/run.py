@@ -68,10 +68,7 @@ def as_workers(workers: Any, engine: str, client: Any = None) -> int:
         raise ArgumentError(f"client is {short(client)} with engine={engine!r}; expected engine='dask' with it")
     if workers is None:
         return 1 if engine == "local" else get_num_threads()
-    count = as_count("workers", workers)
-    if count < 1:
-        raise ArgumentError(f"workers is {workers}; expected at least 1")
-    return count
+    return as_count("workers", workers, 1)
 
 
 def run(

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.spatial.packing import unpack
-from kinetree.tasks.motion import MotionTask
+from kinetree.tasks.motion import MotionTask, Shape
 
 
 @dataclass(frozen=True)
 class FrameTask(MotionTask):
-    """A task that is called after its frame."""
+    """A task that is called after its frame; its target is a point, a rotation matrix or a pose."""
 
     frame: str
+    shape: ClassVar[Shape]
+
+    def size(self, robot: Robot) -> int:
+        return 6 if self.shape == (4, 4) else 3
+
+    def target_shape(self, robot: Robot) -> Shape:
+        return self.shape
 
     @property
     def default_name(self) -> str:

@@ -43,6 +43,7 @@ class LookAt(FrameTask):
     """
 
     axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    shape = (3,)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,12 +52,6 @@ class LookAt(FrameTask):
         if not length > 0.0 or not np.isfinite(length):
             raise ArgumentError(f"axis is {short(self.axis)}; expected a direction")
         object.__setattr__(self, "axis", tuple((axis / length).tolist()))
-
-    def size(self, robot: Robot) -> int:
-        return 3
-
-    def target_shape(self, robot: Robot) -> tuple[int, ...]:
-        return (3,)
 
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         R, ray = robot.frame(self.frame).pose(q)[:3, :3], target - robot.frame(self.frame).pose(q)[:3, 3]

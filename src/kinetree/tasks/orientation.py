@@ -17,11 +17,7 @@ from kinetree.tasks.frame import FrameTask, linear_and_angular, linear_and_angul
 class Orientation(FrameTask):
     """A frame's axes as a rotation matrix has them, (3, 3); rows are about the world's axes [rad]."""
 
-    def size(self, robot: Robot) -> int:
-        return 3
-
-    def target_shape(self, robot: Robot) -> tuple[int, ...]:
-        return (3, 3)
+    shape = (3, 3)
 
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         _, J = linear_and_angular(robot, self.frame, q)

@@ -19,11 +19,7 @@ from kinetree.tasks.frame import FrameTask, linear_and_angular, linear_and_angul
 class Pose(FrameTask):
     """A frame at a pose of the world, (4, 4); six rows in world axes: its origin [m], then its axes [rad]."""
 
-    def size(self, robot: Robot) -> int:
-        return 6
-
-    def target_shape(self, robot: Robot) -> tuple[int, ...]:
-        return (4, 4)
+    shape = (4, 4)
 
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         T, target = robot.frame(self.frame).pose(q), target_pose(target, f"target of {self.frame!r}")

@@ -15,11 +15,7 @@ from kinetree.tasks.frame import FrameTask, linear_and_angular, linear_and_angul
 class Position(FrameTask):
     """A frame's origin at a point of the world, (3,) [m]."""
 
-    def size(self, robot: Robot) -> int:
-        return 3
-
-    def target_shape(self, robot: Robot) -> tuple[int, ...]:
-        return (3,)
+    shape = (3,)
 
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         J, _ = linear_and_angular(robot, self.frame, q)

@@ -23,6 +23,7 @@ class RelativePose(FrameTask):
     """
 
     seen_from: str
+    shape = (4, 4)
 
     @property
     def default_name(self) -> str:
@@ -31,12 +32,6 @@ class RelativePose(FrameTask):
     @property
     def frames(self) -> tuple[str, ...]:
         return self.frame, self.seen_from
-
-    def size(self, robot: Robot) -> int:
-        return 6
-
-    def target_shape(self, robot: Robot) -> tuple[int, ...]:
-        return (4, 4)
 
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         T, T_B = robot.frame(self.frame).pose(q), robot.frame(self.seen_from).pose(q)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from kinetree.base.arguments import as_constant
-from kinetree.errors import ArgumentTypeError, short
-from kinetree.robot import Robot
+from kinetree.robot import Robot, as_robot
 from kinetree.trajectories.profiles import Profile
 from kinetree.trajectories.trajectory import PointState, ProfiledMotion, times
 
@@ -24,8 +23,7 @@ class JointMove(ProfiledMotion):
     profile: Profile | str = "quintic"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.robot, Robot):
-            raise ArgumentTypeError(f"robot is {short(self.robot)}; expected a kinetree.Robot")
+        as_robot(self.robot)
         for name in ("start", "end"):
             object.__setattr__(self, name, as_constant(name, getattr(self, name), (self.robot.nq,)))
         super().__post_init__()

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_real, number_that
-from kinetree.equations.lagrange import as_nonnegative as nonnegative
+from kinetree.base.arguments import as_constant, as_real
+from kinetree.equations.lagrange import as_nonnegative
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
-from kinetree.simulation.contact.touch import as_positive as positive
-from kinetree.simulation.contact.touch import as_share as fraction
+from kinetree.simulation.contact import touch
 
-__all__ = ["finite", "fraction", "kind_of", "nonnegative", "numbers", "positive", "some", "text", "three", "turn"]
-
-finite = number_that(lambda x: bool(np.isfinite(x)), "a finite number")
+finite, positive, fraction, optional = touch.as_finite, touch.as_positive, touch.as_share, touch.optional
+nonnegative = as_nonnegative
 
 
 def some(name: str, value: Any, count: int | None = None) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from kinetree import ops
 from kinetree.base.arguments import as_listed, as_real, read_fields
 from kinetree.errors import ArgumentError
 from kinetree.flight.atmosphere import SEA_LEVEL_DENSITY, standard_atmosphere
-from kinetree.flight.fields import finite, kind_of, positive
+from kinetree.flight.fields import finite, kind_of, optional, positive
 from kinetree.flight.wind import UniformWind, Wind
 from kinetree.functions.law import Law, compile
 from kinetree.ops import Array, Scalar
@@ -58,9 +58,7 @@ class Air:
     """The height z of the ground in the world [m]."""
 
     def __post_init__(self) -> None:
-        if self.density is not None:
-            read_fields(self, density=positive)
-        read_fields(self, wind=kind_of(Wind, "UniformWind((5, 0, 0))"), ground=finite)
+        read_fields(self, density=optional(positive), wind=kind_of(Wind, "UniformWind((5, 0, 0))"), ground=finite)
 
     def at(self, position: Array, t: Scalar) -> tuple[Any, Array]:
         """ρ [kg/m³] and the wind (3,) [m/s] in world axes, at a place (3,) [m] and a time [s]."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.base.arguments import read_fields
-from kinetree.flight.fields import kind_of, positive, text, three, turn
+from kinetree.flight.fields import kind_of, optional, positive, text, three, turn
 from kinetree.flight.motor import DCMotor
 from kinetree.flight.part import Airflow, Part
 from kinetree.ops import Array
@@ -42,9 +42,7 @@ class Propeller(Part):
 
     def __post_init__(self) -> None:
         read_fields(self, frame=text, diameter=positive, direction=turn, voltage=positive)
-        read_fields(self, thrust=three, torque=three)
-        if self.motor is not None:
-            read_fields(self, motor=kind_of(DCMotor, "DCMotor(0.07, 0.04)"))
+        read_fields(self, thrust=three, torque=three, motor=optional(kind_of(DCMotor, "DCMotor(0.07, 0.04)")))
 
     @property
     def inputs(self) -> tuple[str, ...]:  # type: ignore[override]

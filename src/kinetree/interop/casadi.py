@@ -21,22 +21,10 @@ from kinetree.base.arguments import as_flag
 from kinetree.compiler import Node, Shape
 from kinetree.functions.compiled_function import PLAIN
 from kinetree.functions.displaced import Displaced
-from kinetree.interop.exported import ExportedFunction, exported, resolved, traced
+from kinetree.interop.exported import ExportedFunction, common_operations, exported, resolved, traced
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    "neg": operator.neg,
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "sqrt": casadi.sqrt,
-    "sin": casadi.sin,
-    "cos": casadi.cos,
-    "tan": casadi.tan,
-    "exp": casadi.exp,
-    "log": casadi.log,
-    "tanh": casadi.tanh,
-    "atan2": casadi.atan2,
+    **common_operations(casadi),
     "absolute": casadi.fabs,
     "minimum": casadi.fmin,
     "maximum": casadi.fmax,

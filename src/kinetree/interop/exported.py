@@ -7,6 +7,7 @@ for node in f.graph.nodes(): ...         operands first; f.graph.outputs are the
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -166,6 +167,13 @@ def _without_robots(law: Law) -> BoundLaw:
                 f"{law.__name__} is not bound to a robot; expected {law.__name__}.bind(robot), or the shape of {name!r}"
             )
     return BoundLaw(definition, {}, definition.defaults)
+
+
+def common_operations(library: Any) -> dict[str, Callable[..., Any]]:
+    """Operations of graphs that are operators of Python, and those that a library calls as graphs do."""
+    signs = {"neg": operator.neg, "add": operator.add, "sub": operator.sub, "mul": operator.mul}
+    names = ("sqrt", "sin", "cos", "tan", "exp", "log", "tanh", "atan2")
+    return {**signs, "div": operator.truediv, **{name: getattr(library, name) for name in names}}
 
 
 def _name_of(path: str) -> str:

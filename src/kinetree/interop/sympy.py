@@ -6,7 +6,6 @@ The only file that knows SymPy. What it gets are sums of waves (textbook form) o
 from __future__ import annotations
 
 import math
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from kinetree.equations import code
 from kinetree.equations.derive import as_sums, derive, exact
 from kinetree.equations.trig_polynomials import Sum, Wave
 from kinetree.errors import ArgumentError, short
+from kinetree.interop.exported import common_operations
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 
@@ -35,20 +35,8 @@ COMMON_DENOMINATOR = 64
 QUANTITIES = ("M", "C", "V", "G", "F", "tau")
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    "neg": operator.neg,
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
+    **common_operations(sympy),
     "inverse": lambda x: 1 / x,
-    "sqrt": sympy.sqrt,
-    "sin": sympy.sin,
-    "cos": sympy.cos,
-    "tan": sympy.tan,
-    "exp": sympy.exp,
-    "log": sympy.log,
-    "tanh": sympy.tanh,
-    "atan2": sympy.atan2,
     "absolute": sympy.Abs,
     "minimum": sympy.Min,
     "maximum": sympy.Max,

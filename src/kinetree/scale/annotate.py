@@ -21,7 +21,7 @@ from kinetree.scale.collection import FORMATS, files_of, partitions_of
 from kinetree.scale.computed import Computed, as_computed, columns_of, fields_of
 from kinetree.scale.formats.table import Column, Field
 from kinetree.scale.ledger import Ledger
-from kinetree.scale.partition import Failed, Partition
+from kinetree.scale.partition import Partition
 from kinetree.scale.run import Engine, Report, as_workers, run
 
 MOST_ROWS = 1_000_000
@@ -79,16 +79,10 @@ def annotate(
     partitions, unreadable = partitions_of(kind, paths, size)
     facts = _facts(robot, source, fields)
     work = Annotation(computed, columns, fields, kind, written, ledger, json.dumps(facts), nan == "refuse")
-    left = [partition for partition in partitions if not ledger.is_done(partition)]
+    kept = {partition for partition in partitions if ledger.is_done(partition)}
     FORMATS[written].prepare(ledger.out, partitions, fields, work.metadata)
-    failed: Sequence[Failed] = unreadable
-    try:
-        kept = len(partitions) - len(left)
-        report = run("annotate", "states", work, left, kept, unreadable, engine, count, client)
-        failed = report.failed
-    finally:  # after an interrupt, too: it says what there is
-        ledger.finish(facts, partitions, failed)
-    return report
+    settings = engine, count, client, ledger, facts
+    return run("annotate", "states", work, partitions, *settings, kept=kept, failed=unreadable)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
 from kinetree.scale.computed import code_of
 from kinetree.scale.ledger import Ledger
-from kinetree.scale.partition import Done, Failed, Partition
+from kinetree.scale.partition import Done, Partition
 from kinetree.scale.run import Report, as_workers, run
 from kinetree.scale.samples import BLOCK, Drawn, Grid, Metric
 from kinetree.simulation.labels import labels_of
@@ -151,15 +151,8 @@ def performed(
         for each in done:
             with np.load(ledger.out / f"{each.name}.npz", allow_pickle=False) as file:
                 add(Done(each, {array: file[array] for array in file.files}))
-    failed: Sequence[Failed] = ()
-    try:
-        left = [each for each in partitions if each not in done]
-        report = run("rollouts", name, work, left, len(done), (), settings.engine, workers, settings.client, add)
-        failed = report.failed
-    finally:  # after an interrupt, too
-        if ledger is not None:
-            ledger.finish(facts, partitions, failed)
-    return work, report
+    where = settings.engine, workers, settings.client, ledger, facts
+    return work, run("rollouts", name, work, partitions, *where, kept=done, arrived=add)
 
 
 def _partitions(name: str, work: Rollouts, rows: int | None, ledger: Ledger | None, workers: int) -> list[Partition]:

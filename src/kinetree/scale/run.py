@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from kinetree.scale.engines.dask import run_on_dask
 from kinetree.scale.engines.local import run_here
 from kinetree.scale.engines.ray import run_on_ray
 from kinetree.scale.engines.task import Outcome, Work
+from kinetree.scale.ledger import Ledger
 from kinetree.scale.partition import Done, Failed, Partition
 
 Engine = Literal["local", "dask", "ray"]
@@ -76,40 +77,48 @@ def run(
     unit: str,
     work: Work,
     partitions: Sequence[Partition],
-    kept: int,
-    failed: Sequence[Failed],
     engine: str,
     workers: int,
-    client: Any = None,
+    client: Any,
+    ledger: Ledger | None,
+    facts: Mapping[str, Any],
+    *,
+    kept: Collection[Partition] = (),
+    failed: Sequence[Failed] = (),
     arrived: Callable[[Done], None] | None = None,
 ) -> Report:
-    """Do all partitions. `kept` were done before, and `failed` cannot be begun. `arrived` is called for each that is
-    done, in this process."""
+    """Do all partitions but those that are `kept` from an earlier run; `failed` cannot be begun. `arrived` is called
+    for each that is done, in this process. The ledger, if there is one, gets a manifest with these facts at the end."""
     begun, bad = time.monotonic(), list(failed)
+    left = [each for each in partitions if each not in kept]
     done: list[Done] = []
     stopped = False
 
     def unless_stopped() -> Iterator[Partition]:
-        for partition in partitions:
+        for partition in left:
             if stopped:
                 return
             yield partition
 
-    with Progress(max(1, sum(each.rows for each in partitions)), title, unit) as progress:
-        for outcome in _outcomes(engine, work, unless_stopped(), workers, client):
-            if isinstance(outcome, Failed):
-                bad.append(outcome)
-                stopped = stopped or outcome.stops
-                continue
-            if arrived is not None:
-                arrived(outcome)
-                outcome = Done(outcome.partition, None)  # what it returned need not be kept
-            done.append(outcome)
-            progress.tell(outcome.partition.rows)
-    bad.sort(key=lambda each: each.partition.name)
+    try:
+        with Progress(max(1, sum(each.rows for each in left)), title, unit) as progress:
+            for outcome in _outcomes(engine, work, unless_stopped(), workers, client):
+                if isinstance(outcome, Failed):
+                    bad.append(outcome)
+                    stopped = stopped or outcome.stops
+                    continue
+                if arrived is not None:
+                    arrived(outcome)
+                    outcome = Done(outcome.partition, None)  # what it returned need not be kept
+                done.append(outcome)
+                progress.tell(outcome.partition.rows)
+        bad.sort(key=lambda each: each.partition.name)
+    finally:  # after an interrupt, too: it says what there is
+        if ledger is not None:
+            ledger.finish(facts, partitions, bad)
     tried = len(done) + len(bad) - len(failed)
     rows, seconds = sum(each.partition.rows for each in done), time.monotonic() - begun
-    report = Report(len(done), kept, tuple(bad), len(partitions) - tried, rows, seconds, tuple(done))
+    report = Report(len(done), len(partitions) - len(left), tuple(bad), len(left) - tried, rows, seconds, tuple(done))
     if not report.complete:
         first = f": {bad[0].sentence}" if bad else ""
         missing = len(bad) + report.left

@@ -43,7 +43,7 @@ def check(number: str, answer: Any) -> Verdict:
     asked = find(number)
     title = f"{asked.number} {asked.title}"
     if asked.draw is not None and not callable(answer):
-        return Verdict(False, f"{title}: expected a function of {_arguments(asked)}, not a value")
+        return Verdict(False, f"{title}: expected a function of {asked.arguments}, not a value")
     if asked.draw is None and callable(answer):
         return Verdict(False, f"{title}: expected a value, not a function")
     cases = asked.cases()
@@ -121,8 +121,3 @@ def _close(x: Array, y: Array) -> bool:
 
 def _array(value: Any) -> Array:
     return np.asarray(value, dtype=float)
-
-
-def _arguments(asked: Exercise) -> str:
-    code = asked.answer.__code__
-    return ", ".join(code.co_varnames[: code.co_argcount])

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import unknown
+from kinetree.errors import known
 from kinetree.ops import Array
+from kinetree.spatial.rotation import matrix_from_rpy
 
 Function = Callable[..., Any]
 EXERCISES: dict[str, Exercise] = {}
@@ -39,6 +40,12 @@ class Exercise:
     def sheet(self) -> str:
         """The number of its sheet."""
         return self.number.partition(".")[0]
+
+    @property
+    def arguments(self) -> str:
+        """Names of what the answer is a function of, as in a signature."""
+        code = self.answer.__code__
+        return ", ".join(code.co_varnames[: code.co_argcount])
 
     def mistake(self, hint: str) -> Callable[[Function], Function]:
         """A decorator of functions that give a typical wrong answer."""
@@ -78,10 +85,7 @@ def exercise(
 
 def find(number: str) -> Exercise:
     """The exercise with this number."""
-    found = EXERCISES.get(str(number))
-    if found is None:
-        raise unknown("exercise", str(number), EXERCISES)
-    return found
+    return EXERCISES[known("exercise", str(number), EXERCISES)]
 
 
 def swapped(x: Array) -> Array:
@@ -91,11 +95,4 @@ def swapped(x: Array) -> Array:
 
 def turned(z: float, y: float, x: float) -> Array:
     """The rotation matrix of ZYX Euler angles; nothing is compiled before an exercise is asked for."""
-    axes = ((0, 1, z), (2, 0, y), (1, 2, x))
-    R = np.eye(3)
-    for i, j, angle in axes:
-        turn = np.eye(3)
-        turn[i, i] = turn[j, j] = np.cos(angle)
-        turn[j, i], turn[i, j] = np.sin(angle), -np.sin(angle)
-        R = R @ turn
-    return R
+    return matrix_from_rpy((x, y, z))

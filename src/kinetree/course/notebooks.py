@@ -41,9 +41,7 @@ def _notebook(number: str, title: str) -> dict[str, Any]:
 
 def _blank(exercise: Exercise) -> str:
     if exercise.draw is not None:
-        code = exercise.answer.__code__
-        arguments = ", ".join(code.co_varnames[: code.co_argcount])
-        return f"def answer({arguments}):\n    return ...\n\n\ncheck({exercise.number!r}, answer)"
+        return f"def answer({exercise.arguments}):\n    return ...\n\n\ncheck({exercise.number!r}, answer)"
     names = ", ".join(f"data.{name}" for name in exercise.given)
     return f"data = given({exercise.number!r})  # {names}\nanswer = ...\ncheck({exercise.number!r}, answer)"
 

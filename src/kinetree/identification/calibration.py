@@ -23,7 +23,7 @@ from kinetree import se3
 from kinetree.base.arguments import as_floats, as_real
 from kinetree.base.lazy import lazy
 from kinetree.edit import description_of
-from kinetree.errors import ArgumentError, one_of, unknown
+from kinetree.errors import ArgumentError, known, one_of
 from kinetree.model import ModelBuilder
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
@@ -164,10 +164,10 @@ def _chosen(robot: Robot, frame: str, joints: Iterable[str] | None) -> list[int]
     model = robot.model
     way = [i for i in model.support(model.frame(frame).body) if model.joints[i] is not model.floating_base]
     names = {model.joints[i].name: i for i in way}
-    for name in [] if joints is None else list(joints):
-        if name not in names:
-            raise unknown(f"joint on the way to {frame!r}", name, names)
-    return way if joints is None else [i for name, i in names.items() if name in set(joints)]
+    if joints is None:
+        return way
+    wanted = {known(f"joint on the way to {frame!r}", name, names) for name in joints}
+    return [i for name, i in names.items() if name in wanted]
 
 
 class _Chain:

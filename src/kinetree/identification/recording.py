@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.arguments import as_real, check_quaternions
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.identification.recording_files import read_file
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -199,8 +199,7 @@ def _wrenches(robot: Robot, named: Mapping[str, Any], count: int) -> dict[str, A
         if kind != WRENCH or name in found:
             continue
         frame, _, axis = frame.rpartition(".") if frame.rpartition(".")[2] in AXES else (frame, "", "")
-        if frame not in robot.frame_names:
-            raise unknown("frame", frame, robot.frame_names)
+        known("frame", frame, robot.frame_names)
         if axis:
             found[frame] = np.stack([_column(named, f"{WRENCH}.{frame}.{k}", count, False) for k in AXES], axis=1)
         else:

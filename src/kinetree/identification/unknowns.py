@@ -15,7 +15,7 @@ import numpy as np
 
 from kinetree.base.lazy import lazy
 from kinetree.edit import description_of
-from kinetree.errors import ArgumentError, ModelError, unknown
+from kinetree.errors import ArgumentError, ModelError, known
 from kinetree.identification.base_parameters import BaseParameters, independent_columns
 from kinetree.identification.friction import term_column
 from kinetree.model import JointDynamics, ModelBuilder
@@ -47,10 +47,8 @@ class Unknowns:
         if not robot.nv:
             raise ArgumentError(f"{robot.name!r} has no joint that moves, so nothing depends on its parameters")
         listed = model.names[1:] if bodies is None else [bodies] if isinstance(bodies, str) else list(bodies)
-        for name in listed:
-            if name not in model.names[1:]:
-                raise unknown("body", name, model.names[1:])
-        found = Unknowns(robot, tuple(sorted({model.names.index(name) for name in listed})), terms, stribeck_speed)
+        numbers = {model.names.index(known("body", name, model.names[1:])) for name in listed}
+        found = Unknowns(robot, tuple(sorted(numbers)), terms, stribeck_speed)
         if not found.names:
             raise ArgumentError("bodies is empty, and neither friction nor armature is sought; expected some unknowns")
         return found
@@ -79,9 +77,7 @@ class Unknowns:
 
     def index(self, name: str) -> int:
         """Where in θ the parameter of this name is."""
-        if name not in self.names:
-            raise unknown("parameter", name, self.names)
-        return self.names.index(name)
+        return self.names.index(known("parameter", name, self.names))
 
     @property
     def n_inertial(self) -> int:

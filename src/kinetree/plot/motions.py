@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_floats
-from kinetree.errors import ArgumentError, unknown
+from kinetree.errors import ArgumentError, known
 from kinetree.ops import Array
 from kinetree.plot.canvas import BAD, COLORS, GREY, axes_for, legend, several_axes, style, tidy
 from kinetree.plot.series import as_columns, as_names, as_times
@@ -117,9 +117,7 @@ def _coordinates(robot: Robot, joints: Iterable[str] | None) -> list[tuple[int, 
     listed = list(owners) if joints is None else as_names("joints", joints)
     found = []
     for name in listed:
-        if name not in owners:
-            raise unknown("joint", name, owners)
-        joint = owners[name]
+        joint = owners[known("joint", name, owners)]
         for k, (_, unit) in enumerate(joint.tau_labels):
             found.append((joint.iv + k, name if joint.nv == 1 else f"{name} {k + 1}", unit))
     return found

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.base.arguments import as_number
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.tasks.motion import MotionTask
@@ -40,9 +40,7 @@ class JointCoupling(MotionTask):
         super().check(robot)
         owners = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
         for name, _ in self.terms:
-            if name not in owners:
-                raise unknown("joint", name, owners)
-            if owners[name].nq != 1:
+            if owners[known("joint", name, owners)].nq != 1:
                 raise ArgumentError(f"joint {name!r} has {owners[name].nq} positions; expected joints that have one")
 
     def size(self, robot: Robot) -> int:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
 from kinetree.tasks.motion import MotionTask
@@ -28,10 +28,8 @@ class Posture(MotionTask):
         """The velocities it is about."""
         owners = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
         names = tuple(owners) if self.joints is None else self.joints
-        for name in names:
-            if name not in owners:
-                raise unknown("joint", name, owners)
-        return [k for name in names for k in range(owners[name].iv, owners[name].iv + owners[name].nv)]
+        chosen = [owners[known("joint", name, owners)] for name in names]
+        return [k for joint in chosen for k in range(joint.iv, joint.iv + joint.nv)]
 
     def size(self, robot: Robot) -> int:
         return len(self.entries(robot))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from kinetree.base.arguments import as_number
-from kinetree.errors import unknown
+from kinetree.errors import known
 from kinetree.trajectories.poses import PoseState
 from kinetree.trajectories.walk import SlowWalk
 
@@ -33,8 +33,7 @@ class Landing:
         axes, force first."""
         support = self.walk.support(t)
         for foot, stood in self.stands.items():
-            if foot not in forces:
-                raise unknown("force", foot, forces)
+            known("force", foot, forces)
             stands = foot in support and (stood or bool(forces[foot][2] > self.touch))
             self.stands[foot] = stands
             self._late[foot] = self._late[foot] + dt if foot in support and not stands else 0.0

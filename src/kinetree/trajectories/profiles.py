@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from kinetree.base.arguments import as_number
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.ops import less, where
 
 
@@ -89,9 +89,7 @@ PROFILES: dict[str, Profile] = {"linear": LINEAR, "cubic": CUBIC, "quintic": QUI
 def as_profile(profile: Profile | str) -> Profile:
     """A profile, or the one of this name."""
     if isinstance(profile, str):
-        if profile not in PROFILES:
-            raise unknown("profile", profile, PROFILES)
-        return PROFILES[profile]
+        return PROFILES[known("profile", profile, PROFILES)]
     if not isinstance(profile, Profile):
         raise ArgumentTypeError(f"profile is {short(profile)}; expected a Profile or one of {', '.join(PROFILES)}")
     return profile

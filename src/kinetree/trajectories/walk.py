@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant, as_count, as_number, read_fields
-from kinetree.errors import ArgumentError, unknown
+from kinetree.errors import ArgumentError, known
 from kinetree.ops import Array
 from kinetree.spatial import Transform
 from kinetree.trajectories.points import Line, as_point
@@ -143,8 +143,7 @@ class SlowWalk:
             return phases[-1].end if phases else 0.0
 
         for step in self.steps:
-            if step.foot not in places:
-                raise unknown("foot", step.foot, places)
+            known("foot", step.foot, places)
             staying = {foot: pose for foot, pose in places.items() if foot != step.foot}
             lean(staying)
             goal = as_pose("pose", step.pose)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,16 @@ def test_mimics_and_tendons_within_a_tree_are_copied():
 
 def test_numbers_that_are_inputs_are_not_shared():
     assert forest([0.0, 0.0]).build("fixed", parametric=("inertial",)).copies == ()
+
+
+def test_forces_that_hold_a_copy_up_are_its_own():
+    builder = forest([0.0, 0.0, 0.0])
+    builder.links["upper1"] = replace(builder.links["upper1"], compensated=builder.links["upper1"].inertia)
+    assert [each.places for each in builder.build("fixed", passive=True).copies] == [((0, 0), (4, 4)), ((2, 2),)]
+
+
+def test_tendons_that_go_by_frames_are_not_copied():
+    builder = forest([0.0, 0.0])
+    for k in range(2):
+        builder.tendon(kt.Tendon(f"cord{k}", path=("base", f"lower{k}"), stiffness=1.0))
+    assert places(builder) == []

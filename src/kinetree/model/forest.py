@@ -28,8 +28,8 @@ class Copies:
 
 def copies(model: Model) -> tuple[Copies, ...]:
     """All trees of a model, equal ones together; none if all are different, or if they do not move on their own."""
-    if model.parametric is not None:
-        return ()
+    if model.parametric is not None or any(tendon.path for tendon in model.tendons):
+        return ()  # the path of a tendon goes by frames, which copies do not have
     found: dict[str, tuple[Model, list[tuple[int, int]]]] = {}
     trees = list(_trees(model))
     if len(trees) < 2:
@@ -99,8 +99,9 @@ def _alone(model: Model, bodies: range, iq: int, iv: int) -> Model | None:
         passive=model.passive,
         friction_width=model.friction_width,
         tendons=_renamed(tendons, called),
+        compensated=(Inertia.zero(), *(model.compensated[i] for i in bodies)) if model.compensated else (),
     )
 
 
 def _renamed(tendons: Sequence[Any], called: dict[str, str]) -> tuple[Any, ...]:
-    return tuple(replace(each.renamed(called.__getitem__), name=f"tendon {k}") for k, each in enumerate(tendons))
+    return tuple(replace(each.renamed(called.__getitem__, str), name=f"tendon {k}") for k, each in enumerate(tendons))

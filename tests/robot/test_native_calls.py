@@ -126,6 +126,7 @@ def test_signature_and_help(arm):
         written = list(inspect.signature(method).parameters.values())[1:]
         shown = list(inspect.signature(call).parameters.values())
         assert [(p.name, p.kind, p.default) for p in shown] == [(p.name, p.kind, p.default) for p in written]
+        assert all(p.kind is not p.VAR_KEYWORD for p in written)  # what **named stands for is spelled out
         assert inspect.getdoc(call) == inspect.getdoc(method)
         owner = type(call.__self__).__name__ if native.available() else method.__qualname__.split(".")[0]
         assert call.__qualname__ == f"{owner}.{method.__name__}"  # natively, also of inherited ones
@@ -133,7 +134,8 @@ def test_signature_and_help(arm):
         assert call.__name__ in repr(call)
     page = pydoc.plain(pydoc.render_doc(arm.inverse_dynamics))
     assert "inverse_dynamics(q" in page and "out" in page and "by RNEA" in page
-    assert str(inspect.signature(arm.inverse_dynamics)).startswith("(q")
+    assert str(inspect.signature(arm.inverse_dynamics)) == "(q, v, a, wrenches=None, *, parameters=None, out=None)"
+    assert str(inspect.signature(arm.newton_euler)) == "(q, v, a, *, parameters=None)"
     assert "mass_matrix" in pydoc.plain(pydoc.render_doc(kt.Robot))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, final
 
 from numpy.typing import ArrayLike
 
@@ -17,7 +17,7 @@ from kinetree.algorithms.arguments.references import AccelerationKind, Reference
 from kinetree.errors import known, one_of
 from kinetree.ops import Array
 from kinetree.robot import shapes
-from kinetree.robot.quantity import HasQuantities, prepare, quantity
+from kinetree.robot.quantity import HasQuantities, OnlyParameters, ParametersAndOut, prepare, quantity
 from kinetree.spatial.parameterization import POSITIONS, ROTATIONS
 
 if TYPE_CHECKING:
@@ -63,18 +63,12 @@ class Frame(HasQuantities):
         return f"<Frame {self.name!r} of {self.robot.name!r}>"
 
     @quantity(kinematics.frame_pose, shapes.pose, any_frames=True)
-    def pose(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
+    def pose(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """The pose in the world, (…, 4, 4)."""
 
     @quantity(kinematics.frame_velocity, shapes.six, any_frames=True)
     def velocity(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        reference: Reference = "world-aligned",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[ParametersAndOut]
     ) -> Array:
         """The linear and angular velocity, (…, 6) [m/s, rad/s]."""
 
@@ -86,9 +80,7 @@ class Frame(HasQuantities):
         a: ArrayLike,
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """The linear and angular acceleration, without gravity, (…, 6) [m/s², rad/s²].
 
@@ -102,33 +94,20 @@ class Frame(HasQuantities):
         v: ArrayLike,
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """The acceleration at a = 0, (…, 6) [m/s², rad/s²]: J̇ v for 'world-aligned' with 'classical', and for 'local'
         or 'world' with 'spatial'."""
 
     @quantity(jacobians.frame_jacobian, shapes.six_rows, any_frames=True)
     def jacobian(
-        self,
-        q: ArrayLike,
-        reference: Reference = "world-aligned",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[ParametersAndOut]
     ) -> Array:
         """The Jacobian J with velocity = J v in the same reference, (…, 6, nv)."""
 
     @quantity(jacobians.frame_jacobian_rate, shapes.six_rows, any_frames=True)
     def jacobian_rate(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        reference: Reference = "world-aligned",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[ParametersAndOut]
     ) -> Array:
         """J̇, the time derivative of the Jacobian along v, (…, 6, nv)."""
 
@@ -144,9 +123,7 @@ class Frame(HasQuantities):
         q: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the apparent inertia at the frame, in the k directions of a task.
 
@@ -167,9 +144,7 @@ class Frame(HasQuantities):
         v: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """μ = Λ (J M⁻¹ C v - J̇ v), (…, k) [N, N m]: Λ ẇ + μ + p = F for a force F at the frame with τ = Jᵀ F, where
         w = J v and p is the `operational_space_gravity`."""
@@ -186,9 +161,7 @@ class Frame(HasQuantities):
         q: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """p = Λ J M⁻¹ G, (…, k) [N, N m]."""
 
@@ -204,9 +177,7 @@ class Frame(HasQuantities):
         q: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """The dynamically consistent inverse J̄ = M⁻¹ Jᵀ Λ, (…, nv, k): J̄ w has the least kinetic energy of all v with
         J v = w, and J̄ᵀ τ is the force of torques τ at the frame."""
@@ -223,9 +194,7 @@ class Frame(HasQuantities):
         q: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """The pseudo-inverse J⁺, (…, nv, k): J⁺ w has the least ‖v‖ of all v that minimize ‖J v - w‖. It ignores
         inertia, unlike `consistent_inverse`."""
@@ -243,9 +212,7 @@ class Frame(HasQuantities):
         reference: Reference = "world-aligned",
         task: Task = "pose",
         metric: Metric = "kinetic",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """The projector N, (…, nv, nv), with J N = 0 and N N = N: N v is the velocity nearest to v that does not move
         the frame.
@@ -257,7 +224,7 @@ class Frame(HasQuantities):
 
     @quantity(kinematic_derivatives.frame_velocity_derivatives, shapes.six_rows, 2, is_large=True, any_frames=True)
     def velocity_derivatives(
-        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", *, parameters: ArrayLike | None = None
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[OnlyParameters]
     ) -> tuple[Array, Array]:
         """∂/∂q and ∂/∂v of the velocity, (…, 6, nv) each; the first is on the tangent space (q ⊕ dv), the second is the
         Jacobian."""
@@ -270,28 +237,19 @@ class Frame(HasQuantities):
         a: ArrayLike,
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
-        *,
-        parameters: ArrayLike | None = None,
+        **named: Unpack[OnlyParameters],
     ) -> tuple[Array, Array, Array]:
         """∂/∂q, ∂/∂v and ∂/∂a of the acceleration, (…, 6, nv) each; the first is on the tangent space (q ⊕ dv), the
         third is the Jacobian."""
 
     @quantity(regressors.frame_body_regressor, lambda model: (6, 10), any_frames=True)
-    def body_regressor(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def body_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """The regressor Y_F, (…, 6, 10), of a body fixed to this frame: Y_F φ is the force and moment that move it,
         including its weight, in the frame's axes at its origin; φ are its ten inertial parameters about that origin."""
 
     @quantity(analytic.pose_parameters, lambda model, **by: (analytic.size(**by),), select=PARAMETERS, any_frames=True)
     def pose_parameters(
-        self,
-        q: ArrayLike,
-        position: str = "cartesian",
-        rotation: str = "quaternion",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", **named: Unpack[ParametersAndOut]
     ) -> Array:
         """χ, the coordinates of the frame's origin in the world and n parameters of its rotation, (…, 3 + n).
 
@@ -306,13 +264,7 @@ class Frame(HasQuantities):
         any_frames=True,
     )
     def analytic_jacobian(
-        self,
-        q: ArrayLike,
-        position: str = "cartesian",
-        rotation: str = "quaternion",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", **named: Unpack[ParametersAndOut]
     ) -> Array:
         """The analytic Jacobian J_A with χ̇ = J_A v for the `pose_parameters` χ, (…, 3 + n, nv).
 
@@ -331,9 +283,7 @@ class Frame(HasQuantities):
         v: ArrayLike,
         position: str = "cartesian",
         rotation: str = "quaternion",
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """J̇_A, the time derivative of the analytic Jacobian along v, (…, 3 + n, nv)."""
 

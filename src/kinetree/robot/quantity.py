@@ -1,12 +1,12 @@
 """Quantities of robots, frames and constraints: declared by a typed method, computed by an algorithm.
 
 @quantity(rnea.gravity_forces, shapes.velocities)
-def gravity_forces(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+def gravity_forces(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
     \"\"\"G(q), (…, nv) [N m or N].\"\"\"
 
 The signature declares the arguments of a call: arrays named q, v, a, tau, …, of one state or of a batch; options, which
-are words; `wrenches` by frame; `out`. On an instance the method is a built-in function that runs machine code, which is
-compiled on the first call.
+are words; `wrenches` by frame; and what most quantities take by name, `parameters` and `out`, which are declared once,
+below. On an instance the method is a built-in function that runs machine code, which is compiled on the first call.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, update_wrapper
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.algorithms.arguments.one_state import CHOICES
 from kinetree.algorithms.arguments.references import REFERENCES, Reference
@@ -53,6 +54,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 MANY_BODIES = 100
 """From so many on, copies of a tree share their code: it is compiled in less time, and runs a few percent slower than
 one long sequence of operations."""
+
+
+class OnlyParameters(TypedDict, total=False):
+    """What a quantity with several results takes by name."""
+
+    parameters: ArrayLike | None
+    """The numbers of a parametric robot, (…, n); its own unless given."""
+
+
+class ParametersAndOut(OnlyParameters, total=False):
+    """What a quantity with one result takes by name."""
+
+    out: Array | None
+    """An array for the result."""
 
 
 def quantity(
@@ -118,7 +133,8 @@ class Quantity:
         self._shape = shape
         self.name = method.__name__.removeprefix("_")  # a public method wraps the results of a private quantity
         update_wrapper(self, method)  # type: ignore[arg-type]  # this is found on the class, not called
-        signature = inspect.signature(method)
+        signature = _spelled_out(inspect.signature(method))
+        method.__signature__ = signature  # type: ignore[attr-defined]  # for `help`, and for the native entry
         parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
         self._parameters = Parameters(self.name, signature.replace(parameters=parameters))
         words = [parameter for parameter in parameters if parameter.name in {*CHOICES, *self.select}]
@@ -206,6 +222,20 @@ class Quantity:
     def key(self, options: Mapping[str, Any] | None = None, places: tuple[Place, ...] = ()) -> Key:
         """The key of a call with these options, or with defaults."""
         return Key(self._checked({**self.options, **(options or {})}), places)
+
+
+def _spelled_out(signature: inspect.Signature) -> inspect.Signature:
+    """The signature with the names of `ParametersAndOut` or `OnlyParameters` in place of **named."""
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            parameters.append(parameter)
+            continue
+        (kind,) = (k for k in (OnlyParameters, ParametersAndOut) if parameter.annotation == f"Unpack[{k.__name__}]")
+        for name, annotation in kind.__annotations__.items():
+            text = annotation.__forward_arg__
+            parameters.append(inspect.Parameter(name, parameter.KEYWORD_ONLY, default=None, annotation=text))
+    return signature.replace(parameters=parameters)
 
 
 def quantities_of(owner: type) -> dict[str, Quantity]:

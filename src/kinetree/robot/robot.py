@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Unpack, final
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -46,7 +46,7 @@ from kinetree.robot.configurations import Configurations
 from kinetree.robot.frame import Frame
 from kinetree.robot.one_body import OneBodyQuantities
 from kinetree.robot.parameters import ParameterQuantities
-from kinetree.robot.quantity import prepare, quantity
+from kinetree.robot.quantity import OnlyParameters, ParametersAndOut, prepare, quantity
 from kinetree.robot.tendons import Tendons
 from kinetree.robot.textbook_methods import TextbookMethods
 from kinetree.robot.wrench import Wrenches
@@ -253,9 +253,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         a: ArrayLike,
         wrenches: Wrenches | None = None,
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """τ = M a + C v + G + F - Σ Jᵀ w, (…, nv) [N m or N], by RNEA; F are the `passive_forces` of the joints."""
 
@@ -266,9 +264,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """a with M a + C v + G + F = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²]; F are the `passive_forces` of the joints.
 
@@ -276,62 +272,44 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         """
 
     @quantity(crba.mass_matrix, shapes.square, any_frames=True)
-    def mass_matrix(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """The mass matrix M(q), (…, nv, nv), by CRBA."""
 
     @quantity(factorization.inverse_mass_matrix, shapes.square, any_frames=True)
-    def inverse_mass_matrix(
-        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def inverse_mass_matrix(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """The inverse mass matrix M(q)⁻¹, (…, nv, nv)."""
 
     @quantity(rnea.bias_forces, shapes.velocities, any_frames=True, by_trees=True)
     def bias_forces(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        wrenches: Wrenches | None = None,
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[ParametersAndOut]
     ) -> Array:
         """C v + G - Σ Jᵀ w, (…, nv) [N m or N], without `passive_forces`."""
 
     @quantity(joint_forces.passive_forces, shapes.velocities)
-    def passive_forces(
-        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def passive_forces(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints and tendons, less gravity
         compensation, (…, nv) [N m or N]: the efforts that motors have to overcome, for positions or lengths x and the
         `friction_width` w of `kt.load`. They are zero for a model with passive=False."""
 
     @quantity(rnea.gravity_forces, shapes.velocities, any_frames=True, by_trees=True)
-    def gravity_forces(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
+    def gravity_forces(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """The gravity forces G(q), (…, nv) [N m or N]."""
 
     @quantity(derivatives.gravity_forces_derivative, shapes.square, is_large=True, any_frames=True)
-    def gravity_forces_derivative(
-        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def gravity_forces_derivative(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """∂G/∂q of gravity forces, (…, nv, nv), on the tangent space: of G(q ⊕ dv) with respect to dv."""
 
     @quantity(coriolis.coriolis_matrix, shapes.square, any_frames=True)
-    def coriolis_matrix(
-        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """The Coriolis matrix C(q, v), (…, nv, nv): C v are the bias forces without gravity, and Ṁ - 2C is
         skew-symmetric."""
 
     @quantity(coriolis.mass_matrix_rate, shapes.square, any_frames=True)
-    def mass_matrix_rate(
-        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """Ṁ = C + Cᵀ, the time derivative of the mass matrix along v, (…, nv, nv)."""
 
     @quantity(coriolis.christoffel_symbols, shapes.cube, is_large=True, any_frames=True)
-    def christoffel_symbols(
-        self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def christoffel_symbols(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """The Christoffel symbols Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
 
     @quantity(vector_recursion.joint_reactions, shapes.body_sixes)
@@ -341,21 +319,14 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         a: ArrayLike,
         wrenches: Wrenches | None = None,
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        **named: Unpack[ParametersAndOut],
     ) -> Array:
         """The force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
         [N, N m], in the order of `body_names`. It is the load of the joint, including the effort of its motor."""
 
     @quantity(vector_recursion.static_reactions, shapes.body_sixes)
     def static_reactions(
-        self,
-        q: ArrayLike,
-        wrenches: Wrenches | None = None,
-        *,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[ParametersAndOut]
     ) -> Array:
         """The `joint_reactions` at rest, (…, nbodies, 6) [N, N m]: the loads of gravity and wrenches."""
 
@@ -373,8 +344,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         a: ArrayLike,
         wrenches: Wrenches | None = None,
-        *,
-        parameters: ArrayLike | None = None,
+        **named: Unpack[OnlyParameters],
     ) -> tuple[Array, Array]:
         """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each; ∂τ/∂a is the mass matrix.
 
@@ -395,8 +365,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
-        *,
-        parameters: ArrayLike | None = None,
+        **named: Unpack[OnlyParameters],
     ) -> tuple[Array, Array, Array]:
         """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each.
 
@@ -404,13 +373,11 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         """
 
     @quantity(energy.kinetic_energy, shapes.scalar, any_frames=True)
-    def kinetic_energy(
-        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """The kinetic energy ½ vᵀ M v, (…) [J], including that of rotors."""
 
     @quantity(energy.potential_energy, shapes.scalar, any_frames=True)
-    def potential_energy(self, q: ArrayLike, *, parameters: ArrayLike | None = None, out: Array | None = None) -> Array:
+    def potential_energy(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
         """The potential energy U = -Σ m gᵀ c + ½ Σ stiffness · (x - rest)², (…) [J], of gravity, zero at the height of
         the world's origin, and of springs in joints, if the model has any."""
 

@@ -56,7 +56,7 @@ def residuals(controller, given, a, forces):
     """Of every level."""
     problem = controller.problem
     J, e, *_ = controller._compiled.first.call(*given)
-    x = np.concatenate([a, forces / problem.dynamics.scale])
+    x = np.concatenate([a, forces / problem.dynamics.robot.mass])
     return np.split(J @ x - e, np.cumsum(problem.level_sizes)[:-1])
 
 

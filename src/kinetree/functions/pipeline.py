@@ -16,6 +16,7 @@ import numpy as np
 from kinetree.base.arguments import as_floats
 from kinetree.compiler import Argument, Buffer, Chain, Layout, Operand, Shape, Stage, lazy_code
 from kinetree.errors import ArgumentError
+from kinetree.functions.bindable import Bindable
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key, Options
 from kinetree.functions.specialization import index_text
@@ -23,12 +24,20 @@ from kinetree.ops import Array
 
 
 class Pipeline(CompiledFunction):
-    """Stages of machine code behind one call. `arrays` and `results` have names and shapes for one state."""
+    """Stages of machine code behind one call. `arrays` and `results` have names and shapes for one state; parameters of
+    a parametric robot are one more array, the last."""
 
-    def __init__(self, name: str, arrays: Mapping[str, Shape], results: Mapping[str, Shape]) -> None:
+    def __init__(
+        self, name: str, arrays: Mapping[str, Shape], results: Mapping[str, Shape], robot: Bindable | None = None
+    ) -> None:
         super().__init__()
         self.name, self.arrays, self._shapes = name, dict(arrays), tuple(results.values())
         self.result_names = tuple(results)
+        if robot is not None:
+            self.eager = robot.is_eager
+            if robot.model.parametric is not None:
+                self.parameters, self.is_symbolic = robot.own_parameters, robot.is_symbolic
+                self.arrays["parameters"] = np.shape(self.parameters)
 
     first: BoundLaw | None = None
     """The formula that runs first, of some of the arrays, if there is one."""
@@ -99,6 +108,13 @@ class Pipeline(CompiledFunction):
 
     # -- on numbers --------------------------------------------------------------------------------------------
 
+    def formula_at(self, given: Sequence[Array]) -> tuple[Array, ...]:
+        """The results of the formula that runs first, for the arrays of one state."""
+        assert self.first is not None
+        arrays = dict(zip(self.arrays, given, strict=True))
+        parts: tuple[Array, ...] = self.first.evaluate([arrays[name] for name in self.first.arrays])
+        return parts
+
     def on_numbers(self, key: Key) -> Callable[..., Any]:
         return self._run_on_numbers
 
@@ -106,8 +122,7 @@ class Pipeline(CompiledFunction):
         """The results of the formula as it is written, then of the stages."""
         arrays = dict(zip(self.arrays, given, strict=True))
         if self.first is not None:
-            parts = self.first.call(*(arrays[name] for name in self.first.arrays))
-            arrays |= dict(zip(self.between, parts, strict=True))
+            arrays |= dict(zip(self.between, self.formula_at(given), strict=True))
         flat = [np.ascontiguousarray(array, dtype=float).reshape(-1) for array in arrays.values()]
         operands: dict[str, Operand] = {name: Argument(k) for k, name in enumerate(arrays)}
         results, status = [np.empty(shape) for shape in self._shapes], np.empty(1)

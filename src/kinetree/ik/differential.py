@@ -79,7 +79,7 @@ class DifferentialIK:
     ) -> None:
         listed = as_listed("tasks", tasks, Task, "kt.ik.Pose('tool0')")
         held = as_listed("contacts", contacts, Contact, "kt.Contact('left_foot')")
-        robot = as_robot(robot).baked
+        robot = as_robot(robot)
         robot.require_float64("differential inverse kinematics")
         for task in listed:
             _refuse(task)
@@ -108,9 +108,9 @@ class DifferentialIK:
         numbers = (p.damping, p.levenberg, p.contact_gain)
         return reduced_once(self, _again, p.robot, p.tasks, p.limits, p.dt, p.contacts, *numbers)
 
-    def __call__(self, *given: ArrayLike) -> Array:
+    def __call__(self, *given: ArrayLike, **named: Any) -> Array:
         """`velocity`."""
-        return self.velocity(*given)
+        return self.velocity(*given, **named)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -123,21 +123,30 @@ class DifferentialIK:
         return len(self.problem.priorities) > 1
 
     @native_method
-    def velocity(self, *given: ArrayLike, out: Array | None = None, **named: ArrayLike) -> Array:
-        """v, (…, nv), for the `arguments`, whose leading axes are batch axes."""
-        values = [array for array, _ in self._read(given, named).values()]
+    def velocity(
+        self,
+        *given: ArrayLike,
+        parameters: ArrayLike | None = None,
+        out: Array | None = None,
+        **named: ArrayLike,
+    ) -> Array:
+        """v, (…, nv), for the `arguments` and the parameters of a parametric robot, whose leading axes are batch
+        axes."""
+        values = [array for array, _ in self._read(given, named, parameters).values()]
         velocity: Array = self._velocity.evaluate(values, out=out)
         return velocity
 
-    def step(self, *given: ArrayLike, **named: ArrayLike) -> Step:
+    def step(self, *given: ArrayLike, parameters: ArrayLike | None = None, **named: ArrayLike) -> Step:
         """The velocity for one state with what became of the tasks and limits: for looking at, not for speed."""
-        arguments = self._read(given, named)
+        arguments = self._read(given, named, parameters)
         batch = batch_shape(arguments)
         if batch:
             raise ArgumentError(f"a step is of one state, not of {batch}; velocity takes batches")
         state = {name: array for name, (array, _) in arguments.items()}
-        v = self.velocity(*state.values())
+        v: Array = self._velocity.evaluate(list(state.values()))
         eager = self.robot.eager
+        if "parameters" in state:
+            eager = eager.at_parameters(state.pop("parameters"))
         rows = self.problem.rows(eager, state)
         lower, upper = self.problem._bounds(eager, state)
         at_lower, at_upper = (np.abs(v - bound) < 1e-9 for bound in (lower, upper))
@@ -156,7 +165,8 @@ class DifferentialIK:
         return self._velocity
 
     def _native_call(self, method: FunctionType) -> Callable[..., Any] | None:
-        parameters = ", ".join(["$self", *self.problem.arguments, "*", "out=None"])
+        by_name = ["out=None"] if self._velocity.parameters is None else ["parameters=None", "out=None"]
+        parameters = ", ".join(["$self", *self.problem.arguments, "*", *by_name])
         text = f"velocity({parameters})\n--\n\n{inspect.getdoc(method)}"
         return self._velocity.native_call(self, "velocity", text, method, __name__)
 
@@ -166,9 +176,12 @@ class DifferentialIK:
         parameters = [inspect.Parameter(name, kind) for name in self.problem.arguments]
         return Parameters("velocity", inspect.Signature(parameters))
 
-    def _read(self, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, tuple[Array, tuple[int, ...]]]:
-        values, cores = self._reader.bound(given, named), self.problem.arguments
-        return {name: (as_floats(name, value, cores[name]), cores[name]) for name, value in values.items()}
+    def _read(
+        self, given: tuple[Any, ...], named: dict[str, Any], parameters: Any
+    ) -> dict[str, tuple[Array, tuple[int, ...]]]:
+        own = list(self._reader.bound(given, named).values())
+        values = zip(self._velocity.arrays.items(), self._velocity.with_parameters(own, parameters), strict=True)
+        return {name: (as_floats(name, value, core), core) for (name, core), value in values}
 
 
 class Velocity(Pipeline):
@@ -176,10 +189,9 @@ class Velocity(Pipeline):
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.robot = problem, problem.robot
-        super().__init__("velocity", problem.arguments, {"v": (problem.robot.nv,)})
+        super().__init__("velocity", problem.arguments, {"v": (problem.robot.nv,)}, problem.robot)
         of_rows = ("J", "e", "damping", "D") if problem.by_levels else ("H", "g", "C")
         self.between = (*of_rows, "lower", "upper")
-        self.eager = problem.robot.is_eager
 
     @lazy
     def first(self) -> BoundLaw:
@@ -211,11 +223,11 @@ class Velocity(Pipeline):
 
     def refuse(self, status: int, given: list[Array], results: list[Array]) -> NoReturn:
         """Say why a step has no velocity: the formula refuses the state, or the solver refuses the formula."""
-        for name, array in zip(self.problem.arguments, given, strict=True):
+        for name, array in zip(self.arrays, given, strict=True):
             if not np.isfinite(array).all():
                 index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
                 raise NotFiniteError(f"{name} has {array[index]} at {list(index)}; expected finite numbers")
-        parts = [np.asarray(part, dtype=float) for part in self.first.call(*given)]
+        parts = [np.asarray(part, dtype=float) for part in self.formula_at(given)]
         n, held = self.robot.nv, self.problem.held
         if self.problem.by_levels:
             J, e, _, D, lower, upper = parts
@@ -284,7 +296,14 @@ def _again(
     )
 
 
-def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[MotionTask, Any]], **options: Any) -> Array:
+def velocity(
+    robot: Robot,
+    q: ArrayLike,
+    tasks: Iterable[tuple[MotionTask, Any]],
+    *,
+    parameters: ArrayLike | None = None,
+    **options: Any,
+) -> Array:
     """v, (nv,), for pairs of a task and its target, or of a task with feed-forward and (target, velocity).
 
     Options are those of DifferentialIK, which is made once for the same tasks and options.
@@ -306,5 +325,5 @@ def velocity(robot: Robot, q: ArrayLike, tasks: Iterable[tuple[MotionTask, Any]]
     for task, target in pairs:
         given = target if "velocity" in task.references(robot) else (target,)
         values += [value for value in given if value is not None]
-    result: Array = known.velocity(q, *values)
+    result: Array = known.velocity(q, *values, **({} if parameters is None else {"parameters": parameters}))
     return result

@@ -9,7 +9,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from kinetree.errors import ArgumentError, one_of
-from kinetree.ops import Array
+from kinetree.ops import Array, equal, where
 from kinetree.robot import Robot
 from kinetree.spatial.packing import unpack
 from kinetree.tasks.motion import MotionTask, Shape
@@ -75,10 +75,15 @@ class Momentum(MotionTask):
         rate = self.per_row("gain", len(error)) * error - drift
         if self.feedforward:
             rate = rate + self.rates(robot, given[1])
-        share = 1.0 / (robot.mass or 1.0)
+        share = 1.0 / mass_or_one(robot)
         return A * share, rate * share
 
     def _chosen(self, robot: Robot, six: Array) -> Array:
         """The rows of its part."""
         parts = unpack(six, robot.model.spatial_order)
         return np.concatenate(parts) if self.part == "both" else parts[self.part == "angular"]
+
+
+def mass_or_one(robot: Robot) -> Any:
+    """The robot's mass [kg], a number or a traced value, by which forces are divided; 1 if it has none."""
+    return where(equal(robot.mass, 0.0), 1.0, robot.mass)

@@ -33,10 +33,9 @@ class Compiled(Pipeline):
         self.problem, self.limit, self.safe = problem, limit, safe
         nv, held, size = problem.dynamics.robot.nv, problem.dynamics.held, self.state_size
         results = {"tau": (nv,), "a": (nv,), "forces": (held,), "state": (size,), "info": (INFO,)}
-        super().__init__("solve", {**problem.arguments, "state": (size,)}, results)
+        super().__init__("solve", {**problem.arguments, "state": (size,)}, results, problem.dynamics.robot)
         of_rows = ("J", "e", "D") if problem.is_strict else ("J", "e", "squares", "slopes", "C")
-        self.between = (*of_rows, "lower", "upper", "h")
-        self.eager = problem.dynamics.robot.is_eager
+        self.between = (*of_rows, "lower", "upper", "h", "m")
 
     @lazy
     def state_size(self) -> int:
@@ -71,10 +70,10 @@ class Compiled(Pipeline):
         p = self.problem
         n, motors = p.dynamics.n, len(p.dynamics.motors)
         first = 0 if p.is_strict else len(p.equation_names)
-        shapes = {"rows": (first + len(p.row_names), n), "x": (n,), "h": (p.dynamics.robot.nv,)}
+        shapes = {"rows": (first + len(p.row_names), n), "x": (n,), "h": (p.dynamics.robot.nv,), "m": (1,)}
 
-        def reading(rows: Array, x: Array, h: Array) -> Any:
-            return p.results(rows[first : first + motors], x, h)
+        def reading(rows: Array, x: Array, h: Array, m: Array) -> Any:
+            return p.results(rows[first : first + motors], x, h, m[0])
 
         return BoundLaw(Definition(reading, shapes, identity=identity("whole-body reading", p)), {}, {})
 
@@ -101,11 +100,11 @@ class Compiled(Pipeline):
             rows = sum(task.size for task in p.stacked)
             counts = Numbers((float(rows), float(self.limit), float(p.dynamics.held)))
             outputs = (x, Buffer("multipliers", n + m), Result(3), info)
-            inputs = (*(operands[name] for name in self.between[:-1]), operands["state"], counts)
+            inputs = (*(operands[name] for name in self.between[:-2]), operands["state"], counts)
             solver = FIT.stage(n, m, inputs, outputs)
         code = self._reading.specialization().kernel.load("single")
-        rows_at = operands["D" if p.is_strict else "C"]
-        read = Stage(code, code.workspace, (rows_at, x, operands["h"]), tuple(map(Result, range(3))), self._reading)
+        solved = (operands["D" if p.is_strict else "C"], x, operands["h"], operands["m"])
+        read = Stage(code, code.workspace, solved, tuple(map(Result, range(3))), self._reading)
         return [solver, read]
 
     # -- without a solution ------------------------------------------------------------------------------------
@@ -114,9 +113,9 @@ class Compiled(Pipeline):
         """Raise, or write what the fallback gives."""
         if self.safe is None:
             raise self.why(status, given)
-        q, v, _, switches, _ = given
+        q, v, _, switches, _, *parameters = given
         tau, a, forces, state, info = results
-        tau[...] = self.safe.torques(q, v, switches)
+        tau[...] = self.safe.torques(q, v, switches, *parameters)
         a[...] = forces[...] = np.nan
         state[...] = 0.0
         info[...] = (float(status), 0.0, 0.0, 0.0)
@@ -125,7 +124,7 @@ class Compiled(Pipeline):
         """The error of a step that ended with this status."""
         try:
             with np.errstate(all="ignore"):
-                results = [np.asarray(part, dtype=float) for part in self.first.call(*given[:4])]
+                results = [np.asarray(part, dtype=float) for part in self.formula_at(given)]
         except KinetreeError as error:  # q is no configuration, or a target no pose
             return error
-        return why(self.problem, status, given, results, self.limit)
+        return why(self.problem, status, dict(zip(self.arrays, given, strict=True)), results, self.limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any, final
+from typing import Any, Unpack, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from kinetree.functions.binding import text_of
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
 from kinetree.robot.constrained import motors
+from kinetree.robot.quantity import OnlyParameters
 from kinetree.solvers import active_set
 from kinetree.tasks import Task
 
@@ -65,7 +66,7 @@ class WholeBody:
         fallback: Fallback | None = None,
         fallback_damping: float = 1.0,
     ) -> None:
-        robot = as_robot(robot).baked
+        robot = as_robot(robot)
         robot.require_float64("whole-body control")
         listed = as_listed("tasks", tasks, Task, "Pose('tool0')")
         held = as_listed("contacts", contacts, GroundContact, "SurfaceContact('left_foot')")
@@ -111,9 +112,9 @@ class WholeBody:
     def __reduce__(self) -> tuple[Any, ...]:
         return reduced_once(self, _again, *self._given)
 
-    def __call__(self, q: ArrayLike, v: ArrayLike, reference: Any = None) -> Array:
+    def __call__(self, q: ArrayLike, v: ArrayLike, reference: Any = None, **named: Unpack[OnlyParameters]) -> Array:
         """τ, (…, nv), of a step that starts from nothing, all contacts and tasks on."""
-        tau: Array = self.solve(q, v, packed(self.problem, reference), self._all_on, self._cold)[0]
+        tau: Array = self.solve(q, v, packed(self.problem, reference), self._all_on, self._cold, **named)[0]
         return tau
 
     def step(
@@ -124,6 +125,7 @@ class WholeBody:
         contacts: Any = None,
         weights: Any = None,
         state: Array | None = None,
+        **named: Unpack[OnlyParameters],
     ) -> WholeBodyStep:
         """A step for one state of the robot.
 
@@ -132,15 +134,18 @@ class WholeBody:
         contacts    a dict from names to whether they are on, or a number for each; those not named are on
         weights     a dict from names of tasks to factors of their weights, zero for off; or a number for each
         state       that of the last step, for speed
+        parameters  those of a parametric robot, by name; its own unless given
         """
         r = reference if type(reference) is np.ndarray else packed(self.problem, reference)
         s = self._all_on if contacts is None and weights is None else switched(self.problem, contacts, weights)
-        tau, a, forces, new, info = self.solve(q, v, r, s, self._cold if state is None else state)
+        last = self._cold if state is None else state
+        tau, a, forces, new, info = self.solve(q, v, r, s, last, **named)
         if tau.ndim > 1:
             raise ArgumentError(f"a step is of one state, not of {tau.shape[:-1]}; solve takes batches")
         error = None
         if info[active_set.STATUS] != active_set.SOLVED:
-            error = self._compiled.why(int(info[active_set.STATUS]), [np.asarray(x, dtype=float) for x in (q, v, r, s)])
+            values = self._compiled.with_parameters((q, v, r, s, last), **named)
+            error = self._compiled.why(int(info[active_set.STATUS]), [np.asarray(x, dtype=float) for x in values])
         return WholeBodyStep(tau, a, forces, new, int(info[active_set.ITERATIONS]), self._places, error)
 
     def pack(self, reference: Any) -> Array:
@@ -153,27 +158,35 @@ class WholeBody:
 
     @native_method
     def solve(
-        self, q: ArrayLike, v: ArrayLike, reference: ArrayLike, switches: ArrayLike, state: ArrayLike
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        reference: ArrayLike,
+        switches: ArrayLike,
+        state: ArrayLike,
+        *,
+        parameters: ArrayLike | None = None,
     ) -> tuple[Array, Array, Array, Array, Array]:
         """A step of arrays alone, whose leading axes are batch axes: τ, a, forces, the next state, and info: how it
         ended, 0 for a solution, and how many changes it took. `step` is the same with names."""
-        solved: tuple[Array, Array, Array, Array, Array] = self._compiled.evaluate((q, v, reference, switches, state))
+        values = self._compiled.with_parameters((q, v, reference, switches, state), parameters)
+        solved: tuple[Array, Array, Array, Array, Array] = self._compiled.evaluate(values)
         return solved
 
     def prepare(self) -> None:
         """Compile ahead: the step, and its fallback if there is one."""
         self._compiled.prepare()
         if self.fallback == "gravity-compensation":
-            self._safe.holding.call(self.robot.neutral(), np.ones(len(self.contacts)))
+            self._safe.torques(self.robot.neutral(), np.zeros(self.robot.nv), self._all_on)
 
-    def wrenches(self, q: ArrayLike, forces: ArrayLike) -> dict[str, Array]:
+    def wrenches(self, q: ArrayLike, forces: ArrayLike, **named: Unpack[OnlyParameters]) -> dict[str, Array]:
         """Forces of a step as wrenches on frames, in world axes at their origins, (6,): as `inverse_dynamics` of the
         robot and of a simulator takes them. Those of contacts at the same frame are summed."""
         q = as_constant("q", q, (self.robot.nq,))
         f = as_constant("forces", forces, (self.problem.dynamics.held,))
         found: dict[str, Array] = {}
         for contact in self.contacts:
-            wrench = contact.wrench(self.robot, q, f[self._places[str(contact.name)]])
+            wrench = contact.wrench(self.robot, q, f[self._places[str(contact.name)]], **named)
             found[contact.frame] = found.get(contact.frame, 0.0) + wrench
         return found
 

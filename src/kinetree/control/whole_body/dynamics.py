@@ -9,6 +9,7 @@ motor are equations, of zero torque; the others give τ, which need no variables
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from kinetree.base.lazy import lazy
 from kinetree.control.whole_body.contacts import GroundContact
 from kinetree.ops import Array, zeros
 from kinetree.robot import Robot
+from kinetree.tasks.momentum import mass_or_one
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,27 +53,23 @@ class Dynamics:
         """Entries of τ without a motor."""
         return tuple(k for k in range(self.robot.nv) if k not in self.motors)
 
-    @lazy
-    def scale(self) -> float:
-        """m [kg]."""
-        return self.robot.mass or 1.0
-
     def of_accelerations(self, A: Array, q: Array) -> Array:
         """Rows of a alone as rows of x."""
         return np.concatenate([A, zeros((len(A), self.held), q)], axis=1)
 
     def at(self, robot: Robot, q: Array, v: Array) -> State:
         """What tasks and limits need of one state."""
-        share = 1.0 / self.scale
+        m = mass_or_one(robot)
+        share = 1.0 / m
         motions = [contact.motion(robot, q, v) for contact in self.contacts]
         T = np.concatenate([robot.mass_matrix(q) * share, *(-J.T for J, _ in motions)], axis=1)
-        return State(robot, q, v, T, robot.inverse_dynamics(q, v, np.zeros(robot.nv)) * share, motions)
+        return State(robot, q, v, T, robot.inverse_dynamics(q, v, np.zeros(robot.nv)) * share, motions, m)
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """A state of the robot: T and h = b / m of the equation of motion, J and the wanted acceleration less J̇ v of
-    every contact."""
+    every contact, and m."""
 
     robot: Robot
     q: Array
@@ -79,3 +77,4 @@ class State:
     T: Array
     h: Array
     motions: list[tuple[Array, Array]]
+    m: Any

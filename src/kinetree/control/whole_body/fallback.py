@@ -31,13 +31,14 @@ class Safe:
     def __init__(self, problem: Problem, kind: Fallback, damping: float) -> None:
         self.problem, self.kind, self.damping = problem, kind, damping
 
-    def torques(self, q: Array, v: Array, switches: Array) -> Array:
-        """τ, (nv,)."""
+    def torques(self, q: Array, v: Array, switches: Array, *parameters: Array) -> Array:
+        """τ, (nv,), of the robot with its own numbers, or with these."""
         d = self.problem.dynamics
         tau = -self.damping * np.where(np.isfinite(v), v, 0.0)
         if self.kind == "gravity-compensation" and np.isfinite(q).all():
             with suppress(KinetreeError):  # of what is no configuration, nothing is known
-                tau = tau + self.holding.call(q, switches[: len(d.contacts)])
+                values = self.holding.with_parameters((q, switches[: len(d.contacts)]), *parameters)
+                tau = tau + self.holding.evaluate(values)
         efforts = self.problem.torque_limits.efforts(d)
         tau = np.clip(np.where(np.isfinite(tau), tau, 0.0), -efforts, efforts)
         tau[list(d.idle)] = 0.0

@@ -147,7 +147,7 @@ class Problem:
     # -- formulas ----------------------------------------------------------------------------------------------
 
     def program(self, robot: Robot, q: Array, v: Array, reference: Array, switches: Array) -> tuple[Array, ...]:
-        """J, e, squares, slopes, C, lower, upper, h of the weighted step: Σ ‖w (A x - b)‖² + λ² ‖x‖² within bounds."""
+        """J, e, squares, slopes, C, lower, upper, h, m of the weighted step: Σ ‖w (A x - b)‖² + λ² ‖x‖² in bounds."""
         d, state = self.dynamics, self.dynamics.at(robot, q, v)
         rows = self._rows(state, reference)
         factors = switches[len(d.contacts) :]
@@ -166,10 +166,11 @@ class Problem:
         D, low, high = self._inequalities(state)
         lower, upper = self._bounds(state, switches)
         bounds = np.concatenate([lower, b, low]), np.concatenate([upper, b, high])
-        return np.concatenate(J), np.concatenate(e), squares, slopes, np.concatenate([A, D]), *bounds, state.h
+        C, m = np.concatenate([A, D]), ops.array([state.m])
+        return np.concatenate(J), np.concatenate(e), squares, slopes, C, *bounds, state.h, m
 
     def levels(self, robot: Robot, q: Array, v: Array, reference: Array, switches: Array) -> tuple[Array, ...]:
-        """J, e, D, lower, upper, h of a step in strict order, equations first."""
+        """J, e, D, lower, upper, h, m of a step in strict order, equations first."""
         d, state = self.dynamics, self.dynamics.at(robot, q, v)
         rows = self._rows(state, reference)
         factors = switches[len(d.contacts) :]
@@ -183,15 +184,15 @@ class Problem:
         D, low, high = self._inequalities(state)
         lower, upper = self._bounds(state, switches)
         bounds = np.concatenate([lower, low]), np.concatenate([upper, high])
-        return np.concatenate(J), np.concatenate(e), D, *bounds, state.h
+        return np.concatenate(J), np.concatenate(e), D, *bounds, state.h, ops.array([state.m])
 
-    def results(self, rows: Array, x: Array, h: Array) -> tuple[Array, Array, Array]:
+    def results(self, rows: Array, x: Array, h: Array, m: Any) -> tuple[Array, Array, Array]:
         """τ, (nv,), a, (nv,), and forces, from the solution; `rows` are those of torques, first of the inequalities."""
         d = self.dynamics
         tau = ops.zeros(d.robot.nv, x)
         for row, k in zip(rows, d.motors, strict=True):
-            tau[k] = (row @ x + h[k]) * d.scale
-        return tau, x[: d.robot.nv] * 1.0, x[d.robot.nv :] * d.scale
+            tau[k] = (row @ x + h[k]) * m
+        return tau, x[: d.robot.nv] * 1.0, x[d.robot.nv :] * m
 
     # -- parts -------------------------------------------------------------------------------------------------
 
@@ -235,7 +236,7 @@ class Problem:
     def _inequalities(self, state: State) -> tuple[Array, Array, Array]:
         """Rows of torques and cones, and of motion limits that have a priority, and their bounds."""
         d, motors = self.dynamics, list(self.dynamics.motors)
-        efforts = self.torque_limits.efforts(d)[motors] / d.scale
+        efforts = self.torque_limits.efforts(d)[motors] / state.m
         lower, upper = (side * efforts - state.h[motors] for side in (-1.0, 1.0))
         cones = np.zeros((sum(len(contact.cone) for contact in d.contacts), d.n))
         row = 0
@@ -248,7 +249,7 @@ class Problem:
         return (
             rows,
             np.concatenate(
-                [lower, *(contact.cone_least / d.scale for contact in d.contacts), np.array([low[k] for k in soft])]
+                [lower, *(contact.cone_least / state.m for contact in d.contacts), np.array([low[k] for k in soft])]
             ),
             np.concatenate([upper, np.full(len(cones), np.inf), np.array([high[k] for k in soft])]),
         )
@@ -263,8 +264,8 @@ class Problem:
         for contact, switch in zip(d.contacts, switches, strict=False):
             normal = d.forces[str(contact.name)].start + contact.normal_row
             if contact.least > 0.0:
-                lower[normal] = ops.where(ops.less(0.5, switch), contact.least / d.scale, 0.0)
-            upper[normal] = contact.most / d.scale
+                lower[normal] = ops.where(ops.less(0.5, switch), contact.least / state.m, 0.0)
+            upper[normal] = contact.most / state.m
         return lower, upper
 
     def _motion_bounds(self, state: State) -> tuple[Any, Any]:

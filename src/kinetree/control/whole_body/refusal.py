@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kinetree.control.whole_body.problem import Problem
@@ -10,7 +12,9 @@ from kinetree.ops import Array
 from kinetree.solvers import active_set, qp
 
 
-def why(problem: Problem, status: int, given: list[Array], results: list[Array], limit: int) -> QuadraticProgramError:
+def why(
+    problem: Problem, status: int, given: Mapping[str, Array], results: list[Array], limit: int
+) -> QuadraticProgramError:
     """What a status means: `given` are the arguments of the step, `results` those of its formula."""
     unreadable = _not_finite(problem, given)
     if unreadable is not None:
@@ -37,7 +41,7 @@ def conflict(problem: Problem, results: list[Array]) -> tuple[str, ...]:
     n, count = problem.dynamics.n, len(problem.equation_names)
     names = [*problem.variable_names, *problem.equation_names, *problem.row_names]
     if problem.is_strict:
-        J, e, D, lower, upper, _ = results
+        J, e, D, lower, upper = results[:5]
         hard = np.concatenate([np.full(n, True), np.array(problem.since) < 0])
         C, right = np.concatenate([J[:count], D]), e[:count]
         lower, upper = np.where(hard, lower, -np.inf), np.where(hard, upper, np.inf)
@@ -51,8 +55,8 @@ def conflict(problem: Problem, results: list[Array]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names[row] for row in rows))
 
 
-def _not_finite(problem: Problem, given: list[Array]) -> NotFiniteError | None:
-    for (name, _), array in zip(problem.arguments.items(), given, strict=False):
+def _not_finite(problem: Problem, given: Mapping[str, Array]) -> NotFiniteError | None:
+    for name, array in given.items():
         wrong = np.flatnonzero(~np.isfinite(array))
         if not len(wrong):
             continue

@@ -71,7 +71,7 @@ def _of_force(task: Force, dynamics: Dynamics) -> TaskRows:
         entries = [entries[contact.normal_row]]
 
     def at(state: State, given: list[Array]) -> Rows:
-        return np.eye(dynamics.n)[entries], given[0] * (1.0 / dynamics.scale)
+        return np.eye(dynamics.n)[entries], given[0] * (1.0 / state.m)
 
     return TaskRows(task, len(entries), {"target": (len(entries),)}, at, entries)
 
@@ -81,7 +81,7 @@ def _of_torque(task: Torque, dynamics: Dynamics) -> TaskRows:
     motors = list(dynamics.motors)
 
     def at(state: State, given: list[Array]) -> Rows:
-        wanted = given[0][motors] * (1.0 / dynamics.scale) if task.as_given else zeros(len(motors), state.q)
+        wanted = given[0][motors] * (1.0 / state.m) if task.as_given else zeros(len(motors), state.q)
         return state.T[motors], wanted - state.h[motors]
 
     return TaskRows(task, len(motors), {"target": (dynamics.robot.nv,)} if task.as_given else {}, at)

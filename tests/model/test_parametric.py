@@ -311,6 +311,11 @@ def test_some_bodies_joints_and_frames(rng):
     X = whole.model.frame("tool0").X
     local = Transform(X.R, np.array([*X.p[:2], 0.25])).pose()
     close(moved, body @ local, 1e-10)
+    tool = kt.load("arm6", parametric={"placement": ["tool0"]})  # the only input is a frame
+    numbers = tool.parameters + 0.1
+    other = tool.with_parameters(numbers).baked.frame("tool0")
+    close(tool.frame("tool0").pose(q, parameters=numbers), other.pose(q), 1e-12)
+    close(tool.frame("tool0").velocity(q, v, parameters=numbers), other.velocity(q, v), 1e-12)
     locked = kt.edit.lock(robot, {"elbow": 0.5})
     assert locked.parameter_names == ("tool0.x", "tool0.y", "tool0.z", "tool0.rx", "tool0.ry", "tool0.rz")
 
@@ -383,14 +388,3 @@ def test_results_that_are_objects_or_pairs(rng):
     for x, y in zip(found, wanted, strict=True):
         close(x, y, 1e-10)
     assert np.abs(found[1] - robot.constrained(held).impact(q, v)[1]).max() > 1e-3
-
-
-def test_searches_and_whole_body_control_take_its_own_numbers(rng):
-    robot = kt.load("arm6", parametric=ALL)
-    target = robot.frame("tool0").pose(np.full(6, 0.4))
-    differential = kt.ik.DifferentialIK(robot, kt.ik.Pose("tool0"))
-    close(
-        differential(np.zeros(6), target),
-        kt.ik.DifferentialIK(robot.baked, kt.ik.Pose("tool0"))(np.zeros(6), target),
-        1e-9,
-    )

@@ -214,3 +214,8 @@ def _hint(array: Array, core: tuple[int, ...]) -> str:
     if len(core) == 1 and array.ndim == 2 and array.shape[0] == core[0]:
         return " (is it transposed?)"
     return ""
+
+
+def if_given(**values: Any) -> dict[str, Any]:
+    """Arguments by name without those that are None, for calls that need not know them."""
+    return {name: value for name, value in values.items() if value is not None}

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_floats, as_listed, as_number, batch_shape
+from kinetree.base.arguments import as_floats, as_listed, as_number, batch_shape, if_given
 from kinetree.base.lazy import lazy
 from kinetree.base.unpickled_once import reduced_once
 from kinetree.compiler import Buffer, Numbers, Operand, Result, Stage
@@ -325,5 +325,5 @@ def velocity(
     for task, target in pairs:
         given = target if "velocity" in task.references(robot) else (target,)
         values += [value for value in given if value is not None]
-    result: Array = known.velocity(q, *values, **({} if parameters is None else {"parameters": parameters}))
+    result: Array = known.velocity(q, *values, **if_given(parameters=parameters))
     return result

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree import ops
-from kinetree.base.arguments import as_count, as_floats, as_number, as_real
+from kinetree.base.arguments import as_count, as_floats, as_number, as_real, if_given
 from kinetree.base.lazy import lazy
 from kinetree.compiler import lazy_code
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
@@ -25,6 +26,7 @@ from kinetree.ik.search import ANGLE, CHOSEN, GAP, ITERATIONS, MOST_ATTEMPTS, RE
 from kinetree.ik.solution import Solution
 from kinetree.ik.step import LevenbergMarquardtStep
 from kinetree.model.joints import Free
+from kinetree.model.parametric import representative
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
@@ -60,6 +62,8 @@ class InverseKinematics:
             robot.frame(name)
         self.robot, self.frames, self.turns = robot, frames, turns
         self.step = LevenbergMarquardtStep(robot, frames, turns)
+        inputs = robot.model.parametric
+        self.row_size = self.step.target_size + (0 if inputs is None else inputs.size)
         self.core = (*(() if len(frames) == 1 else (len(frames),)), *((4, 4) if turns else (3,)))
 
     @lazy_code
@@ -69,28 +73,35 @@ class InverseKinematics:
         def advance(robot: Robot, q: Array, target: Array) -> tuple[Array, Array]:
             return step(robot, q, target)
 
-        shapes, own = {"target": (step.target_size,)}, identity("step of IK", step)
+        shapes, own = {"target": (step.target_size,)}, identity("step of IK", step, step.length)
         law = BoundLaw(Definition(advance, shapes, identity=own), {"robot": self.robot}, {})
         seeds = self.robot.random(np.random.default_rng(0), SEEDS)
         return Lanes(law.specialization().kernel, seeds, self._free())
 
     def _free(self) -> Array:
-        """The coordinates that a start may choose, (nq,) of 0 and 1: those of joints that move the frames, but not a
-        floating base's."""
+        """The coordinates that a start may choose, (nq,) of 0 and 1: those of joints that move the frames, with the
+        robot's own placements or others that are inputs, but not a floating base's."""
         model, rng = self.robot.model, np.random.default_rng(1)
         moves = np.zeros(self.robot.nv, dtype=bool)
-        for q in self.robot.random(rng, 2):
-            for name in self.frames:
-                moves |= np.abs(self.robot.frame(name).jacobian(q)).max(axis=0) > 1e-12
+        robots = [self.robot.eager]
+        if model.parametric is not None and (model.parametric.placement or model.parametric.frames):
+            robots.append(Robot(representative(model), textbook=True))
+        for robot in robots:
+            for q in self.robot.random(rng, 2):
+                for name in self.frames:
+                    moves |= np.abs(robot.frame(name).jacobian(q)).max(axis=0) > 1e-12
         free = np.zeros(self.robot.nq)
         for joint in model.owners:
             if not isinstance(joint, Free) and moves[joint.iv : joint.iv + joint.nv].any():
                 free[joint.iq : joint.iq + joint.nq] = 1.0
         return free
 
-    def solve(self, target: Any, q0: Any, position: float, rotation: float, attempts: int) -> Solution:
-        """Search for every target, (…, *core), from q0, (…, nq), or None."""
-        starts, rows, off, beyond = self._prepare.call(self._middle if q0 is None else q0, target)
+    def solve(
+        self, target: Any, q0: Any, position: float, rotation: float, attempts: int, parameters: Any = None
+    ) -> Solution:
+        """Search for every target, (…, *core), from q0, (…, nq), or None, with parameters (…, n) or its own."""
+        known = if_given(parameters=parameters)
+        starts, rows, off, beyond = self._prepare.call(self._middle if q0 is None else q0, target, **known)
         chord = 2.0 * math.sin(0.5 * min(rotation, math.pi))
         settings: tuple[float, ...] = (
             position * position,
@@ -102,12 +113,12 @@ class InverseKinematics:
         limits = Limits(position, rotation, attempts, q0 is not None)
         if type(off) is np.float64:
             if not off <= ORTHONORMAL:
-                self._refuse(q0, target)
+                self._refuse(q0, target, parameters)
             q, row = self._lanes.one(rows, starts, self._fewer(settings) if beyond else settings)
             return self._one(target, rows, starts, q, row, limits)
         if not (off <= ORTHONORMAL).all():
-            self._refuse(q0, target)
-        rows, starts = rows.reshape(off.size, self.step.target_size), starts.reshape(off.size, self.robot.nq)
+            self._refuse(q0, target, parameters)
+        rows, starts = rows.reshape(off.size, self.row_size), starts.reshape(off.size, self.robot.nq)
         found, report = self._search(rows, starts, settings, beyond.ravel() != 0.0)
         return self._many(off.shape, target, rows, starts, found, report, limits)
 
@@ -127,41 +138,45 @@ class InverseKinematics:
 
     @lazy
     def _prepare(self) -> BoundLaw:
-        """A start within limits, the rows of [R p] of all targets, or p, how far they are from being poses, and whether
-        one is further away than all links are long."""
-        step, count = self.step, len(self.frames)
-        reaches = [Reach(self.robot, name) for name in self.frames]
+        """A start within limits, the rows of [R p] of all targets, or p, followed by the parameters of a parametric
+        robot, how far they are from being poses, and whether one is further away than all links are long."""
+        step, count, frames = self.step, len(self.frames), self.frames
 
         def prepare(robot: Robot, q0: Array, target: Array) -> tuple[Array, Array, Any, Any]:
-            numbers = q0 @ q0 + target.ravel() @ target.ravel()
+            phi = np.zeros(0) if robot.model.parametric is None else robot.model.parametric.values
+            numbers = q0 @ q0 + target.ravel() @ target.ravel() + phi @ phi
             off: Any = ops.where(ops.less(numbers, np.inf), 0.0, np.inf)
             for part in robot.model.quaternions:
                 off = ops.maximum(off, ops.absolute(q0[part] @ q0[part] - 1.0))
             beyond: Any = 0.0
-            for reach, place in zip(
-                reaches, target.reshape(count, 4, 4)[:, :3, 3] if step.turns else target.reshape(count, 3), strict=True
-            ):
-                if np.isfinite(reach.radius):
+            places = target.reshape(count, 4, 4)[:, :3, 3] if step.turns else target.reshape(count, 3)
+            for name, place in zip(frames, places, strict=True):
+                reach = Reach(robot, name)
+                if reach.is_bounded:
                     gap, most = place - reach.center, reach.radius * (1.0 + ROUNDING) + BEYOND
                     beyond = ops.where(ops.less(most * most, gap @ gap), 1.0, beyond)
             if not step.turns:
-                return within_limits(robot, q0), target.ravel(), off, beyond
+                return within_limits(robot, q0), np.concatenate([target.ravel(), phi]), off, beyond
             for T in target.reshape(count, 4, 4):
                 R = T[:3, :3]
                 products = (R.T @ R - np.eye(3))[np.triu_indices(3)]
                 for number in (*products, *(T[3] - np.array([0.0, 0.0, 0.0, 1.0]))):
                     off = ops.maximum(off, ops.absolute(number))
                 off = off + ops.where(ops.less(R[:, 0] @ ops.cross(R[:, 1], R[:, 2]), 0.0), 2.0, 0.0)
-            return within_limits(robot, q0), target.reshape(count, 4, 4)[:, :3].ravel(), off, beyond
+            rows = np.concatenate([target.reshape(count, 4, 4)[:, :3].ravel(), phi])
+            return within_limits(robot, q0), rows, off, beyond
 
         shapes, own = {"q0": (self.robot.nq,), "target": self.core}, identity("start of IK", step)
-        return BoundLaw(Definition(prepare, shapes, identity=own), {"robot": self.robot}, {})
+        law = BoundLaw(Definition(prepare, shapes, identity=own), {"robot": self.robot}, {})
+        law.title = f"ik of {self.robot.name!r}"
+        return law
 
-    def _refuse(self, q0: Any, target: Any) -> NoReturn:
-        """Say what is wrong with the first target, or the first start, that is not one."""
+    def _refuse(self, q0: Any, target: Any, parameters: Any = None) -> NoReturn:
+        """Say what is wrong with the first target, the first start, or the first parameters that are none."""
         targets = as_floats("target", target, self.core)
         starts = as_floats("q0", self._middle if q0 is None else q0, (self.robot.nq,))
-        for name, array, inner in (("q0", starts, 1), ("target", targets, len(self.core))):
+        numbers = np.asarray(() if parameters is None else parameters, dtype=float)
+        for name, array, inner in (("q0", starts, 1), ("target", targets, len(self.core)), ("parameters", numbers, 1)):
             if not np.isfinite(array).all():
                 raise ArgumentError(f"{name}{_where(~np.isfinite(array), inner)} has entries that are not finite")
             if (np.abs(array) > LARGEST).any():
@@ -205,7 +220,7 @@ class InverseKinematics:
         if not solved:
             q, gap, angle, further = self._minimum.run(start if limits.chosen else q, rows)
             solved, turns = gap <= limits.position and angle <= limits.rotation, turns + further
-        explain = None if solved else self._explanation(np.array(target, dtype=float), q, gap, angle, limits)
+        explain = None if solved else self._explanation(np.array(target, dtype=float), rows, q, gap, angle, limits)
         return Solution(q, solved, gap, angle, turns, started, explain)
 
     def _many(
@@ -223,14 +238,16 @@ class InverseKinematics:
         explain = None
         if not solved.all():
             wanted = np.broadcast_to(np.asarray(target, dtype=float), batch + self.core)
-            explain = self._explanation(wanted, q, gaps, angles, limits)
+            explain = self._explanation(wanted, rows, q, gaps, angles, limits)
         turns, started = (column.reshape(batch) for column in counts.T)
         return Solution(q, solved, gaps, angles, turns, started, explain)
 
-    def _explanation(self, target: Array, q: Array, gap: Any, angle: Any, limits: Limits) -> Explanation:
-        tolerances = (limits.position, limits.rotation)
+    def _explanation(self, target: Array, rows: Array, q: Array, gap: Any, angle: Any, limits: Limits) -> Explanation:
+        tolerances, parameters = (limits.position, limits.rotation), None
+        if self.robot.model.parametric is not None:
+            parameters = rows[..., self.step.target_size :].reshape(*q.shape[:-1], -1)
         known = (self.robot, self.frames, self.turns, target, q, gap, angle)
-        return Explanation(*known, limits.attempts, limits.chosen, tolerances)
+        return Explanation(*known, limits.attempts, limits.chosen, tolerances, parameters)
 
 
 def _where(wrong: Array, inner: int) -> str:
@@ -256,9 +273,11 @@ def ik(
     position_tolerance: float = 1e-6,
     rotation_tolerance: float = 1e-6,
     attempts: int = 300,
+    parameters: ArrayLike | None = None,
 ) -> Solution:
     """See Robot.ik."""
-    robot = robot.baked
+    if robot.is_symbolic:
+        raise ArgumentError("ik cannot be part of a compiled function; call it outside")
     frames = (frame,) if isinstance(frame, str) else _names(frame)
     if type(target) is not np.ndarray:
         try:
@@ -285,7 +304,7 @@ def ik(
         attempts = as_count("attempts", attempts)
         if attempts == 0:
             raise ArgumentError("attempts is 0; expected 1 or more")
-    return search(robot, frames, turns).solve(target, q0, limits[0], limits[1], attempts)
+    return search(robot, frames, turns).solve(target, q0, limits[0], limits[1], attempts, parameters)
 
 
 def _names(frames: Any) -> tuple[str, ...]:

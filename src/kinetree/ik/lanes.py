@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -73,10 +74,17 @@ def _driver() -> tuple[LoadedCode, Any]:
     return loop_function("kinetree_search", run, signature)
 
 
+def parts_of_rows(address: int, sizes: Sequence[int]) -> list[int]:
+    """Where a kernel finds its arguments that lie side by side in rows: for each its address and strides."""
+    starts = accumulate(sizes, initial=0)
+    return [word for start, _ in zip(starts, sizes, strict=False) for word in (address + 8 * start, sum(sizes), 1)]
+
+
 class _Room:
     """The memory that the lanes of one thread work in."""
 
-    def __init__(self, lanes: int, nq: int, nt: int, code: Loaded, free: Array, seeds: Array) -> None:
+    def __init__(self, lanes: int, nq: int, given: tuple[int, ...], code: Loaded, free: Array, seeds: Array) -> None:
+        nt = sum(given)
         self.matrices = {
             "Q": np.zeros((lanes, nq)),
             "N": np.zeros((lanes, nq)),
@@ -88,7 +96,7 @@ class _Room:
         self.work = np.empty(code.workspace + 64, dtype=np.uint8)
         work = -(-address_of(self.work) // 64) * 64
         Q, N, E, T = (address_of(self.matrices[name]) for name in "QNET")
-        words = [Q, nq, 1, T, nt, 1, N, nq, E, 2, address_of(self.flags), 1]
+        words = [Q, nq, 1, *parts_of_rows(T, given), N, nq, E, 2, address_of(self.flags), 1]
         self.descriptor = (ctypes.c_int64 * len(words))(*words)
         self.search = Search(
             code.address,
@@ -140,7 +148,9 @@ class Lanes:
         """Attempts begin at seeds (n, nq), in coordinates that are `free` (nq,); the others stay at their start."""
         self.kernel, self.seeds = kernel, np.ascontiguousarray(seeds)
         self.free = np.array(free, dtype=float)
-        self.nq, self.nt = kernel.source.layout.inputs
+        self.nq, *given = kernel.source.layout.inputs
+        self.given, self.nt = tuple(given), sum(given)
+        """How many numbers of a row are the target, and how many the parameters of a parametric robot."""
         self._local = threading.local()
 
     def run(self, targets: Array, starts: Array, settings: tuple[float, ...]) -> tuple[Array, Array]:
@@ -183,4 +193,4 @@ class Lanes:
         """The memory of this thread, for whoever asks: a signal handler that searches meanwhile gets another one. It is
         given back when its search is over."""
         room: _Room | None = self._local.__dict__.pop("room", None)
-        return room or _Room(self.kernel.source.target.lanes, self.nq, self.nt, code, self.free, self.seeds)
+        return room or _Room(self.kernel.source.target.lanes, self.nq, self.given, code, self.free, self.seeds)

@@ -17,6 +17,7 @@ from kinetree.functions.definition import Definition
 from kinetree.functions.identity import identity
 from kinetree.ik.coordinates import in_own_axes, in_parent_axes, limited, translations, within_limits
 from kinetree.ik.descent import COORDINATE, HIGH, LENGTHS, LOW, PLACE, SLIDES, STATE, TURN, advance
+from kinetree.ik.lanes import parts_of_rows
 from kinetree.ik.step import LevenbergMarquardtStep
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -48,20 +49,21 @@ def _driver() -> tuple[LoadedCode, Any]:
 class _Room:
     """The memory that one thread works in."""
 
-    def __init__(self, robot: Robot, nt: int, code: Loaded) -> None:
+    def __init__(self, robot: Robot, given: tuple[int, ...], code: Loaded) -> None:
         nq, nv, rows = robot.nq, robot.nv, max(robot.nv + 1, LENGTHS)
         self.state, self.q, self.squares = np.zeros(STATE), np.zeros(nq), np.zeros(2)
         shapes = {"C": (nv, COORDINATE), "Q": (rows, nq), "M": (rows, nv), "N": (rows, nq), "F": (rows, 1)}
         shapes |= {"gradients": (rows, nv), "E": (rows, 2), "H": (nv, nv), "V": (nv, nv)}
         self.matrices = {name: np.zeros(shape) for name, shape in shapes.items()}
-        self.targets, self.flags = np.zeros((rows, nt)), np.zeros(rows)
+        self.targets, self.flags = np.zeros((rows, sum(given))), np.zeros(rows)
         C = self.matrices["C"]
         C[:, LOW], C[:, HIGH], C[:, SLIDES] = -np.inf, np.inf, translations(robot)
         for iq, iv, low, high in limited(robot):
             C[iv, [LOW, HIGH, PLACE]] = low, high, iq
         self.work = np.empty(code.workspace + 64, dtype=np.uint8)
         places = {name: address_of(matrix) for name, matrix in self.matrices.items()}
-        words = [places["Q"], nq, 1, places["M"], nv, 1, address_of(self.targets), nt, 1, places["N"], nq]
+        words = [places["Q"], nq, 1, places["M"], nv, 1, *parts_of_rows(address_of(self.targets), given)]
+        words += [places["N"], nq]
         words += [places["F"], 1, places["gradients"], nv, places["E"], 2, address_of(self.flags), 1]
         self.descriptor = (ctypes.c_int64 * len(words))(*words)
         self.descent = Descent(
@@ -101,12 +103,17 @@ class LocalMinimum:
     def _code(self) -> Loaded:
         return self.law.specialization().kernel.load("batch")
 
+    @lazy
+    def _given(self) -> tuple[int, ...]:
+        """How many numbers of a row are the target, and how many the parameters of a parametric robot."""
+        return tuple(int(np.prod(shape)) for name, shape in self.law.arrays.items() if name not in ("q", "dv"))
+
     def run(self, q: Array, target: Array) -> tuple[Array, float, float, int]:
-        """The configuration that descent from q, (nq,), for targets, (nt,), ends at, the greatest errors of position
-        [m] and of rotation [rad] there, and how many steps it took."""
+        """The configuration that descent from q, (nq,), for a row of targets and parameters ends at, the greatest
+        errors of position [m] and of rotation [rad] there, and how many steps it took."""
         room = getattr(self._local, "room", None)
         if room is None:
-            room = self._local.room = _Room(self.robot, self.step.target_size, self._code)
+            room = self._local.room = _Room(self.robot, self._given, self._code)
         room.state[...] = 0.0
         room.q[...], room.targets[...] = q, target
         room.run()

@@ -16,11 +16,13 @@ of angles are not used.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from kinetree import ops
 from kinetree.base.lazy import lazy
 from kinetree.ik.coordinates import limited
 from kinetree.ops import Array
@@ -46,20 +48,20 @@ class Segment:
         return all(np.isfinite((low, high)).all() for _, low, high in self.slides)
 
     @lazy
-    def corners(self) -> tuple[Array, float]:
+    def corners(self) -> tuple[Array, Any]:
         """Vectors (m, 3) that have all others as averages, and a length [m] that may be added to them."""
         if not self.is_bounded:
             return self.offset[None], np.inf
         near, further = self.slides[:CORNERS], self.slides[CORNERS:]
         ends = product(*((axis * low, axis * high) for axis, low, high in near))
-        added = sum(float(np.linalg.norm(axis)) * max(abs(low), abs(high)) for axis, low, high in further)
+        added = sum(_length(axis) * max(abs(low), abs(high)) for axis, low, high in further)
         return np.array([self.offset + sum(chosen, np.zeros(3)) for chosen in ends]), added
 
     @lazy
-    def longest(self) -> float:
+    def longest(self) -> Any:
         """The greatest length [m]."""
         vectors, added = self.corners
-        return float(np.linalg.norm(vectors, axis=1).max()) + added
+        return reduce(ops.maximum, map(_length, vectors)) + added
 
     @property
     def shortest(self) -> float:
@@ -69,7 +71,8 @@ class Segment:
 
 
 class Reach:
-    """Bounds of the place and the axes of one frame."""
+    """Bounds of the place and the axes of one frame. In a compiled function of a parametric robot, where numbers are
+    traced values, `center` and `radius` are too."""
 
     def __init__(self, robot: Robot, frame: str) -> None:
         self.segments, self.axes = [Segment(np.zeros(3))], list[Array]()
@@ -105,8 +108,13 @@ class Reach:
         """The point that all configurations turn and slide about, (3,) [m]."""
         return self.segments[0].offset
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether all slides have limits."""
+        return all(segment.is_bounded for segment in self.segments)
+
     @lazy
-    def radius(self) -> float:
+    def radius(self) -> Any:
         """The frame is never further from `center` [m]; infinite where a slide has no limit."""
         slides = Segment(np.zeros(3), self.segments[0].slides)
         return slides.longest + sum(segment.longest for segment in self.segments[1:])
@@ -187,6 +195,11 @@ class Reach:
         there = _angle(self.axes[0], turned @ last)
         bound = max(there - sum(arcs), 2.0 * max(arcs, default=0.0) - sum(arcs) - there)
         return bound if bound > ROUNDING * (1.0 + len(arcs)) else 0.0
+
+
+def _length(a: Array) -> Any:
+    """‖a‖, of numbers or traced values."""
+    return ops.sqrt(a @ a)
 
 
 def _angle(a: Array, b: Array) -> float:

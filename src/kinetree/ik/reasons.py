@@ -34,58 +34,64 @@ class Explanation:
     attempts: int
     chosen: bool
     tolerances: tuple[float, float]
+    parameters: Array | None = None
+    """Those of a parametric robot."""
 
     def __call__(self, index: tuple[int, ...]) -> str:
         """The reason of the problem at this index of the batch."""
-        q = self.q[index]
+        q, robot = self.q[index], self.robot.eager
+        if self.parameters is not None:
+            robot = robot.at_parameters(self.parameters[index])
         target = np.asarray(self.target, dtype=float)[index]
         gap, angle = (float(np.asarray(error)[index]) for error in (self.position_error, self.rotation_error))
         what = f"{self.frames[0]!r}" if len(self.frames) == 1 else f"of {', '.join(map(repr, self.frames))}, one"
         stays = f"{what} stays {gap:.3g} m" + (f" and {angle:.3g} rad" if self.turns else "") + " short of its target"
-        proof = self._proof(q, target, gap)
+        proof = self._proof(robot, q, target, gap)
         if proof:
             text = f"{stays}: {proof}"
         else:
             found = "the local minimum that q0 leads to" if self.chosen else "the closest"
             text = f"no solution was found within {self.attempts} attempts; at {found}, {stays}"
-            if self.turns and self._reaches_position(target, q):
+            if self.turns and self._reaches_position(robot, target, q):
                 text += "; its position alone can be reached"
-        held = self._held(q, target)
+        held = self._held(robot, q, target)
         return f"{text}; {', '.join(held)}" if held else text
 
-    def _proof(self, q: Array, target: Array, gap: float) -> str:
+    def _proof(self, robot: Robot, q: Array, target: Array, gap: float) -> str:
         """The proof that it is impossible, or an empty text."""
         alone = len(self.frames) == 1
         targets = target.reshape(len(self.frames), *((4, 4) if self.turns else (3,)))
         for name, wanted in zip(self.frames, targets, strict=True):
-            reach, its = Reach(self.robot, name), "its" if alone else f"that of {name!r}, whose"
+            reach, its = Reach(robot, name), "its" if alone else f"that of {name!r}, whose"
             place = wanted[:3, 3] if self.turns else wanted
-            bound = reach.out_of_reach(place, self.robot.frame(name).pose(q)[:3, 3])
+            bound = reach.out_of_reach(place, robot.frame(name).pose(q)[:3, 3])
             if bound > self.tolerances[0]:
                 by = "" if alone and gap <= bound * (1.0 + TIGHT) else f" by at least {bound:.3g} m"
                 return f"{its} position is out of reach{by}" if self.turns or not alone else f"out of reach{by}"
             bound = reach.never_turned_to(wanted[:3, :3]) if self.turns else 0.0
             if bound > self.tolerances[1]:
                 kept = f"{its} orientation is out of reach"
-                if alone and self._reaches_position(target, q):
+                if alone and self._reaches_position(robot, target, q):
                     kept = "its position can be reached, but not with this orientation"
                 return f"{kept}, by at least {bound:.3g} rad"
         return ""
 
-    def _reaches_position(self, target: Array, q: Array) -> bool:
+    def _reaches_position(self, robot: Robot, target: Array, q: Array) -> bool:
         """Whether a search for positions alone arrives."""
         importing("kinetree.ik.inverse")
         from kinetree.ik.inverse import search  # noqa: PLC0415 - it makes explanations
 
         position = max(1e-6, self.tolerances[0])
-        solution = search(self.robot, self.frames, turns=False).solve(target[..., :3, 3], q, position, 1.0, 32)
+        parameters = None if self.parameters is None else robot.parameters
+        alone = search(self.robot, self.frames, turns=False)
+        solution = alone.solve(target[..., :3, 3], q, position, 1.0, 32, parameters)
         return bool(solution.success)
 
-    def _held(self, q: Array, target: Array) -> list[str]:
+    def _held(self, robot: Robot, q: Array, target: Array) -> list[str]:
         """The joints that their limits keep from going on."""
         numbers = (target.reshape(-1, 4, 4)[:, :3] if self.turns else target).ravel()
-        e, J, _ = LevenbergMarquardtStep(self.robot, self.frames, self.turns).error(self.robot.eager, q, numbers)
-        gradient = in_parent_axes(self.robot.eager, q, J).T @ e
+        e, J, _ = LevenbergMarquardtStep(self.robot, self.frames, self.turns).error(robot, q, numbers)
+        gradient = in_parent_axes(robot, q, J).T @ e
         held = []
         for iq, iv, low, high in limited(self.robot):
             at_low, at_high = q[iq] <= low and gradient[iv] < 0.0, q[iq] >= high and gradient[iv] > 0.0

@@ -31,7 +31,7 @@ import numpy as np
 from kinetree.model.joints import AxisJoint, Continuous, Helical, Joint, Prismatic, Revolute
 from kinetree.model.joints.dynamics import JointDynamics, of_coordinate
 from kinetree.model.tree import Model
-from kinetree.ops import Array, cross, is_registered
+from kinetree.ops import Array, cross, is_registered, is_scalar_array
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.rotation import RIGHT_ANGLE_TOLERANCE, normalized
 
@@ -106,7 +106,7 @@ class _Alignment:
                 self._add(i, joint, X, Transform.identity())
 
     def moved(self, given: Model) -> Model:
-        """The given model in these frames; its inertias and the parameters of its joints may be symbols."""
+        """The given model in these frames; its inertias, frames and the parameters of its joints may be symbols."""
         E = self.E
         return replace(
             given,
@@ -117,7 +117,7 @@ class _Alignment:
                 for i, inertia in enumerate(given.inertias)
             ),
             compensated=tuple(self._moved(E[i], part) for i, part in enumerate(given.compensated)),
-            frames=tuple(replace(each, X=self._exact(each.X * E[each.body].inverse())) for each in given.frames),
+            frames=tuple(replace(each, X=self._placed(each.X, E[each.body].inverse())) for each in given.frames),
         )
 
     def cost_of_inputs(self) -> int:
@@ -214,6 +214,10 @@ class _Alignment:
 
     def _exact(self, X: Transform) -> Transform:
         return Transform.unchecked(_rotation(X.R), self._length(X.p))
+
+    def _placed(self, X: Transform, E_inverse: Transform) -> Transform:
+        """^F X_i' of a frame, which may be an input."""
+        return X * self._exact(E_inverse) if is_scalar_array(X.p) else self._exact(X * E_inverse)
 
     def _moved(self, E: Transform, inertia: Inertia) -> Inertia:
         moved = E * inertia

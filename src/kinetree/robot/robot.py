@@ -418,6 +418,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         position_tolerance: float = 1e-6,
         rotation_tolerance: float = 1e-6,
         attempts: int = 300,
+        parameters: ArrayLike | None = None,
     ) -> Solution:
         """A configuration within limits at which a frame has a given pose, (…, 4, 4), or its origin a position, (…, 3).
 
@@ -428,11 +429,12 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
 
         position_tolerance   [m]
         rotation_tolerance   [rad]
+        parameters           those of a parametric robot, (…, n), with batch axes; its own unless given
         """
         importing("kinetree.ik.inverse")
         from kinetree.ik.inverse import ik  # noqa: PLC0415 - it imports this module
 
-        return ik(self, frame, target, q0, position_tolerance, rotation_tolerance, attempts)
+        return ik(self, frame, target, q0, position_tolerance, rotation_tolerance, attempts, parameters)
 
     # -- simulation --------------------------------------------------------------------------------------------
 

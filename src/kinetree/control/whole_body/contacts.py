@@ -12,17 +12,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Unpack, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import as_constant, as_count, as_floats, as_number
+from kinetree.base.arguments import as_constant, as_count, as_floats, as_number, if_given
 from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, cross, skew
 from kinetree.robot import Robot
-from kinetree.robot.quantity import OnlyParameters
 from kinetree.spatial.packing import unpack
 from kinetree.spatial.rotation import is_rotation_matrix
 
@@ -175,9 +174,9 @@ class GroundContact(ABC):
             gamma = gamma + self.damping * (J @ v)
         return J, -gamma
 
-    def wrench(self, robot: Robot, q: Array, f: Array, **named: Unpack[OnlyParameters]) -> Array:
+    def wrench(self, robot: Robot, q: Array, f: Array, parameters: Any = None) -> Array:
         """The wrench on the frame, at its origin in world axes, (6,), in the robot's order."""
-        R = robot.frame(self.frame).pose(q, **named)[:3, :3]
+        R = robot.frame(self.frame).pose(q, **if_given(parameters=parameters))[:3, :3]
         whole = np.zeros(6)
         whole[list(self.rows)] = f
         to_world = self.axes(R)

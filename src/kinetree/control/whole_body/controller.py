@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any, Unpack, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_count, as_listed, as_number
+from kinetree.base.arguments import as_constant, as_count, as_listed, as_number, if_given
 from kinetree.base.unpickled_once import reduced_once
 from kinetree.control.whole_body.compiled import Compiled
 from kinetree.control.whole_body.contacts import GroundContact
@@ -25,7 +25,6 @@ from kinetree.functions.binding import text_of
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
 from kinetree.robot.constrained import motors
-from kinetree.robot.quantity import OnlyParameters
 from kinetree.solvers import active_set
 from kinetree.tasks import Task
 
@@ -112,9 +111,12 @@ class WholeBody:
     def __reduce__(self) -> tuple[Any, ...]:
         return reduced_once(self, _again, *self._given)
 
-    def __call__(self, q: ArrayLike, v: ArrayLike, reference: Any = None, **named: Unpack[OnlyParameters]) -> Array:
+    def __call__(
+        self, q: ArrayLike, v: ArrayLike, reference: Any = None, *, parameters: ArrayLike | None = None
+    ) -> Array:
         """τ, (…, nv), of a step that starts from nothing, all contacts and tasks on."""
-        tau: Array = self.solve(q, v, packed(self.problem, reference), self._all_on, self._cold, **named)[0]
+        known = if_given(parameters=parameters)
+        tau: Array = self.solve(q, v, packed(self.problem, reference), self._all_on, self._cold, **known)[0]
         return tau
 
     def step(
@@ -125,7 +127,8 @@ class WholeBody:
         contacts: Any = None,
         weights: Any = None,
         state: Array | None = None,
-        **named: Unpack[OnlyParameters],
+        *,
+        parameters: ArrayLike | None = None,
     ) -> WholeBodyStep:
         """A step for one state of the robot.
 
@@ -139,12 +142,12 @@ class WholeBody:
         r = reference if type(reference) is np.ndarray else packed(self.problem, reference)
         s = self._all_on if contacts is None and weights is None else switched(self.problem, contacts, weights)
         last = self._cold if state is None else state
-        tau, a, forces, new, info = self.solve(q, v, r, s, last, **named)
+        tau, a, forces, new, info = self.solve(q, v, r, s, last, **if_given(parameters=parameters))
         if tau.ndim > 1:
             raise ArgumentError(f"a step is of one state, not of {tau.shape[:-1]}; solve takes batches")
         error = None
         if info[active_set.STATUS] != active_set.SOLVED:
-            values = self._compiled.with_parameters((q, v, r, s, last), **named)
+            values = self._compiled.with_parameters((q, v, r, s, last), parameters)
             error = self._compiled.why(int(info[active_set.STATUS]), [np.asarray(x, dtype=float) for x in values])
         return WholeBodyStep(tau, a, forces, new, int(info[active_set.ITERATIONS]), self._places, error)
 
@@ -179,14 +182,14 @@ class WholeBody:
         if self.fallback == "gravity-compensation":
             self._safe.torques(self.robot.neutral(), np.zeros(self.robot.nv), self._all_on)
 
-    def wrenches(self, q: ArrayLike, forces: ArrayLike, **named: Unpack[OnlyParameters]) -> dict[str, Array]:
+    def wrenches(self, q: ArrayLike, forces: ArrayLike, *, parameters: ArrayLike | None = None) -> dict[str, Array]:
         """Forces of a step as wrenches on frames, in world axes at their origins, (6,): as `inverse_dynamics` of the
         robot and of a simulator takes them. Those of contacts at the same frame are summed."""
         q = as_constant("q", q, (self.robot.nq,))
         f = as_constant("forces", forces, (self.problem.dynamics.held,))
         found: dict[str, Array] = {}
         for contact in self.contacts:
-            wrench = contact.wrench(self.robot, q, f[self._places[str(contact.name)]], **named)
+            wrench = contact.wrench(self.robot, q, f[self._places[str(contact.name)]], parameters)
             found[contact.frame] = found.get(contact.frame, 0.0) + wrench
         return found
 

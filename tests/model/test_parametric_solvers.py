@@ -1,0 +1,169 @@
+"""Searches, differential inverse kinematics and whole-body control of parametric robots, beside robots that are built
+with their numbers."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from peers import close
+
+pytestmark = pytest.mark.calls
+INERTIAL = ("inertial",)
+ALL = ("inertial", "joint", "placement")
+BOTH = [0, pytest.param(1, marks=pytest.mark.sweep)]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(24)
+
+
+def drawn(robot, rng, count):
+    """Parameters of so many robots near this one."""
+    return robot.parameters * rng.uniform(0.8, 1.25, (count, len(robot.parameters)))
+
+
+@pytest.mark.parametrize("turns", [True, pytest.param(False, marks=pytest.mark.sweep)])
+def test_searches_with_the_placements_of_every_state(turns, rng):
+    """Poses of other robots are met by their own solutions, which are those of a robot that is built like this."""
+    robot = kt.load("arm6", parametric=("inertial", "placement"))
+    P, q = drawn(robot, rng, 3), rng.uniform(-1.0, 1.0, (3, 6))
+    target = robot.frame("tool0").pose(q, parameters=P)
+    target = target if turns else target[..., :3, 3]
+    q0 = q + rng.normal(scale=0.2, size=q.shape)
+    found = robot.ik("tool0", target, q0, parameters=P)
+    reached = robot.frame("tool0").pose(found.q, parameters=P)
+    assert found.success.all()
+    close(reached if turns else reached[..., :3, 3], target, 1e-5)
+    assert np.abs(found.q - robot.ik("tool0", target, q0).q).max() > 1e-3
+    other = robot.with_parameters(P[1]).baked
+    close(found.q[1], other.ik("tool0", target[1], q0[1]).q, 1e-9)
+    for given in (None, q0[1]):
+        one, wanted = robot.ik("tool0", target[1], given, parameters=P[1]), other.ik("tool0", target[1], given)
+        assert one.iterations == wanted.iterations
+        close(one.q, wanted.q, 1e-9)
+    many = robot.ik("tool0", target[1], q0[1], parameters=P[:, None])
+    assert many.q.shape == (3, 1, 6)
+    close(many.q[1, 0], found.q[1], 1e-12)
+    assert robot.ik("tool0", target[1], parameters=P[:0]).q.shape == (0, 6)
+    close(robot.ik("tool0", target[1], q0[1]).q, robot.baked.ik("tool0", target[1], q0[1]).q, 1e-9)
+
+
+def test_searches_for_what_some_robots_cannot_reach(rng):
+    robot = kt.load("arm6", parametric={"placement": ["elbow", "tool0"]})
+    P = np.tile(robot.parameters, (2, 1))
+    P[1, robot.parameter_names.index("tool0.x")] += 0.9
+    P[1, robot.parameter_names.index("elbow.x")] -= 0.25
+    longer = robot.with_parameters(P[1]).baked
+    q = longer.random(rng, 100)
+    places = longer.frame("tool0").pose(q)[:, :3, 3]
+    target = places[np.argmax(np.linalg.norm(places, axis=1))]
+    found = robot.ik("tool0", target, parameters=P)
+    assert found.success.tolist() == [False, True]
+    wanted = robot.baked.ik("tool0", target)
+    close(found.residual[0], wanted.residual, 1e-7)
+    assert found.reason[0] == wanted.reason and "out of reach" in wanted.reason
+    away = np.array([5.0, 0.0, 0.0])
+    for k, other in enumerate((robot.baked, longer)):
+        assert robot.ik("tool0", away, parameters=P[k]).reason == other.ik("tool0", away).reason
+    held = np.eye(4)
+    held[:3, 3] = target
+    assert robot.ik("tool0", held, parameters=P[1]).reason == longer.ik("tool0", held).reason
+    with pytest.raises(kt.ArgumentError, match=r"parameters\[1\] has entries that are not finite"):
+        robot.ik("tool0", target, parameters=np.where(np.arange(2)[:, None] == 1, np.nan, P))
+    with pytest.raises(kt.ArgumentError, match=r"parameters has shape \(2, 11\); expected \(…, 12\)"):
+        robot.ik("tool0", target, parameters=P[:, 1:])
+    with pytest.raises(kt.ArgumentError, match="ik of 'arm6' takes no parameters"):
+        robot.baked.ik("tool0", target, parameters=P)
+
+    @kt.compile
+    def inside(robot, q):
+        return robot.ik("tool0", target).q
+
+    with pytest.raises(kt.ArgumentError, match="cannot be part of a compiled function"):
+        inside(robot, q[0])
+
+
+def test_a_search_moves_joints_that_other_placements_let_move_the_frame(rng):
+    """The last joint of an arm turns about the tool's origin, unless that is moved away from its axis."""
+    robot = kt.load("arm6", parametric={"placement": ["tool0"]})
+    P = robot.parameters.copy()
+    P[:3] += (0.1, 0.05, 0.0)
+    target = robot.with_parameters(P).baked.frame("tool0").pose(np.full(6, 0.5))[:3, 3]
+    assert robot.ik("tool0", target, parameters=P).success
+
+
+@pytest.mark.parametrize("priority", BOTH)
+def test_differential_inverse_kinematics(priority, rng):
+    robot = kt.load("arm6", parametric=ALL)
+    P, q = drawn(robot, rng, 4), rng.uniform(-1.0, 1.0, (4, 6))
+    tasks = (kt.ik.Position("tool0", gain=0.2), kt.ik.CenterOfMass(gain=0.2, priority=priority))
+    step = kt.ik.DifferentialIK(robot, tasks)
+    goals = (robot.frame("tool0").pose(q)[:, :3, 3] + 0.02, robot.center_of_mass(q))
+    v = step(q, *goals, parameters=P)
+    for k in (0, 3):
+        given = (q[k], *(goal[k] for goal in goals))
+        other = kt.ik.DifferentialIK(robot.with_parameters(P[k]).baked, tasks)
+        close(v[k], other(*given), 1e-9)
+        assert (step.velocity(*given, parameters=P[k]) == v[k]).all()
+        assert np.abs(step(*given) - v[k]).max() > 1e-4
+        mine, theirs = step.step(*given, parameters=P[k]), other.step(*given)
+        for x, y in zip(mine.residuals, theirs.residuals, strict=True):
+            close(x, y, 1e-9)
+    close(step(q, *goals), kt.ik.DifferentialIK(robot.baked, tasks)(q, *goals), 1e-9)
+    pairs = list(zip(tasks, (goal[0] for goal in goals), strict=True))
+    close(kt.ik.velocity(robot, q[0], pairs, parameters=P[0]), v[0], 1e-12)
+    eager = kt.ik.DifferentialIK(robot.eager, tasks)
+    close(eager(q[0], *(goal[0] for goal in goals), parameters=P[0]), v[0], 1e-9)
+    assert (pickle.loads(pickle.dumps(step))(q, *goals, parameters=P) == v).all()
+    with pytest.raises(kt.errors.NotFiniteError, match=r"parameters has nan at \[0\]"):
+        step(q[0], *(goal[0] for goal in goals), parameters=np.nan * P[0])
+    with pytest.raises(kt.ArgumentError, match="takes no parameters"):
+        kt.ik.DifferentialIK(robot.baked, tasks)(q, *goals, parameters=P)
+
+
+@pytest.mark.parametrize("priority", BOTH)
+def test_whole_body_control(priority, rng):
+    """Torques, accelerations and forces of a robot that is built with these numbers; its mass is their unit."""
+    robot = kt.load("planar2", "floating", parametric=ALL)
+    P = drawn(robot, rng, 3) * np.linspace(0.5, 2.0, 3)[:, None]
+    q, v = robot.random(rng), 0.1 * rng.normal(size=8)
+    contact = kt.control.PointContact("tip", adhesion=np.inf)
+    tasks = (
+        kt.control.CenterOfMass(gain=10.0),
+        kt.control.Momentum(part="angular", priority=priority, weight=0.3),
+        kt.control.Force("tip", weight=0.01, priority=priority),
+        kt.control.Torque(weight=0.1, priority=priority),
+    )
+    reference = {"center_of_mass": np.ones(3), "momentum": np.ones(3), "force of tip": np.ones(3)}
+    limits = kt.control.TorqueLimits(30.0)
+    options = {"contacts": contact, "limits": limits, "regularization": 0.1}
+    control = kt.control.WholeBody(robot, tasks, **options)
+    torques = control(q, v, reference, parameters=P)
+    assert torques.shape == (3, 8)
+    for k in (0, 2):
+        other = kt.control.WholeBody(robot.with_parameters(P[k]).baked, tasks, **options)
+        step, wanted = control.step(q, v, reference, parameters=P[k]), other.step(q, v, reference)
+        close(torques[k], wanted.tau, 1e-8)
+        for mine, theirs in ((step.tau, wanted.tau), (step.a, wanted.a), (step.forces, wanted.forces)):
+            close(mine, theirs, 1e-8)
+        push, pushed = control.wrenches(q, step.forces, parameters=P[k]), other.wrenches(q, wanted.forces)
+        close(push["tip"], pushed["tip"], 1e-8)
+    assert np.abs(torques - control(q, v, reference)).max() > 1e-2
+    close(control(q, v, reference), kt.control.WholeBody(robot.baked, tasks, **options)(q, v, reference), 1e-8)
+    with pytest.raises(kt.errors.NotFiniteError, match=r"parameters has nan at \[0\]"):
+        control(q, v, reference, parameters=np.nan * P[0])
+
+
+def test_the_fallback_of_whole_body_control(rng):
+    robot = kt.load("arm6", parametric=INERTIAL)
+    P, q = drawn(robot, rng, 1)[0], robot.random(rng)
+    tasks = kt.control.Posture(gain=10.0)
+    control = kt.control.WholeBody(robot, tasks, fallback="gravity-compensation")
+    control.prepare()
+    step = control.step(q, np.zeros(6), {"posture": np.full(6, np.nan)}, parameters=P)
+    assert isinstance(step.error, kt.errors.NotFiniteError)
+    close(step.tau, robot.gravity_forces(q, parameters=P), 1e-9)
+    close(control(q, np.zeros(6), {"posture": q}, parameters=P), robot.gravity_forces(q, parameters=P), 1e-9)

@@ -24,7 +24,7 @@ def certificates(controller, given, x):
     """For every level, what is left of its gradient by rows of earlier ones and rows at their bounds, with factors of
     the right sign, relative to its terms: zero where the level is the best that earlier ones allow."""
     problem = controller.problem
-    J, e, D, lower, upper, _ = controller._compiled.first.call(*given)
+    J, e, D, lower, upper, *_ = controller._compiled.first.call(*given)
     n, ends, since = (
         problem.dynamics.n,
         np.cumsum(problem.level_sizes),

@@ -8,6 +8,7 @@ import pytest
 
 import kinetree as kt
 from peers import close
+from processes import run
 
 pytestmark = pytest.mark.calls
 INERTIAL = ("inertial",)
@@ -167,3 +168,49 @@ def test_the_fallback_of_whole_body_control(rng):
     assert isinstance(step.error, kt.errors.NotFiniteError)
     close(step.tau, robot.gravity_forces(q, parameters=P), 1e-9)
     close(control(q, np.zeros(6), {"posture": q}, parameters=P), robot.gravity_forces(q, parameters=P), 1e-9)
+
+
+# -- other numbers -----------------------------------------------------------------------------------------------------
+
+EDITS = """
+import sys
+import numpy as np
+import kinetree as kt
+
+robot, q, v = kt.load("planar2", parametric=("inertial", "joint", "placement")), np.full(2, 0.3), np.full(2, 0.1)
+
+def results(robot):
+    target = robot.frame("tip").pose([0.4, 0.5])[:3, 3]
+    yield robot.inverse_dynamics(q, v, v)
+    yield robot.mass_matrix([q, q])
+    yield kt.control.ComputedTorque(robot, 25.0)(q, v, v)
+    yield robot.ik("tip", target, q).q
+    yield kt.ik.DifferentialIK(robot, kt.ik.Position("tip", gain=0.1))(q, target)
+    yield kt.control.WholeBody(robot, kt.control.Posture(gain=10.0))(q, v, {"posture": q})
+
+def count(frame, event, argument):
+    if event == "call" and frame.f_code.co_qualname in MADE:
+        counted.append(frame.f_code.co_qualname)
+
+MADE, counted = {"Specialization._trace", "Program.code"}, []
+first = list(results(robot))
+sys.setprofile(count)
+heavier = kt.edit.set_mass(robot, robot.body_names[1], 5.0)
+for other in (
+    heavier,
+    kt.edit.set_inertia(robot, robot.body_names[1], heavier.model.inertias[2]),
+    kt.edit.set_dynamics(robot, robot.joint_names[1], armature=0.7),
+    kt.edit.place_joint(robot, robot.joint_names[1], xyz=(0.9, 0.0, 0.0)),
+    robot.with_parameters(1.1 * robot.parameters),
+):
+    assert any(np.abs(x - y).max() > 1e-3 for x, y in zip(results(other), first))
+print(counted)
+kt.edit.set_mass(robot.baked, robot.body_names[1], np.random.default_rng().uniform(1.0, 2.0)).mass_matrix(q)
+print(sorted(counted))
+"""
+
+
+def test_edits_of_numbers_trace_and_compile_nothing():
+    """Quantities, controllers, searches and whole-body control of an edited robot run the code of the first; one with
+    its numbers in the code is compiled."""
+    assert run(EDITS).splitlines() == ["[]", "['Program.code', 'Specialization._trace']"]

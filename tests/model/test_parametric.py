@@ -106,6 +106,31 @@ def test_every_quantity_takes_parameters(base, rng):
     assert count > 70
 
 
+@pytest.mark.parametrize(
+    ("kind", "base", "name"),
+    [("placement", "fixed", "forward_dynamics"), ("joint", "floating", "inverse_dynamics_derivatives")],
+)
+def test_inputs_of_one_kind(kind, base, name, rng):
+    robot = kt.load("planar2", base, parametric=kind, passive=True)
+    P, q, (v, a) = drawn(robot, rng, 1)[0] + 0.1, robot.random(rng), rng.normal(size=(2, robot.nv))
+    found = getattr(robot, name)(q, v, a, parameters=P)
+    wanted = getattr(robot.with_parameters(P).baked, name)(q, v, a)
+    close(np.stack(found), np.stack(wanted), 1e-8)
+    assert np.abs(np.stack(found) - np.stack(getattr(robot, name)(q, v, a))).max() > 1e-3
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("kind", ALL)
+def test_every_quantity_can_be_traced_with_inputs_of_one_kind(kind, base):
+    """Numbers of the other kinds are constants beside symbols."""
+    robot = kt.load("planar2", base, parametric=kind, passive=True)
+    for subject in (robot, robot.frame("tip"), robot.constrained([kt.Contact("tip")])):
+        for name, quantity in quantities_of(type(subject)).items():
+            if not quantity.refusal(robot.model):
+                assert program_of(subject, name).operations > 0 or name in ("integrate", "difference"), name
+
+
 @pytest.mark.parametrize("name", ["ur_description/ur5_robot.urdf", "anymal_b_simple_description/anymal.urdf"])
 def test_inertial_parameters_against_pinocchio(name, rng):
     base = "fixed" if "ur5" in name else "floating"

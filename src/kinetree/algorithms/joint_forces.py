@@ -46,7 +46,7 @@ def joint_forces(model: Model, q: Array, v: Array, a: Array) -> Array:
 @of_one_state
 def rotor_coriolis(model: Model, v: Array) -> Array:
     """C of the rotors alone, (nv, nv), skew-symmetric and linear in v."""
-    C = zeros((model.nv, model.nv), v)
+    C = zeros((model.nv, model.nv), v, model.armature)
     for joint, own in _turning_rotors(model, v):
         C[joint.v_slice, joint.v_slice] = own
     return C
@@ -55,7 +55,7 @@ def rotor_coriolis(model: Model, v: Array) -> Array:
 @of_one_state
 def rotor_bias(model: Model, v: Array) -> Array:
     """C v of the rotors alone, (nv,) [N m or N]."""
-    b = zeros(model.nv, v)
+    b = zeros(model.nv, v, model.armature)
     for joint, own in _turning_rotors(model, v):
         b[joint.v_slice] = own @ v[joint.v_slice]
     return b

@@ -90,7 +90,7 @@ def carried_inertia(model: Model) -> Array:
     is much smaller than this, and what moves a mass much larger than rounding."""
     mass = [inertia.mass for inertia in model.inertias]
     square: list[Any] = [0.0] * len(mass)
-    scale = zeros(model.nv, np.array(mass), model.armature)
+    scale = zeros(model.nv, np.array(mass), model.armature, *(X.p for X in model.placements))
     for i, p in model.tips_to_root():
         scale[model.joints[i].v_slice] += mass[i] * (1.0 + len(model.subtree(i)) * square[i])
         mass[p] = mass[p] + mass[i]

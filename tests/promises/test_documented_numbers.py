@@ -78,7 +78,7 @@ def test_the_table_of_quadratic_programs_is_the_record():
     recorded = {(row["programs"], row["solver"]): row for row in record("qp")["programs"]}
     solvers = {"kinetree, cold": "kinetree", "DAQP, warm": "daqp, warm", "DAQP, cold": "daqp", "PIQP": "piqp"}
     solvers |= {"ProxQP, warm": "proxqp, warm", "OSQP, warm": "osqp, warm"}
-    table = rows_below("docs/qp.md", "Sequences of 60 steps")
+    table = rows_below("docs/inside/qp.md", "Sequences of 60 steps")
     assert len(table) == 8
     for name, cells in table.items():
         rows = [
@@ -117,7 +117,7 @@ def test_numbers_of_simulation_are_the_records():
 
 
 def test_the_solver_is_as_long_as_is_said():
-    (lines,) = re.findall(r"written in some (\d+) lines of Python", text("docs/qp.md"))
+    (lines,) = re.findall(r"written in some (\d+) lines of Python", text("docs/inside/qp.md"))
     source = ROOT / "src/kinetree/solvers/active_set.py"
     assert 0.8 < int(lines) / len(source.read_text().splitlines()) < 1.25
 

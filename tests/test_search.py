@@ -1,6 +1,7 @@
 """The search of the site finds what people look for on the page about it."""
 
 import pytest
+
 from search_queries import QUERIES, pages, ranking
 
 

@@ -36,33 +36,33 @@ def export(
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="Where to, by default stdout; for C of quantities a folder, by default of the robot's name.",
+            help="Output file, by default stdout; for C code of quantities a folder, by default with the robot's name.",
             show_default=False,
         ),
     ] = None,
     form: Annotated[
         Form | None,
-        typer.Option("--to", "-t", help="By default what the suffix of FILE says.", show_default=False),
+        typer.Option("--to", "-t", help="Format; by default that of the suffix of FILE.", show_default=False),
     ] = None,
     quantity: Annotated[
         list[str] | None,
         typer.Option(
-            help="For c and object, once or several times, and for listing, dot, svg, llvm and assembly: whose code.",
+            help="Quantity to export as c, object, listing, dot, svg, llvm or assembly; several for c and object.",
             autocompletion=quantities_to_complete,
         ),
     ] = None,
     frame: Annotated[
-        str | None, typer.Option(help="The frame, for a quantity of one.", autocompletion=frames_to_complete)
+        str | None, typer.Option(help="Frame, for quantities of a frame.", autocompletion=frames_to_complete)
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="For object: the machine, such as aarch64-linux-gnu or wasm32.")
+        str | None, typer.Option(help="Target machine for object, such as aarch64-linux-gnu or wasm32.")
     ] = None,
     lossy: Annotated[
-        bool, typer.Option("--lossy", help="Leave out what the format has no words for, instead of refusing.")
+        bool, typer.Option("--lossy", help="Leave out what the format cannot express, instead of refusing.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """A robot as URDF or MJCF; its dynamics as Python or C; a quantity as the graph or the code it is compiled to.
+    """Export a robot as URDF or MJCF, its dynamics as Python or C, or the compiled code of a quantity.
 
     urdf, mjcf and sdf are files for other tools (.urdf, .xml, .sdf). python and c (.py, .c) are functions of the
     equations of motion that need no kinetree. With --quantity, c is a folder with a header, a source without

@@ -83,16 +83,20 @@ class Loading:
 
     base: Annotated[
         Literal["fixed", "floating"],
-        typer.Option("--base", help="Is the root link bolted to the world?", rich_help_panel=PANEL),
+        typer.Option("--base", help="Base of the robot: fixed to the world, or floating.", rich_help_panel=PANEL),
     ] = "fixed"
     gravity: Annotated[
         str | None,
-        typer.Option(metavar="X,Y,Z", help="In m/s²; 0,0,-9.81 if not given, or the file's.", rich_help_panel=PANEL),
+        typer.Option(
+            metavar="X,Y,Z", help="Gravity in m/s²; by default 0,0,-9.81, or that of the file.", rich_help_panel=PANEL
+        ),
     ] = None
     package_dir: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="FOLDER", help="With ROS packages, or one of them; may be repeated.", rich_help_panel=PANEL
+            metavar="FOLDER",
+            help="Folder of a ROS package, or one that contains packages; may be repeated.",
+            rich_help_panel=PANEL,
         ),
     ] = None
     xacro_arg: Annotated[
@@ -103,25 +107,25 @@ class Loading:
         bool | None,
         typer.Option(
             "--passive/--no-passive",
-            help="Damping, friction and springs of joints: part of the dynamics? By default as the format has it.",
+            help="Include joint damping, friction and springs in the dynamics; the default depends on the format.",
             show_default=False,
             rich_help_panel=PANEL,
         ),
     ] = None
     base_velocity: Annotated[
         Literal["body", "mixed"],
-        typer.Option(help="Velocity of a floating base: its own axes or the world's.", rich_help_panel=PANEL),
+        typer.Option(
+            help="Velocity of a floating base: in its own axes (body) or the world's (mixed).", rich_help_panel=PANEL
+        ),
     ] = "body"
     spatial_order: Annotated[
         Literal["linear-first", "angular-first"],
-        typer.Option(metavar="ORDER", help="Of 6-vectors: linear-first or angular-first.", rich_help_panel=PANEL),
+        typer.Option(metavar="ORDER", help="Order of 6-vectors: linear-first or angular-first.", rich_help_panel=PANEL),
     ] = "linear-first"
 
     root: Annotated[
         str | None,
-        typer.Option(
-            metavar="BODY", help="Of an MJCF scene, the body on the world that is the robot.", rich_help_panel=PANEL
-        ),
+        typer.Option(metavar="BODY", help="Body that is the robot, in an MJCF scene.", rich_help_panel=PANEL),
     ] = None
 
     def load(self, robot: str, repair: bool = False) -> Loaded:

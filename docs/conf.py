@@ -43,6 +43,7 @@ toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_search_scorer = str(Path(__file__).parent / "_ext" / "search_scorer.js")

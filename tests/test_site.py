@@ -75,6 +75,9 @@ def test_pages_in_a_browser(tmp_path, size):
                 wide.append(path.relative_to(site).as_posix())
         page.goto((site / "course" / "rnea.html").as_uri())
         assert page.locator("math").count() > 10
+        page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text }")
+        page.locator("button.copy-code").first.click()
+        assert "import kinetree as kt" in page.evaluate("window.copied")
         assert page.evaluate("document.fonts.ready.then(() => document.fonts.check('16px \"STIX Two Math\"'))")
         page.goto((site / "search.html").as_uri())
         page.wait_for_function("Search.hasIndex()")

@@ -151,6 +151,14 @@ def test_operations_of_centroidal_coordinates(equations, of_all):
         assert 0.95 < simplified(graph, fuses=True).operations() / of_all < 1.05
 
 
+def test_the_table_of_bundled_robots_has_all_of_them():
+    table = rows_below("docs/bundled_robots.md", "Eleven robots")
+    assert {name.strip("`") for name in table} == set(kt.bundled_robots()) and len(table) == 11
+    assert "1 m and 0.5 m" in table["`planar2`"][0]
+    elbow, tip = (kt.load("planar2").frame(name).pose([0.0, 0.0])[:3, 3] for name in ("forearm_link", "tip"))
+    assert np.allclose(elbow, [1.0, 0.0, 0.0]) and np.allclose(tip, [1.5, 0.0, 0.0])
+
+
 def test_operations_of_written_equations():
     page = text("docs/equations.md")
     for name in ("arm6", "puma560"):

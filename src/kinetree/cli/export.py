@@ -62,7 +62,7 @@ def export(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Export a robot as URDF or MJCF, its dynamics as Python or C, or the compiled code of a quantity.
+    """A robot as URDF or MJCF; its dynamics as Python or C; a quantity as the graph or the code it is compiled to.
 
     urdf, mjcf and sdf are files for other tools (.urdf, .xml, .sdf). python and c (.py, .c) are functions of the
     equations of motion that need no kinetree. With --quantity, c is a folder with a header, a source without

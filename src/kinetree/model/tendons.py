@@ -154,6 +154,21 @@ class Tendon:
         lower, upper = self.rest
         return length - (lower if lower == upper else clip(length, lower, upper))
 
-    def renamed(self, joint: Callable[[str], str]) -> Tendon:
-        """The tendon with other names of joints."""
-        return replace(self, joints=tuple((joint(name), gear) for name, gear in self.joints))
+    def scaled(self, length: float) -> Tendon:
+        """With its path in a robot whose lengths are times a factor; a tendon over joints alone stays as it is."""
+        if not self.path:
+            return self
+        path = (replace(item, radius=length * item.radius) if isinstance(item, Wrap) else item for item in self.path)
+        rest, limits = ((length * lower, length * upper) for lower, upper in (self.rest, self.length_range))
+        return replace(self, path=tuple(path), rest=rest, length_range=limits)
+
+    def renamed(self, joint: Callable[[str], str], frame: Callable[[str], str]) -> Tendon:
+        """With other names of joints and frames."""
+
+        def other(item: str | Wrap | Pulley) -> str | Wrap | Pulley:
+            if isinstance(item, Wrap):
+                return replace(item, frame=frame(item.frame), side=None if item.side is None else frame(item.side))
+            return frame(item) if isinstance(item, str) else item
+
+        joints = tuple((joint(name), gear) for name, gear in self.joints)
+        return replace(self, joints=joints, path=tuple(map(other, self.path)))

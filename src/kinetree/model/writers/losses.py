@@ -48,3 +48,20 @@ def check_names(description: Description) -> None:
         for name in names:
             if any(ord(character) < 32 for character in name):
                 raise ModelError(f"{kind} {name!r} has a control character in its name, which XML cannot express")
+
+
+def split(description: Description, has_words: Callable[[JointDescription], bool]) -> Description:
+    """With a series of joints and massless links between them in place of each joint that a format cannot express."""
+    links, joints = dict(description.links), {}
+    taken = {*description.joints, *description.links, *description.sites}
+    for name, joint in description.joints.items():
+        parts = [joint] if has_words(joint) else joint.series()
+        parent, placement = joint.parent, joint.placement
+        for k, part in enumerate(parts or [joint], 1):
+            own = name if k == 1 else free_name(f"{name}_{k}", taken)
+            child = joint.child if k >= len(parts) else free_name(f"{name}_cross", taken)
+            taken |= {own, child}
+            links.setdefault(child, LinkDescription(Inertia.zero()))
+            joints[own] = replace(part, name=own, parent=parent, child=child, placement=placement)
+            parent, placement = child, Transform.identity()
+    return replace(description, links=links, joints=joints)

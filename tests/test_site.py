@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 from sphinx.util.inventory import InventoryFile
 
+from search_queries import QUERIES
+
 sys.path.insert(0, str(Path(__file__).parent / "viewer"))
 from chromium import browser
 
 ROOT = Path(__file__).parent.parent
 EXTENSIONS = ROOT / "docs" / "_ext"
 LOCAL = ("file:", "data:", "blob:")
+FIRST_RESULT = "query => Search._performSearch(...Search._parseQuery(query)).at(-1)[0]"
+"""What Sphinx's own search shows first: the last of its results."""
 
 
 @pytest.fixture
@@ -71,7 +75,14 @@ def test_pages_in_a_browser(tmp_path, size):
                 wide.append(path.relative_to(site).as_posix())
         page.goto((site / "course" / "rnea.html").as_uri())
         assert page.locator("math").count() > 10
+        page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text }")
+        page.locator("button.copy-code").first.click()
+        assert "import kinetree as kt" in page.evaluate("window.copied")
         assert page.evaluate("document.fonts.ready.then(() => document.fonts.check('16px \"STIX Two Math\"'))")
+        page.goto((site / "search.html").as_uri())
+        page.wait_for_function("Search.hasIndex()")
+        found = {query: page.evaluate(FIRST_RESULT, query) for query in QUERIES}
+        assert {query: name for query, name in found.items() if name != QUERIES[query]} == {}
     assert not wide
     assert not problems
 

@@ -77,7 +77,7 @@ def test_written_and_edited():
     same(kt.edit.scale(robot, 2.0), 16.0)
     heavier = kt.edit.set_mass(robot, "a", 2.0 * robot.model.description.links["a"].inertia.mass)
     close(heavier.model.compensated[1].mass, 2.0 * robot.model.compensated[1].mass, 1e-15)
-    with pytest.raises(kt.ModelError, match="URDF has no words for the gravity compensation of link 'a'"):
+    with pytest.raises(kt.ModelError, match="URDF cannot express the gravity compensation of link 'a'"):
         kt.edit.remove(robot, "c").to_urdf()
     with pytest.raises(kt.ModelError, match="the gravity compensation of link 'b', which is not at its centre"):
         kt.edit.merge_fixed(robot).to_mjcf()

@@ -247,7 +247,7 @@ def test_files_have_the_series_it_is(write):
     rng = np.random.default_rng(5)
     for _ in range(5):
         q, v, a = robot.random(rng), *rng.normal(size=(2, 4))
-        ours = robot.inverse_dynamics(q, v, a) - robot.model.armature * a  # which URDF has no words for
+        ours = robot.inverse_dynamics(q, v, a) - robot.model.armature * a  # which URDF cannot express
         close(again.inverse_dynamics(q, v, a) - again.model.armature * a, ours, 1e-12)
     assert np.array_equal(again.limits.upper, robot.limits.upper)
 
@@ -255,7 +255,7 @@ def test_files_have_the_series_it_is(write):
 @pytest.mark.parametrize("write", [lambda model: urdf(model.description), mjcf], ids=["URDF", "MJCF"])
 def test_files_that_cannot_have_it_are_refused(write, request):
     name = request.node.callspec.id
-    with pytest.raises(kt.ModelError, match=f"joint 'crank' is crank, which {name} has no words for"):
+    with pytest.raises(kt.ModelError, match=f"joint 'crank' is crank, which {name} cannot express"):
         write(kt.edit.lock(machine(crank=True), ["feed"]).model)
 
 

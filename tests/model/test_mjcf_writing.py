@@ -217,33 +217,33 @@ def build(*, kind="revolute", base="fixed", root="base", inertia=None, dynamics=
 
 
 REFUSED = {
-    "helical": (dict(kind="helical", pitch=0.1), "joint 'j' is helical, which MJCF has no words for"),
+    "helical": (dict(kind="helical", pitch=0.1), "joint 'j' is helical, which MJCF cannot express"),
     "free elsewhere": (dict(kind="free", xyz=(1, 0, 0)), "free joint 'j' is not at the origin of the world"),
     "free below a base": (dict(kind="free", base="floating"), "free joint 'j' is not at the origin of the world"),
     "triangle": (
         dict(inertia=kt.Inertia.from_com(1.0, (0, 0, 0), np.diag([1.0, 1.0, 3.0]))),
-        "no words for the principal moments 1, 1, 3 kg m², which break the triangle inequality, of link 'a'",
+        "cannot express the principal moments 1, 1, 3 kg m², which break the triangle inequality, of link 'a'",
     ),
     "negative": (
         dict(inertia=kt.Inertia.from_com(1.0, (0, 0, 0), np.diag([-1.0, 1.0, 1.0]))),
-        "no words for the negative principal moment -1 kg m² of link 'a'",
+        "cannot express the negative principal moment -1 kg m² of link 'a'",
     ),
     "rest of a ball": (
         dict(kind="spherical", dynamics=kt.JointDynamics(stiffness=1.0, rest=(0.1, 0, 0))),
-        "no words for the rest [0.1, 0.0, 0.0] of joint 'j', which is spherical",
+        "cannot express the rest [0.1, 0.0, 0.0] of joint 'j', which is spherical",
     ),
     "spring of a free joint": (
         dict(kind="free", dynamics=kt.JointDynamics(stiffness=1.0)),
         "the stiffness [1.0, 1.0, 1.0, 1.0, 1.0, 1.0] of joint 'j', which is free",
     ),
-    "moving plane": (dict(link={"visuals": [Geometry(Plane())]}), "no words for the plane of link 'a'"),
+    "moving plane": (dict(link={"visuals": [Geometry(Plane())]}), "cannot express the plane of link 'a'"),
     "missing mesh": (
         dict(link={"visuals": [Geometry(Mesh(path="no.stl"))]}),
-        "no words for the mesh 'no.stl' of link 'a'",
+        "cannot express the mesh 'no.stl' of link 'a'",
     ),
     "collada": (
         dict(link={"visuals": [Geometry(Mesh(written="package://a/m.dae"))]}),
-        "no words for the mesh 'package://a/m.dae' of link 'a'",
+        "cannot express the mesh 'package://a/m.dae' of link 'a'",
     ),
 }
 
@@ -255,7 +255,7 @@ def test_what_mjcf_cannot_say_is_refused(case, tmp_path):
     with pytest.raises(kt.ModelError, match=re.escape(sentence)):
         robot.to_mjcf(tmp_path / "out.xml")
     assert not list(tmp_path.iterdir())
-    if "lossy" in sentence or "no words for the" in sentence or "which is free" in sentence:
+    if "lossy" in sentence or "cannot express the" in sentence or "which is free" in sentence:
         assert reloaded_lossy(robot).nv == robot.nv
 
 
@@ -275,7 +275,7 @@ def test_the_dynamics_of_a_floating_base():
     assert robot.model.floating_base.dynamics == kt.JointDynamics(armature=0.3, damping=2.0)
     same(robot, reloaded(robot))
     same(kt.edit.merge_fixed(robot), robot)
-    with pytest.raises(kt.ModelError, match="URDF has no words for armature, damping or friction of the floating base"):
+    with pytest.raises(kt.ModelError, match="URDF cannot express armature, damping or friction of the floating base"):
         robot.to_urdf()
 
 

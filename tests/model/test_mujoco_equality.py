@@ -155,7 +155,7 @@ def test_what_is_written_holds_as_well(case):
         again.constrained().forward_dynamics(q, v, np.ones(robot.nv))[0],
     )
     close(*both, 1e-9)
-    with pytest.raises(kt.ModelError, match=r"URDF has no words for the (loop|coupling)"):
+    with pytest.raises(kt.ModelError, match=r"URDF cannot express the (loop|coupling)"):
         kt.Robot(kt.ModelBuilder.of(kt.load(CHAINS["a parabola"]).model.description).build()).to_urdf()
 
 

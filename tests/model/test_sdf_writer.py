@@ -54,7 +54,7 @@ def test_bundled_robots(name):
     robot = kt.load(name)
     builder = kt.ModelBuilder.of(robot.model.description)
     builder.joints = {name: replace(joint, dynamics=NONE) for name, joint in builder.joints.items()}
-    builder.base_dynamics = NONE  # it has no words for rotors
+    builder.base_dynamics = NONE  # it cannot express rotors
     base = "fixed" if robot.model.floating_base is None else "floating"
     check_same(*(each := kt.Robot(builder.build(base)), again(each)[0]), np.random.default_rng(0))
 
@@ -147,7 +147,7 @@ def test_scenes_of_mjcf_with_shapes_and_free_bodies():
 
 def test_what_it_has_no_words_for():
     heavy = kt.edit.set_dynamics(small(), "arm", armature=0.5)
-    with pytest.raises(kt.ModelError, match="SDFormat has no words for the armature of joint 'arm'; lossy=True"):
+    with pytest.raises(kt.ModelError, match="SDFormat cannot express the armature of joint 'arm'; lossy=True"):
         heavy.to_sdf()
     with pytest.raises(kt.ModelError, match="was made without a description"):
         kt.Robot(replace(small().model, description=None)).to_sdf()

@@ -80,7 +80,7 @@ def test_written_switched_off_and_edited():
     assert renamed.model.tendons[0].joints == (("h", 0.5), ("slide", -2.0))
     assert len(kt.edit.lock(robot, ["slide"]).model.tendons) == 1
     assert len(kt.edit.graft(robot, robot, "c", prefix="x_").model.tendons) == 4
-    with pytest.raises(kt.ModelError, match="URDF has no words for the tendon 'band'"):
+    with pytest.raises(kt.ModelError, match="URDF cannot express the tendon 'band'"):
         robot.to_urdf()
 
 

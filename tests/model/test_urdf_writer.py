@@ -173,14 +173,14 @@ def test_frames_and_odd_names():
     close(again.frame("tip").pose([0.3]), robot.frame("tip").pose([0.3]), 1e-15)
 
 
-def test_what_urdf_has_no_words_for():
+def test_what_urdf_cannot_express():
     robot = pendulum(kt.JointDynamics(armature=0.1, stiffness=2.0))
     with pytest.raises(
-        kt.ModelError, match=r"no words for the armature 0.1 of joint 'hinge' \(and 1 more\); lossy=True"
+        kt.ModelError, match=r"cannot express the armature 0.1 of joint 'hinge' \(and 1 more\); lossy=True"
     ):
         robot.to_urdf()
     assert "armature" not in robot.to_urdf(lossy=True)
-    with pytest.raises(kt.ModelError, match="no words for the ellipsoid of link 'rod'"):
+    with pytest.raises(kt.ModelError, match="cannot express the ellipsoid of link 'rod'"):
         pendulum(visuals=[Geometry(Ellipsoid((0.1, 0.2, 0.3)))]).to_urdf()
 
 
@@ -235,12 +235,12 @@ def test_a_universal_joint_is_written_as_two_revolute_ones():
 @pytest.mark.parametrize(
     ("kind", "options", "sentence"),
     [
-        ("spherical", {}, "joint 'j' is spherical, which URDF has no words for"),
-        ("helical", {"pitch": 0.1}, "joint 'j' is helical, which URDF has no words for"),
-        ("planar", {"upper": (1, 2, 3)}, "no words for the position limits of joint 'j'; lossy=True leaves it out"),
-        ("planar", {"effort": (1, 2, 3)}, "no words for the effort limit of each coordinate of joint 'j'"),
-        ("planar", {"dynamics": kt.JointDynamics(damping=(1, 2, 3))}, "no words for the damping of each coordinate"),
-        ("planar", {"dynamics": kt.JointDynamics(stiffness=(1, 2, 3))}, "no words for the stiffness 1 2 3 of joint"),
+        ("spherical", {}, "joint 'j' is spherical, which URDF cannot express"),
+        ("helical", {"pitch": 0.1}, "joint 'j' is helical, which URDF cannot express"),
+        ("planar", {"upper": (1, 2, 3)}, "cannot express the position limits of joint 'j'; lossy=True leaves it out"),
+        ("planar", {"effort": (1, 2, 3)}, "cannot express the effort limit of each coordinate of joint 'j'"),
+        ("planar", {"dynamics": kt.JointDynamics(damping=(1, 2, 3))}, "cannot express the damping of each coordinate"),
+        ("planar", {"dynamics": kt.JointDynamics(stiffness=(1, 2, 3))}, "cannot express the stiffness 1 2 3 of joint"),
     ],
 )
 def test_joints_that_urdf_has_no_words_for(kind, options, sentence):

@@ -66,7 +66,7 @@ def test_the_table_of_the_readme_is_the_records():
 
 def test_sentences_of_the_readme_are_the_records():
     readme, calls = text("README.md"), record("calls")
-    mean, least = re.search(r"([\d.]+) times faster than Pinocchio's bindings, the least ([\d.]+)", readme).groups()
+    mean, least = re.search(r"([\d.]+) times faster than Pinocchio's bindings, the minimum ([\d.]+)", readme).groups()
     assert is_printed(mean, calls["pin, summary"]["geometric mean"])
     assert is_printed(least.strip("."), calls["pin, summary"]["least"])
     (first,) = re.findall(r"its first result after some (\d+) ms", readme)
@@ -78,7 +78,7 @@ def test_the_table_of_quadratic_programs_is_the_record():
     recorded = {(row["programs"], row["solver"]): row for row in record("qp")["programs"]}
     solvers = {"kinetree, cold": "kinetree", "DAQP, warm": "daqp, warm", "DAQP, cold": "daqp", "PIQP": "piqp"}
     solvers |= {"ProxQP, warm": "proxqp, warm", "OSQP, warm": "osqp, warm"}
-    table = rows_below("docs/qp.md", "Sequences of 60 steps")
+    table = rows_below("docs/inside/qp.md", "Sequences of 60 steps")
     assert len(table) == 8
     for name, cells in table.items():
         rows = [
@@ -94,7 +94,7 @@ def test_the_table_of_quadratic_programs_is_the_record():
 
 
 def test_numbers_of_inverse_kinematics_are_the_records():
-    page, batches = text("docs/ik.md"), {row["robot"]: row for row in record("ik")["batches"]}
+    page, batches = text("docs/inside/ik.md"), {row["robot"]: row for row in record("ik")["batches"]}
     shown = re.search(
         r"targets in one call take ([\d.]+) µs each on UR5 and ([\d.]+) on Panda.*?: (\d+) and (\d+) million.*?"
         r"(\d+) steps a target, over ([\d.]+) starts",
@@ -105,7 +105,7 @@ def test_numbers_of_inverse_kinematics_are_the_records():
     values += [ur5["steps a target"], ur5["starts a target"]]
     assert all(map(is_printed, shown, values))
     step = next(row for row in record("differential_ik")["steps"] if row["by"] == "kinetree")
-    assert "about half a microsecond from Python" in page and 0.4 < step["µs"] < 0.6
+    assert "about half a microsecond from Python" in text("docs/differential_ik.md") and 0.4 < step["µs"] < 0.6
 
 
 def test_numbers_of_simulation_are_the_records():
@@ -117,7 +117,7 @@ def test_numbers_of_simulation_are_the_records():
 
 
 def test_the_solver_is_as_long_as_is_said():
-    (lines,) = re.findall(r"written in some (\d+) lines of Python", text("docs/qp.md"))
+    (lines,) = re.findall(r"written in some (\d+) lines of Python", text("docs/inside/qp.md"))
     source = ROOT / "src/kinetree/solvers/active_set.py"
     assert 0.8 < int(lines) / len(source.read_text().splitlines()) < 1.25
 
@@ -149,6 +149,14 @@ def test_operations_of_centroidal_coordinates(equations, of_all):
     with new_table():
         graph, _ = trace(lambda q, v: tuple(algorithm(model, q, v)), [(model.nq,), (model.nv,)])
         assert 0.95 < simplified(graph, fuses=True).operations() / of_all < 1.05
+
+
+def test_the_table_of_bundled_robots_has_all_of_them():
+    table = rows_below("docs/bundled_robots.md", "Eleven robots")
+    assert {name.strip("`") for name in table} == set(kt.bundled_robots()) and len(table) == 11
+    assert "1 m and 0.5 m" in table["`planar2`"][0]
+    elbow, tip = (kt.load("planar2").frame(name).pose([0.0, 0.0])[:3, 3] for name in ("forearm_link", "tip"))
+    assert np.allclose(elbow, [1.0, 0.0, 0.0]) and np.allclose(tip, [1.5, 0.0, 0.0])
 
 
 def test_operations_of_written_equations():

@@ -12,7 +12,10 @@ from kinetree import trajectories
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [
     "course/index.md",
-    *(f"coming_from/{name}.md" for name in ("pinocchio", "mujoco", "drake", "robotics_toolbox")),
+    *(
+        f"coming_from/{name}.md"
+        for name in ("pinocchio", "mujoco", "drake", "robotics_toolbox", "matlab", "modern_robotics")
+    ),
 ]
 CALL = re.compile(r"\b(robot|frame|kt|trajectories)((?:\.[A-Za-z_]\w*)+)")
 
@@ -66,3 +69,13 @@ def test_the_lectures_have_their_names():
         "robot.coriolis_matrix_by_jacobians",
         "robot.passive_forces",
     } <= listed
+
+
+@pytest.mark.parametrize("page", PAGES[1:])
+def test_what_everyone_looks_for_is_in_every_table(page):
+    """Locked and joined robots, loops, exp and log, places of joints in q, frames, a viewer."""
+    listed = {f"{root}{path}" for root, path in calls(page)}
+    assert {"kt.edit.lock", "robot.loops", "kt.rotations.exp", "kt.rotations.log", "robot.joint"} <= listed
+    assert {"robot.frame_names", "robot.view"} <= listed and any(
+        name.startswith("kt.edit.") for name in listed - {"kt.edit.lock"}
+    )

@@ -15,29 +15,37 @@ from kinetree.cli.output import JsonOption, print_json
 @robot_command
 def annotate(
     robot: RobotArgument,
-    source: Annotated[list[Path], typer.Argument(metavar="SOURCE", help="A folder or files: Parquet, NPZ, Zarr.")],
+    source: Annotated[
+        list[Path], typer.Argument(metavar="SOURCE", help="Folder or files with states: Parquet, NPZ, Zarr.")
+    ],
     loading: Loading,
     quantity: Annotated[
         list[str],
-        typer.Option("--quantity", "-q", metavar="NAME", help="As inverse_dynamics, or pose@tool0; may be repeated."),
+        typer.Option(
+            "--quantity", "-q", metavar="NAME", help="Quantity such as inverse_dynamics or pose@tool0; may be repeated."
+        ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", file_okay=False, help="The folder for results.")],
+    out: Annotated[Path, typer.Option("--out", "-o", file_okay=False, help="Folder for the results.")],
     engine: long_runs.EngineOption = "local",
     workers: long_runs.WorkersOption = None,
     scheduler: long_runs.SchedulerOption = None,
     rows: Annotated[
-        int | None, typer.Option(help="States of a partition; by default a million, or what takes 256 MB.")
+        int | None, typer.Option(help="States per partition; by default a million, or as many as take 256 MB.")
     ] = None,
     format: Annotated[
-        Literal["parquet", "npz", "zarr"] | None, typer.Option(help="Of the results; by default as the source.")
+        Literal["parquet", "npz", "zarr"] | None,
+        typer.Option(help="Format of the results; by default that of the source."),
     ] = None,
     nan: Annotated[
-        Literal["refuse", "keep"], typer.Option(help="Partitions with NaN or infinity: list them, or compute them.")
+        Literal["refuse", "keep"],
+        typer.Option(
+            help="What to do with partitions that contain NaN or infinity: refuse and list them, or compute them."
+        ),
     ] = "refuse",
     overwrite: long_runs.OverwriteOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Quantities of every state of a collection, partition by partition; a second run does only what is missing.
+    """Compute quantities of every state of a collection, by partitions; a second run computes only missing ones.
 
     Columns are q, v, a, tau as lists of fixed size, or q.NAME for every coordinate. The exit code is 1 where a
     partition failed.

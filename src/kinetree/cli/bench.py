@@ -24,13 +24,13 @@ FULL, QUICK = Effort(repeats=40, seconds=0.004), Effort(repeats=8, seconds=0.002
 def bench(
     robot: RobotArgument,
     loading: Loading,
-    quick: Annotated[bool, typer.Option("--quick", help="Measure for a second or two; less exact.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for one or two seconds, less accurately.")] = False,
     frame: Annotated[
-        str | None, frame_option("Whose pose and Jacobian; by default the body furthest from the root.")
+        str | None, frame_option("Frame for pose and Jacobian; by default the body furthest from the root.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """What a call costs, for one state and in a batch, beside Pinocchio and MuJoCo if they are installed."""
+    """Measure calls for one state and for a batch, beside Pinocchio and MuJoCo if they are installed."""
     effort = QUICK if quick else FULL
     loaded = loading.load_aloud(robot)
     with progress() as bar:

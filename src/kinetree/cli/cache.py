@@ -31,9 +31,9 @@ app = typer.Typer(rich_markup_mode="rich", invoke_without_command=True)
 
 CpuOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="A CPU as KINETREE_CPU names it; may be repeated.", show_default=False),
+    typer.Option(metavar="NAME", help="CPU by its KINETREE_CPU name; may be repeated.", show_default=False),
 ]
-ArchiveArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="An archive.", show_default=False)]
+ArchiveArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="Archive file.", show_default=False)]
 
 OFF = "switched off (KINETREE_CACHE=0, or no place to keep it in)"
 
@@ -41,7 +41,7 @@ OFF = "switched off (KINETREE_CACHE=0, or no place to keep it in)"
 @app.callback(epilog=examples("kinetree cache", "kinetree cache warm arm6 humanoid", "kinetree cache clear --json"))
 @guarded
 def cache(context: typer.Context, json: JsonOption = False) -> None:
-    """The machine code that is kept on disk: where, how much; empty it, fill it ahead, take it to other machines."""
+    """Manage compiled code on disk: folder, size, clear, compile in advance, copy to other machines."""
     if context.invoked_subcommand is None:
         _show({"where": _where(), "bytes": kt.cache.size()}, f"{_where() or OFF}\n{_size(kt.cache.size())}", json)
 
@@ -49,21 +49,21 @@ def cache(context: typer.Context, json: JsonOption = False) -> None:
 @app.command()
 @guarded
 def where(json: JsonOption = False) -> None:
-    """The folder; KINETREE_CACHE_DIR names another."""
+    """Print the folder; KINETREE_CACHE_DIR sets another."""
     _show({"where": _where()}, _where() or OFF, json)
 
 
 @app.command()
 @guarded
 def size(json: JsonOption = False) -> None:
-    """How much is on disk; KINETREE_CACHE_MB bounds it."""
+    """Print the size on disk; KINETREE_CACHE_MB bounds it."""
     _show({"bytes": kt.cache.size()}, _size(kt.cache.size()), json)
 
 
 @app.command()
 @guarded
 def clear(json: JsonOption = False) -> None:
-    """Remove everything; it will be compiled again when it is needed."""
+    """Remove all entries; code is compiled again on its next use."""
     freed = kt.cache.size()
     removed = kt.cache.clear()
     _show({"removed": removed, "bytes": freed}, f"removed {counted(removed, 'entry', 'entries')}, {_size(freed)}", json)
@@ -78,13 +78,15 @@ def warm(
     loading: Loading,
     quantity: Annotated[
         list[str] | None,
-        typer.Option("--quantity", "-q", metavar="NAME", help="Only this one; may be repeated.", show_default=False),
+        typer.Option(
+            "--quantity", "-q", metavar="NAME", help="Compile only this quantity; may be repeated.", show_default=False
+        ),
     ] = None,
-    batch: Annotated[bool, typer.Option(help="Compile for batches, too.")] = True,
+    batch: Annotated[bool, typer.Option(help="Also compile for batches.")] = True,
     cpu: CpuOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compile the quantities of robots now, so that later processes only load them; for this CPU, or for named ones."""
+    """Compile quantities of robots in advance, for this CPU or for named ones; later processes load them."""
     if kt.cache.where() is None:
         raise kt.ArgumentError("the cache is switched off, so nothing would be kept")
     loaded = {name: loading.load_aloud(name).robot for name in robots}  # all first: a wrong name should not wait
@@ -103,7 +105,7 @@ def warm(
 @app.command(epilog=examples("kinetree cache export fleet.cache --cpu x86-64-v3 --cpu x86-64-v4"))
 @guarded
 def export(file: ArchiveArgument, cpu: CpuOption = None, json: JsonOption = False) -> None:
-    """Write what is kept into FILE, for other machines: everything, or the code for named CPUs."""
+    """Export the cache to FILE for other machines: all entries, or those for named CPUs."""
     archive = kt.cache.export_archive(file, cpus=cpu or [])
     text = f"{_counts(archive)}, {_size(archive.bytes)}\nSHA-256 {archive.sha256}"
     _show({"cpus": archive.cpus, "bytes": archive.bytes, "sha256": archive.sha256}, text, json)
@@ -118,7 +120,7 @@ def import_(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Take the code of FILE, which export wrote, into the cache. It will be run: only from whom you trust."""
+    """Import an exported FILE into the cache. Its code will be run: import only files that you trust."""
     archive = kt.cache.import_archive(file, sha256=sha256)
     text = f"{_counts(archive)}, {archive.added} of them new"
     runnable = [name for name in cpu_names() if name in archive.cpus and not host(name).lacking]

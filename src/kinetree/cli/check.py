@@ -22,10 +22,10 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 def check(
     robot: RobotArgument,
     loading: Loading,
-    strict: Annotated[bool, typer.Option("--strict", help="Let warnings end with 1, too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 for warnings, too.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Everything to know about a model: faults, odd inertias, massless links, missing meshes, ignored tags.
+    """Check a model: faults, impossible inertias, massless links, missing meshes, ignored tags.
 
     Faults that a load would refuse are repaired where that is possible, so that all of them are listed. The exit code
     is 1 if there is an error, with --strict also if there is a warning, and 0 otherwise.

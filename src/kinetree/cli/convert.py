@@ -35,14 +35,14 @@ def convert(
     source: Annotated[
         str | None,
         typer.Option(
-            "--from", help="The same names, for the way back.", autocompletion=lambda: list(PEERS), show_default=False
+            "--from", help="Convert from this library instead.", autocompletion=lambda: list(PEERS), show_default=False
         ),
     ] = None,
     q: Annotated[str | None, state_option("--q", "Positions of the state, in the conventions of VALUE.")] = None,
     v: Annotated[str | None, state_option("--v", "Its velocities, for accelerations.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """A state, effort, Jacobian or mass matrix in the conventions of Pinocchio, MuJoCo or Drake, or back from there.
+    """Convert a state, effort, Jacobian or mass matrix to or from the conventions of Pinocchio, MuJoCo or Drake.
 
     Model files are converted by `kinetree export`.
     """

@@ -50,7 +50,7 @@ def dynamics(
         list[str] | None,
         typer.Argument(
             metavar="QUANTITY",
-            help="Such as inverse_dynamics, mass_matrix, jacobian; several if need be. --list has them all.",
+            help="One or several quantities, such as inverse_dynamics, mass_matrix, jacobian; --list shows all.",
             show_default=False,
             autocompletion=quantities_to_complete,
         ),
@@ -63,19 +63,19 @@ def dynamics(
         list[str] | None,
         typer.Option(metavar="FRAME=F", help="Force on a frame: 3 numbers in N, or 6 with moments; may be repeated."),
     ] = None,
-    frame: Annotated[str | None, frame_option("Whose pose, Jacobian, …")] = None,
+    frame: Annotated[str | None, frame_option("Frame for pose, Jacobian, …")] = None,
     reference: Annotated[
-        str, typer.Option(help="Of what belongs to a frame: world-aligned, local or world.")
+        str, typer.Option(help="Reference of frame quantities: world-aligned, local or world.")
     ] = "world-aligned",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", dir_okay=False, help="Write the arrays to this .npz file, too.")
+        Path | None, typer.Option("--out", "-o", dir_okay=False, help="Also write the arrays to this .npz file.")
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="Show what can be asked for.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List all quantities.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Any quantity at a state: inverse and forward dynamics, mass matrix, energies, Jacobians, derivatives.
+    """Compute any quantity at a state: inverse and forward dynamics, mass matrix, energies, Jacobians, derivatives.
 
-    States that come from files may be many at a time.
+    Files may contain many states.
     """
     loaded = loading.load_aloud(robot).robot
     if listed:

@@ -21,7 +21,9 @@ def equations(
     loading: Loading,
     form: Annotated[
         Form | None,
-        typer.Option("--form", "-f", help="By default text, or what the suffix of --out says.", show_default=False),
+        typer.Option(
+            "--form", "-f", help="Output form; by default text, or that of the suffix of --out.", show_default=False
+        ),
     ] = None,
     symbolic: Annotated[
         list[str] | None,
@@ -29,15 +31,17 @@ def equations(
     ] = None,
     factored: Annotated[
         bool | None,
-        typer.Option("--factored/--written-out", help="Common factors with names, or none.", show_default=False),
+        typer.Option(
+            "--factored/--written-out", help="Name common factors, or write everything out.", show_default=False
+        ),
     ] = None,
-    short: Annotated[bool, typer.Option("--short", help="c23 for cos(q2 + q3).")] = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", dir_okay=False, help="Write them to this file.")] = None,
+    short: Annotated[bool, typer.Option("--short", help="Write c23 for cos(q2 + q3).")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", dir_okay=False, help="Output file.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """The equations of motion τ = M a + V + G: as text, drawn, in LaTeX, or as Python or C that needs no kinetree.
+    """Print the equations of motion τ = M a + V + G: as text, drawn, in LaTeX, as Python or C.
 
-    It takes the package sympy: pip install 'kinetree\\[sympy]'.
+    It needs the package sympy: pip install 'kinetree\\[sympy]'.
     """
     if form is None:
         form = SUFFIXES.get("" if out is None else out.suffix, "text")

@@ -36,26 +36,27 @@ def export(
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="Where to, by default stdout; for C of quantities a folder, by default of the robot's name.",
+            help="Output file, by default stdout; for C code of quantities a folder, by default with the robot's name.",
             show_default=False,
         ),
     ] = None,
     form: Annotated[
-        Form | None, typer.Option("--to", "-t", help="By default what the suffix of FILE says.", show_default=False)
+        Form | None,
+        typer.Option("--to", "-t", help="Format; by default that of the suffix of FILE.", show_default=False),
     ] = None,
     quantity: Annotated[
         list[str] | None,
         typer.Option(
-            help="For c and object, once or several times, and for listing, dot, svg, llvm and assembly: whose code.",
+            help="Quantity to export as c, object, listing, dot, svg, llvm or assembly; several for c and object.",
             autocompletion=quantities_to_complete,
         ),
     ] = None,
-    frame: Annotated[str | None, frame_option("The frame, for a quantity of one.")] = None,
+    frame: Annotated[str | None, frame_option("Frame, for quantities of a frame.")] = None,
     target: Annotated[
-        str | None, typer.Option(help="For object: the machine, such as aarch64-linux-gnu or wasm32.")
+        str | None, typer.Option(help="Target machine for object, such as aarch64-linux-gnu or wasm32.")
     ] = None,
     lossy: Annotated[
-        bool, typer.Option("--lossy", help="Leave out what the format has no words for, instead of refusing.")
+        bool, typer.Option("--lossy", help="Leave out what the format cannot express, instead of refusing.")
     ] = False,
     json: JsonOption = False,
 ) -> None:

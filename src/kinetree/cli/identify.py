@@ -35,27 +35,34 @@ def identify(
     friction: Annotated[
         str | None,
         typer.Option(
-            help="Some of viscous, coulomb, stribeck, or none; viscous,coulomb if not given, none of a payload.",
+            help="Some of viscous, coulomb, stribeck, or none; by default viscous,coulomb, none for a payload.",
             show_default=False,
         ),
     ] = None,
-    armature: Annotated[bool, typer.Option("--armature", help="Rotor inertias, too.")] = False,
-    offset: Annotated[bool, typer.Option("--offset", help="Constant offsets of torques, too.")] = False,
+    armature: Annotated[bool, typer.Option("--armature", help="Also identify rotor inertias.")] = False,
+    offset: Annotated[bool, typer.Option("--offset", help="Also identify constant torque offsets.")] = False,
     body: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only inertias of these bodies; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Identify only the inertias of these bodies; may be repeated."),
     ] = None,
     payload: Annotated[
-        str | None, frame_option("Only what is fixed to this frame; the robot is known.", metavar="FRAME")
+        str | None, frame_option("Identify only the payload at this frame; the robot is known.", metavar="FRAME")
     ] = None,
-    consistent: Annotated[bool, typer.Option(help="Inertias that bodies can have, friction of one sign.")] = True,
-    spread: Annotated[float, typer.Option(help="How far from the model, relative to their size.")] = 1.0,
-    metric: Annotated[Literal["entropic", "pullback"], typer.Option(help="Distance to the model.")] = "entropic",
-    method: Annotated[Literal["ordinary", "weighted", "huber"], typer.Option(help="Least squares.")] = "weighted",
+    consistent: Annotated[
+        bool, typer.Option(help="Enforce physically consistent inertias and non-negative friction.")
+    ] = True,
+    spread: Annotated[
+        float, typer.Option(help="Spread of the prior: deviation from the model, relative to the size of parameters.")
+    ] = 1.0,
+    metric: Annotated[Literal["entropic", "pullback"], typer.Option(help="Distance to the prior.")] = "entropic",
+    method: Annotated[
+        Literal["ordinary", "weighted", "huber"], typer.Option(help="Least-squares method.")
+    ] = "weighted",
     cutoff: Annotated[
         float | None,
-        typer.Option(help="Of the low-pass filter, in Hz; by the spectrum if not given.", show_default=False),
+        typer.Option(help="Cutoff of the low-pass filter in Hz; by default from the spectrum.", show_default=False),
     ] = None,
-    min_speed: Annotated[float, typer.Option(help="Slower samples of a joint do not count for it.")] = 0.0,
+    min_speed: Annotated[float, typer.Option(help="Ignore samples of a joint below this speed.")] = 0.0,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", dir_okay=False, help="Write the identified robot: .urdf, or .xml (MJCF)."),
@@ -65,7 +72,7 @@ def identify(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Which parameters of a robot its recorded motion shows, and their values.
+    """Identify parameters of a robot from its recorded motion.
 
     The exit code is 1 where something in the recording is suspicious, or some parameters cannot be seen in it.
     """

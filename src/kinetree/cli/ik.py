@@ -29,26 +29,35 @@ def ik(
     frame: Annotated[
         str,
         typer.Argument(
-            metavar="FRAME", help="The frame to bring there.", show_default=False, autocompletion=frames_to_complete
+            metavar="FRAME",
+            help="Frame that reaches the target.",
+            show_default=False,
+            autocompletion=frames_to_complete,
         ),
     ],
     loading: Loading,
     position: Annotated[
-        str | None, typer.Option("--position", "-p", metavar="X,Y,Z", help="Where its origin should be, in m.")
+        str | None,
+        typer.Option("--position", "-p", metavar="X,Y,Z", help="Target position of the frame's origin, in m."),
     ] = None,
     rpy: Annotated[
-        str | None, typer.Option(metavar="R,P,Y", help="Its axes: roll, pitch and yaw, as in URDF; 90deg is allowed.")
+        str | None,
+        typer.Option(metavar="R,P,Y", help="Target orientation: roll, pitch and yaw as in URDF; 90deg is allowed."),
     ] = None,
-    quaternion: Annotated[str | None, typer.Option(metavar="X,Y,Z,W", help="Its axes: a quaternion.")] = None,
+    quaternion: Annotated[
+        str | None, typer.Option(metavar="X,Y,Z,W", help="Target orientation as a quaternion.")
+    ] = None,
     pose: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="A pose (4, 4) or many (…, 4, 4) instead: .npy, .npz or .json, - for stdin."),
+        typer.Option(
+            metavar="FILE", help="Target pose (4, 4) or poses (…, 4, 4) from .npy, .npz or .json; - for stdin."
+        ),
     ] = None,
     q0: Annotated[str | None, state_option("--q0", f"Where to begin: {STATE_HELP}.", show_default=False)] = None,
-    attempts: Annotated[int, typer.Option(help="Starts to try.")] = 300,
+    attempts: Annotated[int, typer.Option(help="Maximum number of starts.")] = 300,
     json: JsonOption = False,
 ) -> None:
-    """Joint positions within limits that bring a frame to a position or a pose.
+    """Find joint positions within limits that bring a frame to a position or a pose.
 
     The exit code is 1 where none was found; a sentence says why.
     """

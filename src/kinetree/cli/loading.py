@@ -89,10 +89,15 @@ def _option(help: str, *names: str, **options: Any) -> Any:
 class Loading:
     """The options of loading; a command that has a parameter of this type has them all."""
 
-    base: Annotated[Literal["fixed", "floating"], _option("Is the root link bolted to the world?")] = "fixed"
-    gravity: Annotated[str | None, _option("In m/s²; 0,0,-9.81 if not given, or the file's.", metavar="X,Y,Z")] = None
+    base: Annotated[Literal["fixed", "floating"], _option("Base of the robot: fixed to the world, or floating.")] = (
+        "fixed"
+    )
+    gravity: Annotated[
+        str | None, _option("Gravity in m/s²; by default 0,0,-9.81, or that of the file.", metavar="X,Y,Z")
+    ] = None
     package_dir: Annotated[
-        list[Path] | None, _option("With ROS packages, or one of them; may be repeated.", metavar="FOLDER")
+        list[Path] | None,
+        _option("Folder of a ROS package, or one that contains packages; may be repeated.", metavar="FOLDER"),
     ] = None
     xacro_arg: Annotated[
         list[str] | None, _option("Argument of a xacro file; may be repeated.", metavar="NAME:=VALUE")
@@ -100,21 +105,19 @@ class Loading:
     passive: Annotated[
         bool | None,
         _option(
-            "Damping, friction and springs of joints: part of the dynamics? By default as the format has it.",
+            "Include joint damping, friction and springs in the dynamics; the default depends on the format.",
             "--passive/--no-passive",
             show_default=False,
         ),
     ] = None
     base_velocity: Annotated[
-        Literal["body", "mixed"], _option("Velocity of a floating base: its own axes or the world's.")
+        Literal["body", "mixed"], _option("Velocity of a floating base: in its own axes (body) or the world's (mixed).")
     ] = "body"
     spatial_order: Annotated[
         Literal["linear-first", "angular-first"],
-        _option("Of 6-vectors: linear-first or angular-first.", metavar="ORDER"),
+        _option("Order of 6-vectors: linear-first or angular-first.", metavar="ORDER"),
     ] = "linear-first"
-    root: Annotated[
-        str | None, _option("Of an MJCF scene, the body on the world that is the robot.", metavar="BODY")
-    ] = None
+    root: Annotated[str | None, _option("Body that is the robot, in an MJCF scene.", metavar="BODY")] = None
 
     def load(self, robot: str, repair: bool = False) -> Loaded:
         """The robot of a path, a name or a dash."""

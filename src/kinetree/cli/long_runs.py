@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 EngineOption: TypeAlias = Annotated[
     Literal["local", "dask", "ray"],
-    typer.Option("--engine", help="Who runs it: this process or a pool of its own, Dask, or Ray."),
+    typer.Option("--engine", help="Engine: this process or its own pool, Dask, or Ray."),
 ]
 WorkersOption: TypeAlias = Annotated[
     int | None,
-    typer.Option("--workers", help="Processes; by default one with threads, and with Dask and Ray one for each CPU."),
+    typer.Option("--workers", help="Number of processes; by default one with threads, with Dask and Ray one per CPU."),
 ]
 SchedulerOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="Of a Dask scheduler, or of a Ray cluster, that runs already."),
+    typer.Option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler or Ray cluster."),
 ]
 OverwriteOption: TypeAlias = Annotated[
-    bool, typer.Option("--overwrite", help="Replace what another robot or other options have left in --out.")
+    bool, typer.Option("--overwrite", help="Replace results of another robot or other options in --out.")
 ]
 MOST = 20
 """Failures that are listed on a screen."""

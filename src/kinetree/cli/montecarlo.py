@@ -40,8 +40,8 @@ class Around:
 def montecarlo(
     robot: RobotArgument,
     loading: Loading,
-    samples: Annotated[int, typer.Option("--samples", "-n", help="How many.")] = 10_000,
-    seconds: Annotated[float, typer.Option("--seconds", "-s", help="How long each moves.")] = 1.0,
+    samples: Annotated[int, typer.Option("--samples", "-n", help="Number of samples.")] = 10_000,
+    seconds: Annotated[float, typer.Option("--seconds", "-s", help="Duration of each sample in s.")] = 1.0,
     dt: StepOption = 1e-3,
     q: Annotated[str | None, state_option("--q", f"Middle of the starts: {STATE_HELP}.")] = None,
     v: Annotated[str | None, state_option("--v", "Middle of the velocities.")] = None,
@@ -50,10 +50,11 @@ def montecarlo(
     tau: EffortOption = None,
     hold: HoldOption = None,
     frequency: FrequencyOption = 10.0,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers, with any engine.")] = 0,
-    worst: Annotated[int, typer.Option(help="Samples to keep with the largest values.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers with any engine.")] = 0,
+    worst: Annotated[int, typer.Option(help="Number of worst samples to keep.")] = 5,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", file_okay=False, help="A folder, so that a second run goes on.")
+        Path | None,
+        typer.Option("--out", "-o", file_okay=False, help="Folder for partitions, from which a second run resumes."),
     ] = None,
     engine: long_runs.EngineOption = "local",
     workers: long_runs.WorkersOption = None,
@@ -61,7 +62,7 @@ def montecarlo(
     overwrite: long_runs.OverwriteOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Rollouts from random starts: mean, deviation, quantiles and the worst of last positions and largest speeds."""
+    """Simulate random starts: mean, deviation, quantiles and worst cases of last positions and largest speeds."""
     from kinetree.scale import monte_carlo  # noqa: PLC0415 - slow to import
 
     body = loading.load_aloud(robot).robot

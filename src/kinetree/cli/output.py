@@ -42,7 +42,7 @@ Column: TypeAlias = tuple[str, Literal["left", "right"]]
 """Its title, and where its cells stand."""
 
 
-JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 
 class _Console(Console):

@@ -16,12 +16,12 @@ from kinetree.cli.output import JsonOption, guarded, print_json
 def demo(
     folder: Annotated[
         Path | None,
-        typer.Option(help="Leave text, plots and an animated page there.", file_okay=False, show_default=False),
+        typer.Option(help="Folder for text, plots and an animated page.", file_okay=False, show_default=False),
     ] = None,
-    walk: Annotated[bool, typer.Option(help="With the humanoid that walks under whole-body control.")] = True,
+    walk: Annotated[bool, typer.Option(help="Include the humanoid that walks under whole-body control.")] = True,
     json: JsonOption = False,
 ) -> None:
-    """Dynamics and their speed, a million poses, a law of one's own, a humanoid that walks, and the viewer."""
+    """Show dynamics and their speed, a million poses, a compiled function, a walking humanoid, and the viewer."""
     from kinetree.cli.demo import run  # noqa: PLC0415 - it needs much that other commands do not
 
     if not json:

@@ -45,17 +45,19 @@ SHOWN = 101
 Integrator: TypeAlias = Literal[
     "semi-implicit-euler", "midpoint", "heun", "rk4", "implicit", "variational", "dormand-prince"
 ]
-StepOption: TypeAlias = Annotated[float, typer.Option("--dt", help="Of a step, in s.")]
+StepOption: TypeAlias = Annotated[float, typer.Option("--dt", help="Time step in s.")]
 EffortOption: TypeAlias = Annotated[str | None, state_option("--tau", "Efforts that are held all the time.")]
 HoldOption: TypeAlias = Annotated[str | None, state_option("--hold", "A posture that springs and dampers pull to.")]
-FrequencyOption: TypeAlias = Annotated[float, typer.Option(help="Of the springs of --hold, in rad/s.")]
+FrequencyOption: TypeAlias = Annotated[
+    float, typer.Option(help="Natural frequency of the springs of --hold, in rad/s.")
+]
 
 
 @robot_command
 def simulate(
     robot: RobotArgument,
     loading: Loading,
-    seconds: Annotated[float, typer.Option("--seconds", "-s", help="How long.")] = 2.0,
+    seconds: Annotated[float, typer.Option("--seconds", "-s", help="Duration in s.")] = 2.0,
     dt: StepOption = 1e-3,
     q: Annotated[str | None, state_option("--q", f"Start: {STATE_HELP}.")] = None,
     v: Annotated[str | None, state_option("--v", "Velocities at the start.")] = None,
@@ -64,15 +66,16 @@ def simulate(
     frequency: FrequencyOption = 10.0,
     push: Annotated[
         list[str] | None,
-        typer.Option(metavar="FRAME=F@A:B", help="A force in N on a frame, from second A to B; may be repeated."),
+        typer.Option(metavar="FRAME=F@A:B", help="Force in N on a frame, from second A to second B; may be repeated."),
     ] = None,
     touch: Annotated[
-        list[str] | None, frame_option("What meets the floor z = 0, rigid and rough; may be repeated.", metavar="FRAME")
+        list[str] | None,
+        frame_option("Link or frame that touches the rigid floor z = 0; may be repeated.", metavar="FRAME"),
     ] = None,
-    friction: Annotated[float, typer.Option(help="Of the floor.")] = 0.7,
-    restitution: Annotated[float, typer.Option(help="From 0, nothing bounces, to 1.")] = 0.0,
-    stops: Annotated[bool, typer.Option("--stops", help="Bumpers at the limits of joints.")] = False,
-    integrator: Annotated[Integrator, typer.Option(help="How a step is taken.")] = "semi-implicit-euler",
+    friction: Annotated[float, typer.Option(help="Friction coefficient of the floor.")] = 0.7,
+    restitution: Annotated[float, typer.Option(help="Coefficient of restitution, from 0 to 1.")] = 0.0,
+    stops: Annotated[bool, typer.Option("--stops", help="Add stops at the joint limits.")] = False,
+    integrator: Annotated[Integrator, typer.Option(help="Integration method.")] = "semi-implicit-euler",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -84,7 +87,7 @@ def simulate(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """How a robot moves: by itself, under efforts that are held, or pulled to a posture; pushed now and then.
+    """Simulate a robot: free, under constant efforts, held at a posture by springs, or pushed.
 
     The exit code is 1 where the motion diverges.
     """

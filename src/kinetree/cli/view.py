@@ -36,26 +36,26 @@ def view(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="A motion to play: what `simulate --out` writes, or .npz or .json with t and q. Several are played "
+            help="Motion to play: a file of `simulate --out`, or .npz or .json with t and q. Several are played "
             "side by side, by one robot or by one robot each.",
         ),
     ] = None,
-    follow: Annotated[str | None, frame_option("A target to drag for it.", metavar="FRAME")] = None,
+    follow: Annotated[str | None, frame_option("Frame with a target that can be dragged.", metavar="FRAME")] = None,
     show: Annotated[
         list[str] | None,
         typer.Option(metavar="LAYER", help="visual, collision, skeleton, frames, com, inertia, …; may be repeated."),
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="By default one that is free.", show_default=False)] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="Port; by default a free one.", show_default=False)] = None,
     browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    seconds: Annotated[float | None, typer.Option(help="End after so long.", min=0.0)] = None,
-    once: Annotated[bool, typer.Option("--once", help="End when the first visitor has left.")] = False,
+    seconds: Annotated[float | None, typer.Option(help="End after this many seconds.", min=0.0)] = None,
+    once: Annotated[bool, typer.Option("--once", help="End when the first client disconnects.")] = False,
     html: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Write a page that needs no server to this file, and end.")
+        Path | None, typer.Option(dir_okay=False, help="Write a self-contained page to this file, and end.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Robots in the browser: shapes, frames, sliders, centre of mass, a target to drag, motions.
+    """Show robots in the browser: shapes, frames, sliders, centre of mass, a target to drag, motions.
 
     It prints the address and serves the page until Ctrl-C.
     """

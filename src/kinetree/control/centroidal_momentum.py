@@ -19,7 +19,7 @@ from kinetree.spatial.packing import pack
 
 @final
 class CentroidalMomentum(Controller):
-    """Torques with which the centroidal momentum h = A_G v changes as it should, while contacts stay:
+    """Torques that control the centroidal momentum h = A_G v, while contacts stay:
     `controller(q, v, (position, velocity, acceleration, angular_momentum, angular_momentum_rate))`.
 
     ḣ = A_G a + Ȧ_G v is, of the centre of mass c and the angular momentum k about it (Orin, Goswami, Lee 2013),

@@ -18,7 +18,7 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, and what to look at if not. It is true if it is right."""
+    """Whether an answer is right, with a hint if not. It is true if it is right."""
 
     passed: bool
     message: str
@@ -31,7 +31,7 @@ class Verdict:
 
 
 def given(number: str) -> SimpleNamespace:
-    """What an exercise gives, by name: robots, states, numbers."""
+    """The data of an exercise, by name: robots, states, numbers."""
     values = {
         name: value.copy() if isinstance(value, np.ndarray) else value for name, value in find(number).given.items()
     }

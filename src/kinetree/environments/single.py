@@ -43,7 +43,7 @@ class RobotEnv(gymnasium.Env[Array, Array]):
         return self.task.judge(q, v, np.zeros(len(self.task.action_low)), goal)[0], {}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Observation, reward, terminated, truncated and what else there is to know."""
+        """Observation, reward, terminated, truncated and info."""
         q, v, goal = self._running()
         taken = self.task.checked(action)
         q, v, diverged = self.task.advance(q, v, taken)

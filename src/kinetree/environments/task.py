@@ -36,7 +36,7 @@ def made(make: Callable[[], Task]) -> Task:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One robot and what it is to do. An action is held for `substeps` steps of `dt` seconds."""
+    """One robot and its task. An action is constant for `substeps` steps of `dt` seconds."""
 
     robot: Robot
     efforts: Law

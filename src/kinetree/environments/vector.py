@@ -80,7 +80,7 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
 
     @property
     def goal(self) -> Array:
-        """What they are to reach, a row for each."""
+        """The goals, a row for each."""
         return self._goal.copy()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
@@ -100,7 +100,7 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
         return self._seen()[0], {}
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        """Observations, rewards, terminations, truncations and what else there is to know, after one action each."""
+        """Observations, rewards, terminations, truncations and info, after one action each."""
         if not len(self._q):
             raise ArgumentError("step was called before reset; call reset first")
         action = self.task.checked(actions, (self.num_envs,))

@@ -21,7 +21,7 @@ LEAST_SPEED = 1e-6
 
 
 class AirData(NamedTuple):
-    """How an aircraft meets the air; axes are x forward, y right, z down."""
+    """Airspeed, angles and rates of an aircraft; axes are x forward, y right, z down."""
 
     speed: Any
     """V [m/s]"""

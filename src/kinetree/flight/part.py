@@ -22,7 +22,7 @@ from kinetree.spatial import Force, Motion, Transform
 
 
 class Airflow(NamedTuple):
-    """What a part feels, in the axes of its frame."""
+    """The airflow at a part, in the axes of its frame."""
 
     velocity: Any
     """Of the frame's origin through the air, (3,) [m/s]: its own velocity less that of the wind."""
@@ -49,7 +49,7 @@ class Part(ABC):
 @final
 @dataclass(frozen=True)
 class Air:
-    """What there is of air around an aircraft."""
+    """The air around an aircraft: density, wind, ground."""
 
     density: float | None = SEA_LEVEL_DENSITY
     """ρ [kg/m³]; None takes that of the standard atmosphere at the height z above the sea."""
@@ -99,7 +99,7 @@ class Aircraft:
         return found
 
     def flow(self, robot: Robot, frame: str, q: Array, v: Array, t: Scalar = 0.0) -> Airflow:
-        """What a frame feels of the air, for one state."""
+        """The airflow at a frame, for one state."""
         robot = as_written(robot, q, v)
         pose = robot.frame(frame).pose(q)
         V = Motion.from_vector(robot.frame(frame).velocity(q, v, "local"), robot.model.spatial_order)
@@ -107,7 +107,7 @@ class Aircraft:
         return Airflow(V.linear - pose[:3, :3].T @ wind, V.angular, rho, pose[2, 3] - self.air.ground)
 
     def efforts(self, robot: Robot, q: Array, v: Array, t: Scalar = 0.0, u: Any = ()) -> Array:
-        """τ = Σ Jᵀ f, (nv,): what all parts do to the coordinates of the robot, for one state."""
+        """τ = Σ Jᵀ f, (nv,): the generalised forces of all parts, for one state."""
         robot = as_written(robot, q, v)
         tau = ops.zeros(robot.nv, q, v, *([u] if ops.is_scalar_array(u) else []))
         for frame, force in self.forces(robot, q, v, u, t):

@@ -23,7 +23,7 @@ def wrapped(angle: Any) -> Any:
 
 
 def line_error(position: Any, start: Any, course: Any) -> Any:
-    """How far a place is to the left of a line through `start` along χ [m]."""
+    """The distance of a point to the left of a line through `start` along χ [m]."""
     c, s = ops.cos(course), ops.sin(course)
     return -s * (position[0] - start[0]) + c * (position[1] - start[1])
 

@@ -25,7 +25,7 @@ class Wind(Protocol):
 @final
 @dataclass(frozen=True)
 class UniformWind:
-    """The same wind everywhere and at all times; zero is still air."""
+    """A wind that is constant in space and time; zero is still air."""
 
     speed: Any = (0.0, 0.0, 0.0)
     """In world axes, (3,) [m/s]."""

@@ -20,7 +20,7 @@ DIRECTIONS = 100
 
 
 class Ground:
-    """Which points of a robot touch the ground: those of its collision shapes, or of what it looks like if it has none.
+    """The points of a robot that touch the ground: those of its collision shapes, or of its visuals if it has none.
 
     `links` are the frames whose link may touch it; all, if not given.
     """

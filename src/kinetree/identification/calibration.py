@@ -75,7 +75,7 @@ class Calibration:
         return Robot(builder.build(**vars(options)), self.before.textbook, self.before.dtype)
 
     def report(self) -> str:
-        """What was found, as lines of text."""
+        """The results as text."""
         (p0, r0), (p1, r1) = self.residuals_before, self.residuals
         turned = "" if np.isnan(r0) else f", {1e3 * r0:.4g} → {1e3 * r1:.4g} mrad"
         lines = [

@@ -92,7 +92,7 @@ class Excitation:
 
     @property
     def duration(self) -> float:
-        """Of one period [s]."""
+        """The duration of one period [s]."""
         return self.motion.duration
 
     def __call__(self, t: Any) -> Any:

@@ -119,7 +119,7 @@ def identify(
 
 
 def identify_payload(robot: Robot, recording: Any, frame: str, **options: Any) -> Identification:
-    """What an arm of known inertias carries: mass, centre and inertia of a body fixed to a frame, about its origin.
+    """The payload of an arm of known inertias: mass, centre and inertia of a body fixed to a frame, about its origin.
 
     `options` are those of `identify`, except that `prior` is a `kt.Inertia`, by default a kilogram within ten
     centimetres, and that friction is the model's unless it is asked for. `.inertias["payload"]` is the body, in the

@@ -63,17 +63,17 @@ class Identification:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of `parameters`, such as "forearm.mass" or "elbow.damping"."""
+        """The names of `parameters`, such as "forearm.mass" or "elbow.damping"."""
         return self.unknowns.names
 
     @property
     def base(self) -> BaseParameters:
-        """Which combinations of `parameters` torques depend on."""
+        """The combinations of `parameters` that determine the torques."""
         return self.unknowns.base
 
     @property
     def base_standard_errors(self) -> Array:
-        """Of `base_parameters`; infinite where the data do not see one."""
+        """The standard errors of `base_parameters`; infinite where the data do not determine one."""
         return np.sqrt(np.maximum(np.diag(self.base_covariance), 0.0))
 
     @lazy
@@ -141,7 +141,7 @@ class Identification:
         )
 
     def report(self) -> str:
-        """What was found, as lines of text: residuals of joints, base parameters with their errors, doubts."""
+        """The results as text: residuals of joints, base parameters with their errors, findings."""
         robot = self.unknowns.robot
         filtered = "" if self.cutoff is None else f", low-pass {self.cutoff:.3g} Hz"
         lines = [

@@ -114,7 +114,7 @@ class DifferentialIK:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What `velocity` takes: q, then what each task needs, then the last v if accelerations are limited."""
+        """The arguments of `velocity`: q, then those of each task, then the last v if accelerations are limited."""
         return tuple(self.problem.arguments)
 
     @property

@@ -70,5 +70,5 @@ class Actuator:
             raise ArgumentError(f"joints of actuator {self.name!r} is empty, and so is tendons; expected one of them")
 
     def renamed(self, joint: Callable[[str], str]) -> Actuator:
-        """With other names of joints."""
+        """The actuator with other names of joints."""
         return replace(self, joints=tuple((joint(name), gear) for name, gear in self.joints))

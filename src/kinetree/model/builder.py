@@ -74,7 +74,7 @@ class ModelBuilder:
     # -- describing --------------------------------------------------------------------------------------------
 
     def description(self) -> Description:
-        """What was said so far; more does not change it."""
+        """The description so far; later additions do not change it."""
         return Description(
             self.name,
             self.source,
@@ -91,7 +91,7 @@ class ModelBuilder:
 
     @classmethod
     def of(cls, description: Description) -> ModelBuilder:
-        """A builder that starts from what another said."""
+        """A builder that starts from another's description."""
         builder = cls(description.name, description.source)
         builder.links |= description.links
         builder.joints |= description.joints
@@ -236,7 +236,7 @@ class ModelBuilder:
         self.loops.append(constraint)
 
     def actuator(self, actuator: Actuator) -> None:
-        """Add what turns a control into efforts of joints."""
+        """Add an actuator, which turns a control into efforts of joints."""
         self._add("actuator", actuator, Actuator, self.actuators)
 
     def tendon(self, tendon: Tendon) -> None:
@@ -253,7 +253,7 @@ class ModelBuilder:
     def note(
         self, element: str, message: str, line: int | None = None, severity: Severity = "note", count: int = 1
     ) -> None:
-        """Record what `robot.check()` is to say."""
+        """Record a finding for `robot.check()`."""
         self._findings[Finding(message, element, line, severity, self.source, count)] = None
 
     def warn(self, element: str, message: str, line: int | None = None, count: int = 1) -> None:
@@ -363,7 +363,7 @@ class ModelBuilder:
 
     @contextmanager
     def located(self, element: str, line: int | None = None) -> Iterator[None]:
-        """Tells of a wrong argument where it stands in the model."""
+        """Add the place in the model to errors about arguments."""
         try:
             yield
         except (ArgumentError, ArgumentTypeError) as problem:

@@ -84,7 +84,7 @@ class Contact:
 
     @property
     def size(self) -> int:
-        """How many equations it is."""
+        """The number of its equations."""
         return SIZES[self.kind]
 
     @property
@@ -119,7 +119,7 @@ class Loop:
 
     @property
     def size(self) -> int:
-        """How many equations it is."""
+        """The number of its equations."""
         return 3 if self.kind == "point" else 6
 
 
@@ -142,7 +142,7 @@ class Coupling:
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """None: it holds joints."""
+        """No frames: it constrains joints."""
         return ()
 
     @property
@@ -151,7 +151,7 @@ class Coupling:
 
     @property
     def size(self) -> int:
-        """How many equations it is."""
+        """The number of its equations."""
         return 1
 
 

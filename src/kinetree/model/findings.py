@@ -14,7 +14,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to know about a model that loads.
+    """A finding about a model that loads.
 
     "note"      something was left out, or read in one of several ways; the dynamics are the author's
     "warning"   the dynamics may not be the author's, or the file breaks the rules of its format

@@ -150,7 +150,7 @@ class Tendon:
         return tuple(each for each in (*self.path, *of_wraps) if isinstance(each, str))
 
     def stretch(self, length: Any) -> Any:
-        """By how much a length is outside of `rest`."""
+        """The distance of a length from the interval `rest`."""
         lower, upper = self.rest
         return length - (lower if lower == upper else clip(length, lower, upper))
 

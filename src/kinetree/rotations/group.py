@@ -51,7 +51,7 @@ def box_minus(a: Any, b: Any) -> Array:
 
 @per_state({"desired": (3, 3), "actual": (3, 3)})
 def rotation_error(desired: Any, actual: Any) -> Array:
-    """Δφ = log(R_desired R_actualᵀ), (…, 3): what is left to turn, in world axes [rad]; of rotation matrices."""
+    """Δφ = log(R_desired R_actualᵀ), (…, 3): the remaining rotation in world axes [rad]; of rotation matrices."""
     return vectors.rotation_error(rotation_matrix(desired, "desired"), rotation_matrix(actual, "actual"))
 
 

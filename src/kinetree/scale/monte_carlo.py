@@ -40,7 +40,7 @@ class MonteCarlo:
         return self.summaries["diverged"].mean
 
     def draw(self, sample: int) -> dict[str, Array]:
-        """What a sample starts with, by its number: "q0", "v0" and parameters of the law."""
+        """The start of a sample, by its number: "q0", "v0" and parameters of the law."""
         drawn = self.rollouts.samples
         if not 0 <= as_count("sample", sample) < drawn.count:
             raise ArgumentError(f"sample is {sample}; expected a number below {drawn.count}")

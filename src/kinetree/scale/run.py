@@ -29,7 +29,7 @@ ENGINES = ("local", "dask", "ray")
 
 @dataclass(frozen=True)
 class Report:
-    """What a run has done: counts of partitions and of rows, seconds, and all that failed."""
+    """The result of a run: counts of partitions and of rows, seconds, and all failures."""
 
     done: int
     """Partitions of this run."""

@@ -74,7 +74,7 @@ class Summary:
 
     @property
     def count(self) -> int:
-        """How many numbers there are, without NaN."""
+        """The count of numbers, without NaN."""
         return int(self.counts.sum())
 
     @property
@@ -129,7 +129,7 @@ class Summary:
 
     @staticmethod
     def from_arrays(name: str, arrays: Mapping[str, Array]) -> Summary:
-        """What `to_arrays` made arrays of."""
+        """The summary of the arrays of `to_arrays`."""
         own: dict[str, Any] = {each.name: arrays[f"{name}/{each.name}"] for each in fields(Summary)}
         return Summary(**{**own, "missing": int(own["missing"])})
 

@@ -19,7 +19,7 @@ _WRENCH = [(f"f{axis}", "N") for axis in "xyz"] + [(f"m{axis}", "N m") for axis 
 
 
 class Sensed(NamedTuple):
-    """What a controller is told."""
+    """The measurements that a controller gets."""
 
     t: float
     """[s]."""

@@ -85,7 +85,7 @@ class Trajectory:
 
     @property
     def extras(self) -> Mapping[str, Array]:
-        """What was recorded beside q and v."""
+        """The quantities recorded in addition to q and v."""
         return {name: array for name, array in self.series.items() if name not in ("q", "v")}
 
     def __getitem__(self, name: str) -> Array:

@@ -13,8 +13,8 @@ from kinetree.trajectories.walk import SlowWalk
 
 @final
 class Landing:
-    """Which feet of a walk stand. A foot that should stand by now does so once the floor is felt, and goes on downwards
-    until then.
+    """The standing feet of a walk. A foot that is planned to stand does so once it feels the floor, and moves
+    downwards until then.
 
     walk    what is planned
     touch   the force from which on a foot stands [N]

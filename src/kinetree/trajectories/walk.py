@@ -25,7 +25,7 @@ from kinetree.trajectories.turns import Turn
 
 
 class Footstep(NamedTuple):
-    """Which foot is put down next, and where, (4, 4)."""
+    """The foot of the next step and its pose, (4, 4)."""
 
     foot: str
     pose: Any

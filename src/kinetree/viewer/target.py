@@ -30,7 +30,7 @@ def as_pose(pose: ArrayLike) -> Array:
 
 
 class Target:
-    """Where a frame should be. `pose` can be read and set; `gap` says how far the robot is from it."""
+    """The target pose of a frame. `pose` can be read and set; `gap` is the distance of the robot from it."""
 
     def __init__(self, stage: Stage, follower: Follower, wake: threading.Event) -> None:
         self.stage, self.follower, self._wake = stage, follower, wake

@@ -86,7 +86,7 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Where the page is, with the token that it asks for."""
+        """The address of the page, with its token."""
         host = web.LOOPBACK if self._access.host in ("0.0.0.0", "::", "") else self._access.host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self._access.token}"
 
@@ -158,7 +158,7 @@ class Viewer:
     def screenshot(
         self, path: str | Path | None = None, *, width: int = 1280, height: int = 800, timeout: float = 10.0
     ) -> Array:
-        """What the page shows, (height, width, 3) of bytes, drawn by a browser that has it open; as a PNG in `path`.
+        """A picture of the page, (height, width, 3) of bytes, drawn by a browser that has it open; as a PNG in `path`.
 
         timeout   how long to wait for a browser to connect, and then for its picture [s]
         """

@@ -34,7 +34,7 @@ OWN = (TorqueLimits(),)
 
 @final
 class WholeBody:
-    """Torques with which a robot does what tasks ask for, as well as contacts and limits allow.
+    """Torques that achieve the tasks of a robot as well as contacts and limits allow.
 
     Of all accelerations a, contact forces f and torques τ with M a + b = Sᵀ τ + Σ J_cᵀ f, contacts in place, f in their
     cones and within limits, a step finds those with the least Σ ‖w · residual‖² + λ² (‖a‖² + ‖f / m‖²). With several

@@ -66,7 +66,7 @@ class TorqueLimits(WholeBodyLimit):
                 raise ArgumentError(f"the effort limit of joint {joint.name!r} is {least:g}; expected zero or more")
 
     def efforts(self, dynamics: Dynamics) -> Array:
-        """The most torque of every entry, (nv,)."""
+        """The maximum torque of every entry, (nv,)."""
         nv = dynamics.robot.nv
         most = dynamics.robot.limits.effort if self.most is None else np.asarray(self.most, dtype=float)
         if most.ndim and most.shape != (nv,):

@@ -10,7 +10,7 @@ from kinetree.ops import Array
 
 
 class WholeBodyStep(NamedTuple):
-    """Torques with the accelerations and contact forces they go with, and what the next step may start from.
+    """Torques, accelerations and contact forces of a step, and the state from which the next step may start.
 
     If the program had no solution and a fallback was chosen, `tau` is that of the fallback, `error` says why, and `a`
     and `forces` are NaN.

@@ -38,7 +38,7 @@ LONG_KEY = re.compile(rf"(?:^[ \t]*+\[{{0,2}}|[{{,])[ \t]*+{KEY}(?:[ \t]*+\.[ \t
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DHLink:
-    """One row of the table, and what is known of the link and of the motor that drives it.
+    """One row of a DH table, with the inertia of the link and its motor.
 
     A revolute joint turns to θ = q + `theta`, a prismatic one slides to d = q + `d`. Motor values are those before the
     gear: at the joint the rotor weighs gear² · motor_inertia, viscous friction is gear² · motor_viscous and Coulomb

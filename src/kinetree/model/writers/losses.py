@@ -16,7 +16,7 @@ def check_losses(form: str, lost: Sequence[str], lossy: bool) -> None:
     """Raises if there is any, and names the first."""
     if lost and not lossy:
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        raise ModelError(f"{form} has no words for {lost[0]}{more}; lossy=True leaves it out")
+        raise ModelError(f"{form} cannot express {lost[0]}{more}; lossy=True leaves it out")
 
 
 def common_losses(description: Description) -> Iterator[str]:
@@ -47,11 +47,11 @@ def check_names(description: Description) -> None:
     ):
         for name in names:
             if any(ord(character) < 32 for character in name):
-                raise ModelError(f"{kind} {name!r} has a control character in its name, which XML has no words for")
+                raise ModelError(f"{kind} {name!r} has a control character in its name, which XML cannot express")
 
 
 def split(description: Description, has_words: Callable[[JointDescription], bool]) -> Description:
-    """With a series of joints and massless links between them in place of each joint that a format has no words for."""
+    """With a series of joints and massless links between them in place of each joint that a format cannot express."""
     links, joints = dict(description.links), {}
     taken = {*description.joints, *description.links, *description.sites}
     for name, joint in description.joints.items():

@@ -3,7 +3,7 @@
 Links are bodies, fixed joints are bodies without joints. A joint that MJCF does not have becomes a series of hinges and
 slides: a universal one two hinges, a planar one two slides and a hinge. A mimic joint becomes an equality constraint,
 which MuJoCo keeps only softly. Limits of speeds are left out, and of efforts of a ball: MJCF has none.
-A moving link called world gets another name. Whatever else it has no words for is refused, unless the loss is wanted.
+A moving link called world gets another name. Whatever else it cannot express is refused, unless the loss is wanted.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class _Writer:
         if word in (None, "hinge", "slide"):
             parts = joint.series() if word is None else [joint]
             if not parts and joint.joint_class.nv:
-                raise ModelError(f"joint {joint.name!r} is {joint.kind}, which MJCF has no words for")
+                raise ModelError(f"joint {joint.name!r} is {joint.kind}, which MJCF cannot express")
             for part in parts:
                 spare = free_name(part.name, self.description.joints)
                 yield self._coordinate(part, joint.name if part is joint else spare)

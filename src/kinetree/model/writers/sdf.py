@@ -3,7 +3,7 @@
 Every link stands in the frame of its parent, and every joint at the origin of its child. A robot that does not float is
 fixed to the world. A joint that SDFormat does not have becomes a series of those it has. Links, joints and frames share
 their names there, and none may have :: in it or be called world: where they do, they get other names, with a warning.
-What SDFormat has no words for is refused, unless the loss is wanted.
+What SDFormat cannot express is refused, unless the loss is wanted.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class _Writer:
     def _losses(self) -> Iterator[str]:
         for name, joint in self.description.joints.items():
             if joint.kind not in (*TYPES, "free"):
-                raise ModelError(f"joint {name!r} is {joint.kind}, which SDFormat has no words for")
+                raise ModelError(f"joint {name!r} is {joint.kind}, which SDFormat cannot express")
             own = joint.dynamics
             if np.any(own.armature):
                 yield f"the armature of joint {name!r}"

@@ -49,7 +49,7 @@ def _inexpressible(description: Description, files: MeshFiles | None) -> Iterabl
     for name, joint in description.joints.items():
         kind = joint.joint_class
         if kind.urdf is None:
-            raise ModelError(f"joint {name!r} is {joint.kind}, which URDF has no words for")
+            raise ModelError(f"joint {name!r} is {joint.kind}, which URDF cannot express")
         own = joint.dynamics
         for what, value in (("armature", own.armature), ("stiffness", own.stiffness)):
             if np.any(value):

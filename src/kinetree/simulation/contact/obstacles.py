@@ -50,7 +50,7 @@ def check_obstacle(obstacle: Any) -> None:
 @final
 @dataclass(frozen=True)
 class Ground(Obstacle):
-    """All that lies below a plane: nᵀ x ≤ height.
+    """The half-space below a plane: nᵀ x ≤ height.
 
     normal        n, out of the ground; of any length
     height        of the plane over the origin, along the normal [m]
@@ -129,7 +129,7 @@ class Block(Obstacle):
 @final
 @dataclass(frozen=True)
 class Terrain(Obstacle):
-    """Several obstacles as one: of all its parts, a sphere feels only the one that is nearest.
+    """Several obstacles as one: a sphere touches only the nearest of its parts.
 
     Stairs or rubble of many blocks then cost one contact for each sphere, not one for each pair. Only spheres and
     points feel blocks of it; boxes, capsules and cylinders rest on edges too, which need a contact for each block.

@@ -52,7 +52,7 @@ class RigidContact(ContactModel):
             raise ArgumentError("sweeps is 0; expected at least one")
 
     def pairs(self, robot: Robot) -> tuple[Pair, ...]:
-        """What may touch what, in the order of gaps and forces; with stops there may be nothing."""
+        """The pairs that may touch, in the order of gaps and forces; empty is possible with stops."""
         if self.stops and not self.touching:
             return ()
         return pairs(robot.model, self.touching, self.obstacles, self.friction, self.restitution)

@@ -1,6 +1,6 @@
 """Lengths and moment arms of tendons along sites, pulleys, spheres and cylinders, beside MuJoCo and by differences.
 
-Covers: algorithms/passes/taut_strings.py, model/loaders/mujoco_tendons.py, robot/tendons.py.
+Covers: algorithms/passes/taut_strings.py, algorithms/passes/tendon_paths.py, model/loaders/mujoco_tendons.py, robot/tendons.py.
 """
 
 import mujoco
@@ -230,6 +230,7 @@ def test_what_no_surface_is():
         kt.Pulley(-1.0)
 
 
+@pytest.mark.sweep
 def test_differentiated_and_rolled_out():
     robot = kt.load(text(["side", "cylinder", "both"]).replace('name="b"', 'name="b" gravcomp="0.7"'))
     law = kt.compile(lambda robot, q, v: robot.passive_forces(q, v))

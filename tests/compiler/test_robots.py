@@ -121,6 +121,7 @@ def test_random_trees(seed, base, order, velocity):
 
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.sampled(4)
+@pytest.mark.sweep
 def test_some_real_robots(name):
     """Each quantity on two of them, large ones on those with few joints; all of them in the long tests."""
     robot, rng = load(name, "floating"), np.random.default_rng(0)

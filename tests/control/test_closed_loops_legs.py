@@ -115,6 +115,7 @@ def test_the_humanoid_balances_on_one_foot(one_foot):
     np.testing.assert_allclose(recording.force("left_sole")[held, 2], weight, rtol=0.02)
 
 
+@pytest.mark.sweep
 def test_the_humanoid_does_not_fall(one_foot):
     example, recording = one_foot
     assert (recording.elsewhere == 0).all()

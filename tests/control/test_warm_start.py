@@ -68,6 +68,7 @@ def own_cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
+@pytest.mark.sweep
 def test_the_next_process_traces_no_controller(own_cache):
     """The same bits, also where strings are hashed otherwise."""
     cold = run(WORK, "cold", PYTHONHASHSEED=1)

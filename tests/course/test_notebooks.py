@@ -19,6 +19,7 @@ def test_there_is_one_for_every_sheet_with_all_its_exercises(notebooks):
         assert f"## {exercise.number} {exercise.title}" in texts
 
 
+@pytest.mark.sweep
 def test_blanks_run(notebooks):
     for path in notebooks:
         cells = json.loads(path.read_text())["cells"]

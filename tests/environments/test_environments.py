@@ -26,6 +26,7 @@ def tasks():
 
 
 @pytest.mark.parametrize("name", TASKS)
+@pytest.mark.sampled(5)
 def test_gymnasiums_own_checker_is_content(name):
     with pytest.warns(UserWarning, match="infinity"):  # observations have no bounds, which it mentions
         check_env(gymnasium.make(name).unwrapped, skip_render_check=True)

@@ -25,7 +25,7 @@ def state(robot, seed):
 
 @pytest.mark.parametrize("options", WAYS, ids=lambda options: " ".join(options.values()))
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(20)
 def test_random_trees_of_every_joint(seed, options):
     robot = kt.Robot(kt.random_model(seed, 5, joint_dynamics=True, **options))
     q, v, a = state(robot, seed)

@@ -342,6 +342,7 @@ def test_things_that_can_be_called(robot):
         kt.jacobian(kt.Frame.pose)
 
 
+@pytest.mark.sweep
 def test_quantities_are_laws(robot):
     """Of all robots, of one robot, of one frame."""
     assert np.array_equal(kt.compile(kt.Robot.bias_forces)(robot, q, v), robot.bias_forces(q, v))

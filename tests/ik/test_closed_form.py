@@ -63,7 +63,7 @@ def support(robot, frame):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_of_ten_thousand_configurations_none_is_lost_and_a_search_finds_no_more(kind):
     robot = arm_of_kind(kind, seed=len(kind))
     rng = np.random.default_rng(1)

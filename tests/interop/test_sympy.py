@@ -189,7 +189,7 @@ def expected(robot, q, v, a):
 
 
 @pytest.mark.parametrize(("name", "factored", "symbolic"), CASES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_python_code_computes_what_the_robot_does(name, factored, symbolic):
     robot = ROBOTS[name]()
     source = robot.equations(symbolic, factored).python()
@@ -203,7 +203,7 @@ def test_python_code_computes_what_the_robot_does(name, factored, symbolic):
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 @pytest.mark.parametrize(("name", "factored", "symbolic"), CASES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_c_code_computes_what_the_robot_does(name, factored, symbolic, tmp_path):
     robot = ROBOTS[name]()
     equations = robot.equations(symbolic, factored)

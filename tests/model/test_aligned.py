@@ -166,6 +166,7 @@ def test_models_stay_as_they_are_where_inertias_become_denser():
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.sweep
 def test_code_in_other_frames_computes_the_same(base):
     """Compiled code, which may be that of the aligned model, against the textbook on the given one."""
     model = kt.random_model(0, 5, ["revolute", "helical", "prismatic", "mimic", "revolute"], base=base)
@@ -173,6 +174,7 @@ def test_code_in_other_frames_computes_the_same(base):
     agree(Robot(model).eager, Robot(model), np.random.default_rng(0), large=base == "fixed")
 
 
+@pytest.mark.sweep
 def test_what_is_in_the_coordinates_of_bodies_is_that_of_the_given_ones():
     robot, rng = Robot(kt.random_model(0, 6, ["revolute", "prismatic"])), np.random.default_rng(0)
     assert robot.model.aligned is not None

@@ -249,7 +249,7 @@ def test_a_universal_joint_keeps_the_angle_between_its_axes():
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("kind", NEW)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_compiled_and_in_batches_as_by_the_textbook(kind, base):
     rng = np.random.default_rng(3)
     model = kt.random_model(rng, 3, (kind,), base=base, base_velocity="mixed", spatial_order="angular-first")

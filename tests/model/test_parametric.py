@@ -210,6 +210,7 @@ def test_derivatives_by_parameters(rng):
         kt.gradient(effort, wrt="parameters")(robot.baked, q, v, a)
 
 
+@pytest.mark.sweep
 def test_laws_and_controllers(rng):
     robot = kt.load("arm6", parametric=INERTIAL)
     q, v = robot.random(rng, 5), rng.normal(size=(5, 6))

@@ -88,7 +88,7 @@ def in_mujoco(sizes, q, steps=STEPS):
 
 
 @pytest.mark.parametrize("name", STANDING)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_a_column_of_equal_boxes_stands_for_five_seconds(name):
     _, path = columns()
     k = list(STANDING).index(name)

@@ -21,6 +21,7 @@ def together(seed, cache):
     assert ended.returncode == 0, f"seed {seed}: {ended.stdout}\n{ended.stderr}"
 
 
+@pytest.mark.sweep
 def test_laws_quantities_ik_controllers_rollouts_forks_and_interrupts_at_once(tmp_path):
     """The second time, code comes from the disk."""
     together(1, tmp_path)

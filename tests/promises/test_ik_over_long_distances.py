@@ -66,7 +66,7 @@ def far_away(robot, rng, count):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_a_target_that_can_be_reached_is_reached(name):
     robot, rng = ROBOTS[name](), np.random.default_rng(0)
     size = {"arm of micrometres": 1e-5, "arm of kilometres": 1e3}.get(name, 1.0)

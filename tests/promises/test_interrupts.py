@@ -99,6 +99,7 @@ assert law(np.ones(2)) == law(np.ones((9, 2)))[3]
 """)
 
 
+@pytest.mark.sweep
 def test_batches_of_a_solver_can_be_interrupted():
     """Whose time depends on iterations that nobody can count before; on one thread and on several."""
     run("""
@@ -119,6 +120,7 @@ assert np.array_equal(controller(many[:3], v, reference)[2], right)
 """)
 
 
+@pytest.mark.sweep
 def test_contact_can_be_interrupted():
     """Its kernels have loops inside of loops."""
     run("""

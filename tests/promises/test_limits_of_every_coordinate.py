@@ -50,7 +50,7 @@ def test_every_coordinate_stops_at_its_position_limits(case, damping):
 @pytest.mark.parametrize("strict", [False, True], ids=["weighted", "strict"])
 @pytest.mark.parametrize("order", ["linear-first", "angular-first"])
 @pytest.mark.parametrize("frame", ["mixed", "body"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_a_free_joint_stays_where_its_limits_let_it(frame, order, strict):
     robot = robot_of("free", frame, order, lower=(-0.1, -np.inf, -0.3, *[-np.inf] * 4), upper=(0.1, 0.2, *[np.inf] * 5))
     target = robot.frame("tool").pose(robot.neutral()).copy()

@@ -214,6 +214,7 @@ def test_preparing_compiles_for_every_rank():
 
 
 @pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.sampled(2)
 def test_rows_that_are_rounding_alone_are_no_directions(compiled):
     """A straight arm that points along z cannot move its tip along z; a frame on the axis of a joint does not move."""
     robot = kt.load("planar2") if compiled else kt.load("planar2").eager

@@ -91,6 +91,7 @@ def test_what_is_replaced_is_run_and_not_kept(tmp_path):
     assert entries.items() <= kept(tmp_path / "clean").items()
 
 
+@pytest.mark.sweep
 def test_what_was_put_back_is_not_trusted_either(tmp_path):
     """What was traced meanwhile is compiled for batches later."""
     once = f"""{CLEAN}
@@ -133,6 +134,7 @@ print(own.bias_forces(q, q).tobytes().hex())
     assert run(code.format(factor=2.0), tmp_path) == first
 
 
+@pytest.mark.sweep
 def test_names_hold_whatever_the_library_does(tmp_path):
     """Nothing that it does by itself counts as a change, and all its modules are looked at."""
     code = f"""{CLEAN}

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import kinetree as kt
 from processes import run
@@ -79,6 +80,7 @@ def computed(robot):
     yield robot.gravity_forces(q)
 
 
+@pytest.mark.sweep
 def test_bundled_robots_compute_by_the_textbook_path():
     bases = {name: "fixed" if name in STANDING else "floating" for name in ROBOTS}
     warned, compared = json.loads(run(WITHOUT + QUANTITIES, json.dumps(bases)))

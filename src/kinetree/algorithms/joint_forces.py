@@ -28,7 +28,7 @@ from kinetree.algorithms.gravity_compensation import (
     compensation_forces,
 )
 from kinetree.algorithms.passes.forward_pass import ForwardPass
-from kinetree.algorithms.tendons import jacobian_slope, tendon_states
+from kinetree.algorithms.passes.tendon_paths import jacobian_slope, tendon_states
 from kinetree.linalg import outer
 from kinetree.model.joints import Joint
 from kinetree.model.joints.dynamics import is_present

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms.tendons import over_joints, tendon_states
+from kinetree.algorithms.passes.tendon_paths import over_joints, tendon_states
 from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError
 from kinetree.functions.law import Law, compile

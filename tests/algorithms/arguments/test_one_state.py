@@ -26,6 +26,7 @@ def algorithms_of_a_state():
                     found[f"{entry.name.split('.')[-1]}.{name}"] = function
     del found["wrenches.external_forces"]  # takes wrenches that have been read
     del found["regularity.require_regular"]  # computes nothing
+    del found["tendon_paths.tendon_states"], found["tendon_paths.over_joints"]  # steps of algorithms
     return found
 
 

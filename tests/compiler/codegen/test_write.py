@@ -42,6 +42,7 @@ def kernel(n, target="", dtype=FLOAT64):
 @pytest.mark.parametrize("n", [64, 65, 100, 128, 131, 333])
 @pytest.mark.parametrize("least", [0, 2**60], ids=["past the cache", "whole lines"])
 @pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32], ids=str)
+@pytest.mark.sampled(8)
 def test_long_rows(n, target, least, dtype, monkeypatch):
     monkeypatch.setattr(emit_batch, "STREAMED", least)
     streaming, rows = kernel(n, target, dtype)

@@ -69,6 +69,7 @@ CASES = {
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(6)
 def test_loops_compute_what_scalar_nodes_compute(case, seed):
     """One state and lanes of states agree to the bit, and so do CPUs with fused multiply-add."""
     function, n = CASES[case](seed)

@@ -58,6 +58,7 @@ def compilations(tmp_path, count):
     return made
 
 
+@pytest.mark.sweep
 def test_several_processes_compile_as_much_as_one(tmp_path):
     alone, together = compilations(tmp_path, 1), compilations(tmp_path, 3)
     assert alone[0] >= 2 and sum(together) == alone[0], together

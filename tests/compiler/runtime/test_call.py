@@ -363,6 +363,7 @@ def _misaligned(array):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32], ids=str)
 @pytest.mark.parametrize("few", [0, call.FEW], ids=["many", "few"])
+@pytest.mark.sampled(4)
 def test_batches_of_several_axes_in_any_layout(layout, core, threads, dtype, few, monkeypatch):
     monkeypatch.setattr(call, "FEW", few)
     rng = np.random.default_rng(3)

@@ -43,6 +43,7 @@ def run(program, object_file):
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])
+@pytest.mark.sampled(3)
 def test_pieces_compute_the_same_bits(program, count):
     text = program.single_assembly()
     pieces = pieces_of(text, count)

@@ -399,7 +399,7 @@ DAMAGES = {
 
 @posix
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_damaged_code_is_made_anew(where, right, damage):
     sound = contents(where)
     damage(where)

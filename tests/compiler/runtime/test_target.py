@@ -157,6 +157,7 @@ SYSTEMS = {
 
 
 @pytest.mark.parametrize("system", SYSTEMS[architecture()])
+@pytest.mark.sampled(3)
 def test_code_for_other_systems_needs_nothing_from_outside_but_the_stack_probe_of_windows(system):
     """Neither macOS nor Windows is at hand; their code is, and what it calls. Nor does it have unwind tables."""
     kernel, _ = dynamics("humanoid", RUNNABLE[-1])
@@ -190,6 +191,7 @@ assert native.available() and type(robot.inverse_dynamics) is type(len)
 
 @native_only
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, code of Linux is the strange one")
+@pytest.mark.sweep
 def test_code_of_macos_runs_here():
     """LLVM loads object files of its format on Linux too, and the calling convention is the same: kernels for one state
     and batches, loops, native calls."""
@@ -226,6 +228,7 @@ print(host().cpu, host().lanes, robot.mass_matrix(np.ones((50, 6))).sum(axis=(1,
 
 
 @pytest.mark.parametrize("name", RUNNABLE[1:])
+@pytest.mark.sampled(3)
 def test_the_environment_chooses(name):
     right = kt.load("arm6").mass_matrix(np.ones(6)).sum().round(9)
     cpu, lanes, total = run(CHOSEN, KINETREE_CPU=name).split()

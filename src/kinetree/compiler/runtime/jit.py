@@ -19,7 +19,16 @@ from kinetree.base.deferred_signals import deferring_signals
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.elementary import BIND, LIBRARY
 from kinetree.compiler.runtime.side_by_side import Workers, joined, pieces_of, processes_for, separated
-from kinetree.compiler.runtime.target import CPU, Target, architecture, llvm, llvmlite, named_target, native_target
+from kinetree.compiler.runtime.target import (
+    CPU,
+    Target,
+    architecture,
+    llvm,
+    llvmlite,
+    named_target,
+    native_target,
+    require_llvmlite,
+)
 from kinetree.errors import PlatformError, PlatformWarning
 from kinetree.ops import Array
 
@@ -119,13 +128,13 @@ def machine_code_works() -> bool:
 
 def versions() -> str:
     """The versions of llvmlite and LLVM."""
-    architecture()
+    require_llvmlite()
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
 def llvmlite_folder() -> str:
     """Where other processes find llvmlite."""
-    architecture()  # raises without it
+    require_llvmlite()
     return os.path.dirname(os.path.dirname(llvmlite.__file__))
 
 

@@ -83,9 +83,14 @@ def architecture() -> str:
             f"this machine is {machine or 'unknown'} with {bits}-bit addresses; kinetree makes machine code for "
             f"{X86} and {ARM}"
         )
+    require_llvmlite()
+    return _ARCHITECTURES[machine]
+
+
+def require_llvmlite() -> None:
+    """Raise if llvmlite is not installed."""
     if llvm is None:
         raise PlatformError("the package llvmlite, which makes machine code, is not installed")
-    return _ARCHITECTURES[machine]
 
 
 def native_target(cpu: str, features: Mapping[str, bool], flattened: str) -> Target:

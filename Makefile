@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes; without files of byte code each compiles the library's sources again.
 unexport PYTHONDONTWRITEBYTECODE
+# One more than there are cores: some tests wait for processes and pages.
+PYTEST = $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
 
 .PHONY: demo test test-all test-long test-interop test-arm64 test-python test-lowest test-pyodide test-scale soak bench check docs lock package release clean
 
@@ -16,19 +18,19 @@ test: export KINETREE_CACHE_DIR := $(CURDIR)/$(VENV)/test-cache
 test: $(VENV)/.dev
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo "No Chromium here: the tests in a browser are skipped. On Debian: apt-get install chromium"
 	rm -rf "$$KINETREE_CACHE_DIR"
-	$(BIN)/python -m pytest -n auto --durations 10
-	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto -m 'calls and not sweep and not long'
+	$(PYTEST) --durations 10
+	KINETREE_NATIVE=0 $(PYTEST) -m 'calls and not sweep and not long'
 
 # More cases, robots and random trees of what the tests have tried, and whatever a native call may change without it;
 # .ci/run has both.
 test-all: export KINETREE_CACHE_DIR := $(CURDIR)/$(VENV)/test-cache
 test-all: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -m '(sweep or hypothesis) and not long' --hypothesis-profile all
-	KINETREE_NATIVE=0 $(BIN)/python -m pytest -n auto -m 'native and not sweep and not long'
+	$(PYTEST) -m '(sweep or hypothesis) and not long' --hypothesis-profile all
+	KINETREE_NATIVE=0 $(PYTEST) -m 'native and not sweep and not long'
 
 # Sweeps that take minutes each, and more random trees for all tests that draw some.
 test-long: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -m 'long or sweep or hypothesis' --hypothesis-profile long
+	$(PYTEST) -m 'long or sweep or hypothesis' --hypothesis-profile long
 
 # With CasADi, PyTorch and JAX, gigabytes in a folder of their own: what is made for them, their pages and examples.
 INTEROP ?= tests/interop/test_exporters.py $(foreach name,casadi torch jax,tests/interop/test_$(name).py 'tests/test_documents.py::test_document_runs[docs/$(name).md]') \

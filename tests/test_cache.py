@@ -225,6 +225,7 @@ def test_what_one_machine_has_compiled_another_one_loads(where, tmp_path):
         run(USE, file, KINETREE_CPU=None, KINETREE_CACHE_DIR=tmp_path / "another CPU")
 
 
+@pytest.mark.sweep
 def test_code_for_named_cpus_is_what_these_would_make(where, tmp_path):
     """Made here for all CPUs that have a name, also for those that cannot run here; exported each for itself."""
     robot = kt.load("planar2")

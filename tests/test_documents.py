@@ -27,7 +27,7 @@ def skip_without_packages(text):
 
 
 @pytest.mark.parametrize("path", EXAMPLES)
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 def test_example_runs(path, tmp_path):
     skip_without_packages(path.read_text())
     run = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -55,6 +55,7 @@ def output(page, seconds):
     return page.locator(".live-cell pre").text_content()
 
 
+@pytest.mark.sweep
 def test_without_a_network_the_cell_says_so(page_at):
     asked = []
     with browser() as chromium:

@@ -159,7 +159,7 @@ def test_matrices_of_inertias_in_batches(rng, order):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("position", ["cartesian", "cylindrical", "spherical"])
 @pytest.mark.parametrize("rotation", ["quaternion", "ZYX", "zyz", "rotation-vector", "angle-axis", "matrix"])
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_rates_of_pose_parameters(position, rotation, order):
     """J_0 = E_e J_A and J_A = E_e⁻¹ J_0."""
     robot = kt.load("arm6", spatial_order=order).eager

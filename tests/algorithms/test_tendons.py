@@ -1,6 +1,7 @@
 """Lengths and moment arms of tendons along sites, pulleys, spheres and cylinders, beside MuJoCo and by differences.
 
-Covers: algorithms/passes/taut_strings.py, algorithms/passes/tendon_paths.py, model/loaders/mujoco_tendons.py, robot/tendons.py.
+Covers: algorithms/passes/taut_strings.py, algorithms/passes/tendon_paths.py, model/loaders/mujoco_tendons.py,
+robot/tendons.py.
 """
 
 import mujoco
@@ -53,6 +54,7 @@ def wide_state(robot, rng):
 
 
 @pytest.mark.parametrize("root", [HIP, FREE], ids=["hinge", "free"])
+@pytest.mark.sampled(2)
 def test_lengths_moments_and_forces_are_mujocos(root):
     robot, model = kt.load(text(root=root)), mujoco.MjModel.from_xml_string(text(root=root))
     assert robot.tendons.names == tuple(TENDONS)
@@ -76,6 +78,7 @@ def test_lengths_moments_and_forces_are_mujocos(root):
 
 @pytest.mark.parametrize("name", [*TENDONS])
 @pytest.mark.parametrize("options", [dict(), dict(base="floating"), dict(base="floating", base_velocity="mixed")])
+@pytest.mark.sampled(3)
 def test_energy_and_derivatives(name, options):
     robot = kt.load(text([name], FREE if options else HIP), **options).eager
     if not robot.tendons.names:
@@ -110,6 +113,7 @@ def test_compiled_as_by_the_textbook():
 
 
 @pytest.mark.parametrize("is_sphere", [True, False])
+@pytest.mark.sampled(2)
 def test_second_derivatives_of_strings(is_sphere):
     rng, h, touched = np.random.default_rng(3), 1e-5, 0
     X = Transform(np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3))

@@ -57,6 +57,7 @@ def test_locks_are_taken_by_with_or_without_waiting():
                 assert not waits or name in ("base/deferred_signals.py", "base/locks.py"), f"{name}, line {node.lineno}"
 
 
+@pytest.mark.sweep
 def test_no_module_takes_the_compilers_lock_while_it_is_imported():
     """Who compiles may import, and who forks takes the compiler's lock first, then Python's of imports."""
     code = """
@@ -90,6 +91,7 @@ assert len(names) > 400
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="about timers of POSIX")
+@pytest.mark.sweep
 def test_an_interrupt_gives_locks_back():
     """Python 3.14 runs handlers between `__enter__` of a built-in lock and the block."""
     code = """

@@ -55,6 +55,7 @@ def sent():
     return {"robot": robot, "calls": calls}
 
 
+@pytest.mark.sweep
 def test_another_process_makes_an_object_once(tmp_path):
     given = sent()
     (tmp_path / "sent").write_bytes(cloudpickle.dumps(given))

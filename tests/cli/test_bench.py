@@ -75,6 +75,7 @@ def test_a_robot_that_peers_refuse():
     assert any(note.startswith("mujoco cannot use this robot: ") for note in report.notes)
 
 
+@pytest.mark.sweep
 def test_mimic_joints_are_not_compared():
     path = urdf("panda_description/panda.urdf")
     report = raced(kt.load(path), path.read_text())
@@ -109,6 +110,7 @@ def test_json(cli):
     assert kt.get_num_threads() == threads
 
 
+@pytest.mark.sweep
 def test_a_frame_of_ones_choice(cli, without_peers):
     assert json.loads(cli("bench", "arm7", "--frame", "tool0", "--quick", "--json").stdout)["frame"] == "tool0"
     assert (

@@ -165,6 +165,7 @@ def test_without_the_packages(package):
     assert run.stderr == f"The command line needs {package}, which is not installed: pip install 'kinetree[cli]'\n"
 
 
+@pytest.mark.sweep
 def test_the_demo_needs_neither():
     code = "import sys; sys.modules['typer'] = sys.modules['rich'] = None; from kinetree.cli.demo import run; "
     code += "run(states=1000, walks=False)"

@@ -48,6 +48,7 @@ def test_a_page_without_a_server(cli, tmp_path):
     assert len(moving) > (tmp_path / "still.html").stat().st_size, "it has the motion, too"
 
 
+@pytest.mark.sweep
 def test_motions_side_by_side(cli, tmp_path):
     robot = kt.load("cartpole")
     for name, steps in (("short", 20), ("long", 40)):

@@ -111,6 +111,7 @@ def compare(robot, rng, only=None, large=True):
     st.sampled_from(["linear-first", "angular-first"]),
     st.sampled_from(["body", "mixed"]),
 )
+@pytest.mark.sweep
 def test_random_trees(seed, base, order, velocity):
     rng = np.random.default_rng(seed)
     model = kt.random_model(rng, int(rng.integers(1, 6)), base=base, spatial_order=order, base_velocity=velocity)

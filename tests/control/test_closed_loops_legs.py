@@ -25,6 +25,7 @@ def quadruped():
     return scene("25_mujoco_quadruped"), scene("25_mujoco_quadruped").run()
 
 
+@pytest.mark.sweep
 def test_the_quadruped_shifts_and_lifts_a_leg(quadruped):
     example, recording = quadruped
     t, swing = recording.t, example.LIFTED

@@ -114,6 +114,7 @@ def test_a_limit_of_iterations(stander):
 
 
 @pytest.mark.parametrize("fallback", ["gravity-compensation", "damping"])
+@pytest.mark.sampled(2)
 def test_fallbacks(stander, fallback):
     robot = stander.robot
     controller = control(stander, limits=TorqueLimits(scale=0.4), iterations=1, fallback=fallback, fallback_damping=0.5)

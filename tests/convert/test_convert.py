@@ -64,6 +64,7 @@ def wrapped(robot, q):
 
 @pytest.mark.parametrize("options", CONVENTIONS, ids=str)
 @pytest.mark.parametrize("name", PIN_ROBOTS)
+@pytest.mark.sampled(2)
 def test_everything_to_and_from_pinocchio(name, options):
     path = urdf(name)
     robot = load(path, **options)

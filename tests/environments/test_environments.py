@@ -33,6 +33,7 @@ def test_gymnasiums_own_checker_is_content(name):
 
 
 @pytest.mark.parametrize("name", TASKS)
+@pytest.mark.sampled(3)
 def test_made_as_a_vector_by_name(name):
     envs = gymnasium.make_vec(name, num_envs=3)
     seen, info = envs.reset(seed=1)

@@ -37,6 +37,7 @@ def test_random_trees_of_every_joint(seed, options):
 
 
 @pytest.mark.parametrize("kind", ["spherical", "planar", "universal", "free", "helical"])
+@pytest.mark.sampled(3)
 def test_every_kind_of_joint_alone(kind):
     robot = kt.Robot(kt.random_model(7, 2, (kind,), joint_dynamics=True))
     q, v, a = state(robot, 3)

@@ -44,6 +44,7 @@ def differences(f, x, h=1e-6):
 
 
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+@pytest.mark.sampled(3)
 def test_position_of_a_frame(robot, mode):
     """Its derivative is the geometric Jacobian's upper half."""
     frame = robot.frame_names[-1]
@@ -143,6 +144,7 @@ def test_by_complex_step():
     close(kt.jacobian(law, "x")(x), right, 2e-15)
 
 
+@pytest.mark.sampled(2)
 def test_derivatives_of_derivatives(robot):
     q, v, _ = state(robot)
     gravity = kt.gradient(lambda robot, q: robot.potential_energy(q))

@@ -55,6 +55,7 @@ def shared(robot: kt.Robot, name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", QUANTITIES)
+@pytest.mark.sampled(2)
 def test_as_the_textbook_for_one_state_and_batches(name: str) -> None:
     robot = mixed()
     assert shared(robot, name)

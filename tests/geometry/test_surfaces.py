@@ -70,6 +70,7 @@ def test_missing_and_damaged_files_say_so(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ur5_robot.urdf", "talos_reduced.urdf", "panda.urdf", "g1_29dof_rev_1_0.urdf"])
+@pytest.mark.sampled(2)
 def test_files_are_read_as_assimp_reads_them(name):
     coal = pytest.importorskip("coal")
     with warnings.catch_warnings():

@@ -11,6 +11,7 @@ pytest.importorskip("scipy")
 ARM = kt.load("planar2")
 
 
+@pytest.mark.sweep
 def test_limits_hold_and_it_rests_at_both_ends():
     arm = kt.load("arm6")
     motion = kt.identification.excitation(arm, 8.0, iterations=30, starts=1, margin=0.2, friction=False)

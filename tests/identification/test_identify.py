@@ -61,6 +61,7 @@ def test_positions_and_torques_are_enough():
     assert result.cutoff is not None and np.abs(result.base_parameters - expected).max() < 0.02 * np.abs(expected).max()
 
 
+@pytest.mark.sweep
 def test_a_payload_on_a_known_arm():
     arm = kt.load("arm6")
     load = kt.solids.box((0.1, 0.2, 0.1), mass=1.7).shifted((0.02, -0.01, 0.12))
@@ -97,6 +98,7 @@ def test_contact_wrenches_are_part_of_the_data():
     assert np.abs(untold.base_parameters - expected).max() > 1e-2
 
 
+@pytest.mark.sweep
 def test_a_floating_base():
     """A body in free flight, pushed: without torques of motors its base shows the inertia."""
     robot = kt.load("quadruped", "floating")

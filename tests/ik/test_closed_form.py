@@ -77,6 +77,7 @@ def test_of_ten_thousand_configurations_none_is_lost_and_a_search_finds_no_more(
 
 @pytest.mark.parametrize("name", REAL)
 @pytest.mark.sampled(4)
+@pytest.mark.sweep
 def test_real_arms(name):
     robot, frame = real(name)
     within = check_all_found(robot, frame, 10_000, np.random.default_rng(2))
@@ -211,6 +212,7 @@ def test_how_far_a_pose_is_out_of_reach_of_a_ur_arm():
 # -- calls ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 def test_angles_beyond_limits_are_tried_a_turn_away():
     free = arm_of_kind("wrist", seed=6)
     robot = arm_of_kind("wrist", seed=6, lower=0.5, upper=2 * np.pi + 0.4)

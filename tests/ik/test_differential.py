@@ -256,6 +256,7 @@ def test_null_space_motion_is_n_times_the_wish(arm):
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.sampled(2)
+@pytest.mark.sweep
 def test_feet_stay_where_they_are_while_the_body_moves(humanoid, strict):
     q = bent(humanoid)
     feet = ("left_foot_link", "right_foot_link")

@@ -44,6 +44,7 @@ def check(robot, frame, solution, targets, position=1e-6, rotation=1e-6):
     assert within_limits(robot, solution.q)
 
 
+@pytest.mark.sampled(2)
 def test_every_reachable_pose_is_reached(arm):
     robot, tool = arm
     targets = robot.frame(tool).pose(robot.random(np.random.default_rng(0), 2000))
@@ -150,6 +151,7 @@ def test_limits_that_stand_in_the_way_are_named():
     assert robot.ik("cart", [-0.4, 0.0, 0.0]).q[0] == pytest.approx(-0.4, abs=1e-6)
 
 
+@pytest.mark.sampled(2)
 def test_positions_alone(arm):
     robot, tool = arm
     points = robot.frame(tool).pose(robot.random(np.random.default_rng(6), 200))[:, :3, 3]

@@ -195,6 +195,7 @@ def solvers(tmp_path_factory):
 
 
 @needs_gcc
+@pytest.mark.sweep
 def test_solvers_find_what_python_finds(solvers):
     _, library = solvers
     assert library.symbols <= LIBM

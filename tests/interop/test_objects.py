@@ -53,6 +53,7 @@ def test_object_files_are_of_their_machine(target, tmp_path):
 
 @needs_gcc
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="its code is of another machine")
+@pytest.mark.sweep
 def test_the_self_test_of_c_passes_with_the_object(tmp_path):
     functions = several()
     kt.to_c(functions, tmp_path, name="arm")

@@ -56,6 +56,7 @@ def same(one, other, name, arguments, tolerance):
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled(3)
 def test_every_quantity_stays_the_same_on_trees_of_every_joint(base, seed):
     model = kt.random_model(seed, 9, base=base, joint_dynamics=True, base_velocity=("body", "mixed")[seed % 2])
     model = replace(model, passive=True)
@@ -63,6 +64,7 @@ def test_every_quantity_stays_the_same_on_trees_of_every_joint(base, seed):
 
 
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "helical", "mimic", "spherical", "planar"])
+@pytest.mark.sampled(3)
 def test_every_kind_of_joint_alone(kind):
     for seed in range(3):
         model = kt.random_model(seed, 6, ["revolute", kind], branching=0.3)

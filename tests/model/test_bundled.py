@@ -129,6 +129,7 @@ def test_inertias_are_those_of_the_solids(name):
 
 @each_robot
 @each_base
+@pytest.mark.sampled(2)
 def test_agrees_with_pinocchio(name, base):
     robot, rng = load(name, base), np.random.default_rng(0)
     peer = pin_from_urdf(robot, FOLDER / f"{name}.urdf", base == "floating")
@@ -143,6 +144,7 @@ def test_agrees_with_pinocchio(name, base):
 
 @each_robot
 @each_base
+@pytest.mark.sampled(2)
 def test_agrees_with_mujoco(name, base):
     robot, rng = load(name, base), np.random.default_rng(0)
     model = mujoco_model(name, base)

@@ -75,6 +75,7 @@ def test_mujoco_agrees_with_what_was_written(seed, base):
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("name", [name for name in readable_urdfs() if name not in NOT_A_BODY])
+@pytest.mark.sampled(3)
 def test_real_robots(name, base):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.ModelWarning)

@@ -114,6 +114,7 @@ BASES = [(case, base) for case in CHAINS for base in ("fixed", "floating") if ba
 
 
 @pytest.mark.parametrize(("case", "base"), BASES)
+@pytest.mark.sampled(3)
 def test_accelerations_are_mujocos(case, base):
     """Of welds and parabolas MuJoCo leaves J̇ v out, and lets its springs make up for it: they are compared at rest."""
     text = CHAINS[case]
@@ -144,6 +145,7 @@ def softness(robot, data, q, v, tau):
 
 
 @pytest.mark.parametrize("case", CHAINS)
+@pytest.mark.sampled(3)
 def test_what_is_written_holds_as_well(case):
     robot = kt.load(CHAINS[case]).eager
     text = robot.to_mjcf()

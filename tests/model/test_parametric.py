@@ -237,6 +237,7 @@ def test_laws_and_controllers(rng):
     close(control(q, v, np.zeros(6)), ComputedTorque(robot.baked, 25.0)(q, v, np.zeros(6)), 1e-9)
 
 
+@pytest.mark.sweep
 def test_steps_and_their_derivatives(rng):
     """Laws of the library inside laws, bound ones, and derivatives of derivatives."""
     robot = kt.load("planar2", parametric=INERTIAL)

@@ -179,6 +179,7 @@ def test_all_meshes_of_the_data_set_are_found_but_those_of_another_machine():
 
 @pytest.mark.parametrize("ending", ["panda_description/panda.urdf", "double_pendulum.urdf", "talos_left_arm.urdf"])
 @pytest.mark.sampled(3)
+@pytest.mark.sweep
 def test_shapes_are_where_pinocchio_has_them(ending):
     """Poses in the world, scales and files of all collision shapes."""
     path = urdf(ending)

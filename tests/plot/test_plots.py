@@ -282,6 +282,7 @@ def test_a_name_is_no_robot():
             draw("arm6")
 
 
+@pytest.mark.sweep
 def test_pyplot_is_never_imported_and_notebooks_get_a_picture():
     code = (
         "import sys, kinetree as kt; assert 'matplotlib' not in sys.modules; f = kt.plot.tree(kt.load('planar2'));"

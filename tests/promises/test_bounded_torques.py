@@ -89,6 +89,7 @@ def test_regular_states_are_exact():
 
 
 @pytest.mark.parametrize("task", [("z",), ("y", "z"), ("z", "ry"), ("x", "z"), "position"])
+@pytest.mark.sampled(3)
 def test_the_bound_holds_for_every_choice_of_directions(task):
     """A straight arm that points along z, and nearly so: τᵀ M⁻¹ τ ≤ 1.2 ẇᵀ W⁻¹ ẇ / ε with W of all directions."""
     robot = kt.load("planar2")

@@ -62,6 +62,7 @@ assert all(seen)
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.sweep
 def test_a_child_forked_while_the_memory_of_results_is_set():
     code = """
 import faulthandler, os, signal, threading, warnings

@@ -23,6 +23,7 @@ def on_circle(angle):
     return [np.cos(angle), np.sin(angle), 0.0]
 
 
+@pytest.mark.sweep
 def test_a_robot_without_joints_is_there_or_not():
     robot = robot_of()
     there = robot.ik("tool", [1.0, 0.0, 0.0])

@@ -69,7 +69,7 @@ def assert_is_local_minimum(robot, frame, q, target):
 
 @pytest.mark.parametrize("turns", [True, False], ids=["pose", "position"])
 @pytest.mark.parametrize("name", TOOLS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_the_best_configuration_is_a_local_minimum(name, turns):
     robot, tool = load(name), TOOLS[name]
     rng = np.random.default_rng(5)

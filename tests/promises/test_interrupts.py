@@ -55,6 +55,7 @@ def run(code):
 
 @pytest.mark.parametrize("name", ["IK of one target", "IK of many targets"])
 @pytest.mark.sampled(2)
+@pytest.mark.sweep
 def test_searches_can_be_interrupted(name):
     run(f"""
 arm.ik("tip", [0.7, 0.0, 0.9]), arm.ik("tip", [[0.7, 0.0, 0.9]] * 3)

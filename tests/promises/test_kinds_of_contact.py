@@ -149,6 +149,7 @@ def test_what_does_not_fit_a_kind_is_said(options, sentence):
         kt.Contact("foot", **options)
 
 
+@pytest.mark.sweep
 def test_a_wheel_that_lies_flat_is_refused_in_a_sentence():
     """It has no lowest point, compiled or not, alone or in a batch; a ball has one always."""
     robot = kt.Robot(free_body(kt.solids.box((0.1, 0.2, 0.3), mass=2.0)).model)

@@ -38,6 +38,7 @@ CASES = {
 @pytest.mark.parametrize("damping", [1e-3, 0.0])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.sampled(4)
+@pytest.mark.sweep
 def test_every_coordinate_stops_at_its_position_limits(case, damping):
     robot = robot_of(**CASES[case])
     target = robot.frame("tool").pose(robot.neutral())[:3, 3] + [1.0, 2.0, -3.0]

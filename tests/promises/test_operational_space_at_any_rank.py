@@ -62,6 +62,7 @@ def sweep(robot, frame, rng, count):
 
 
 @pytest.mark.parametrize("name, frame", [("arm7", "tool0"), ("arm6", "tool0"), ("planar2", "tip")])
+@pytest.mark.sampled(3)
 def test_arms_at_degenerate_configurations(name, frame):
     robot = kt.load(name).eager
     counts = sweep(robot, frame, np.random.default_rng(0), 20)
@@ -87,6 +88,7 @@ def test_machine_code_is_as_right_as_the_textbook_where_rank_is_lost(task):
     assert lost > 1
 
 
+@pytest.mark.sweep
 def test_random_trees_of_every_joint():
     rng = np.random.default_rng(2)
     counts = np.zeros(2, dtype=int)
@@ -206,6 +208,7 @@ def test_what_is_wrong_is_said():
     assert tool.operational_space_inertia(q, task=DIRECTIONS).shape == (6, 6)
 
 
+@pytest.mark.sweep
 def test_preparing_compiles_for_every_rank():
     tool = kt.load("arm6").frame("tool0")
     tool.prepare("operational_space_inertia", "null_space_projector", task="position", metric="euclidean")

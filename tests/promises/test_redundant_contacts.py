@@ -138,6 +138,7 @@ def test_points_of_a_sole_ask_for_what_its_surface_asks_for():
             np.testing.assert_allclose(a[3:], b[3:], atol=2.0 * speed**2 * robot.nv)
 
 
+@pytest.mark.sweep
 def test_contacts_that_are_off_and_what_cannot_be_done_are_still_told():
     stander = standing("humanoid")
     robot, v = stander.robot, 0.1 * np.random.default_rng(0).normal(size=stander.robot.nv)

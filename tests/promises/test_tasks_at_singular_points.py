@@ -36,6 +36,7 @@ def here(robot):
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0, 0, 1), (0.3, -0.5, 0.2)])
 @pytest.mark.parametrize("damping", [1e-3, 0.0])
 @pytest.mark.sampled(4)
+@pytest.mark.sweep
 def test_who_looks_the_other_way_turns_round(robot, here, axis, damping):
     a = here[:3, :3] @ (np.array(axis) / np.linalg.norm(axis))
     target = here[:3, 3] - 2.0 * a

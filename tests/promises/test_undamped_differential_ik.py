@@ -120,6 +120,7 @@ def check_robot(name, count, seed):
 
 @pytest.mark.parametrize("name", ["arm7", "arm6"])
 @pytest.mark.sampled(2)
+@pytest.mark.sweep
 def test_singular_arms_move_by_the_pseudo_inverse(name):
     check_robot(name, 30, 2)
 
@@ -215,6 +216,7 @@ def check_within_limits(draws, seed):
     assert active > draws
 
 
+@pytest.mark.sweep
 def test_within_limits_every_level_is_least_squares_and_the_whole_of_least_norm():
     check_within_limits(40, 0)
 
@@ -226,6 +228,7 @@ def test_thousands_within_limits():
 
 @pytest.mark.parametrize("near", [False, True], ids=["singular", "nearly singular"])
 @pytest.mark.parametrize("priorities", [1, 2])
+@pytest.mark.sampled(2)
 def test_a_limited_arm_moves_by_least_squares_of_least_norm(priorities, near):
     """Beside SciPy, and by the conditions of optimality: what is not at a limit moves by the null-space solution of
     the rest. Where singular values are tiny, what they would add to a task is within rounding."""
@@ -255,6 +258,7 @@ def test_a_limited_arm_moves_by_least_squares_of_least_norm(priorities, near):
     assert held > 20
 
 
+@pytest.mark.sweep
 def test_rows_that_are_rounding_alone_ask_for_nothing_and_hold_nothing():
     """A straight arm that points along z: its tip cannot move along z."""
     robot, q = kt.load("planar2"), np.array([np.pi / 2, 0.0])

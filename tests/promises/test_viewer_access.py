@@ -337,6 +337,7 @@ def test_a_page_of_another_origin_in_a_browser_that_shows_the_viewer_reads_nothi
 SCRIPT = "<img src=x onerror=window.hacked=1>"
 
 
+@pytest.mark.sweep
 def test_names_in_a_model_are_text_in_the_page():
     """Not HTML: a name could be a script."""
     robot = kt.load("planar2")

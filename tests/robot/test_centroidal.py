@@ -139,7 +139,7 @@ DRIFT = {"semi-implicit-euler": 5e-3, "heun": 1e-5, "rk4": 1e-10}
 
 @pytest.mark.parametrize("base_velocity", ["body", "mixed"])
 @pytest.mark.parametrize("integrator", DRIFT)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_momentum_is_conserved_in_free_flight(integrator, base_velocity):
     """10 s without contacts: k_G stays, m ċ grows with gravity, whatever the joints do."""
     robot = kt.load("quadruped", base="floating", base_velocity=base_velocity)

@@ -49,7 +49,7 @@ def check(exact, result, size=3e-5):
             assert (errors.max(axis=1) <= size * np.maximum(np.abs(rows).max(axis=1), 1e-3)).all()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", OF_ROBOT)
 def test_every_quantity_of_a_robot(pair, name):
     robot, single = pair
@@ -65,7 +65,7 @@ def test_every_quantity_of_a_robot(pair, name):
         assert all(np.asarray(x).dtype == np.float32 for x in one)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", OF_FRAME)
 def test_every_quantity_of_a_frame(pair, name):
     robot, single = pair
@@ -220,6 +220,7 @@ def coaxial(inertia):
     return kt.Robot(builder.build())
 
 
+@pytest.mark.sweep
 def test_a_mass_matrix_too_near_to_singular_is_divided_by_in_float64():
     robot = coaxial(1e-6)
     single = robot.astype("float32")
@@ -319,6 +320,7 @@ def test_a_controller(pair):
     check(exact, ComputedTorque(single, 100.0, 20.0)(q, v, wanted))
 
 
+@pytest.mark.sweep
 def test_a_rank_is_decided_by_what_float32_knows():
     @kt.compile
     def inverse(robot, q):

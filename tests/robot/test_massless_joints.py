@@ -37,6 +37,7 @@ def test_forward_dynamics(linkage):
     close(f, (f @ along_coupler) * along_coupler, 1e-8)  # a rod without mass or effort carries only along itself
 
 
+@pytest.mark.sweep
 def test_it_is_the_limit_of_a_light_coupler(linkage):
     system, q, v, *_ = linkage
     light = four_bar(coupler_density=1e-6).constrained(system.constraints)

@@ -37,6 +37,7 @@ def fuzz(count, seed):
     assert (outcomes.get("native", 0) > count / 5) == native.available(), outcomes
 
 
+@pytest.mark.sweep
 def test_random_arguments():
     fuzz(20_000, 0)
 

@@ -113,6 +113,7 @@ class Saviour:
         self.saved.append(self.call)
 
 
+@pytest.mark.sweep
 def test_a_robot_that_a_finalizer_saves_is_whole():
     """Others that come after it do not get its place."""
     saved, right = [], []
@@ -133,6 +134,7 @@ def test_a_robot_that_a_finalizer_saves_is_whole():
 
 
 @native_only
+@pytest.mark.sweep
 def test_entries_are_used_again():
     """Robots come and go, and the number of pages stays."""
     robot = kt.load("arm6")

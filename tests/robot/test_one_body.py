@@ -22,6 +22,7 @@ def batch(robot):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.sampled(2)
+@pytest.mark.sweep
 def test_compiled_coordinates(robot, batch, kind):
     """Of one state and of a batch, beside the textbook; all maps take batches."""
     q, v, a = batch

@@ -19,6 +19,7 @@ COMBINED += [("spherical", "angle-axis"), ("cartesian", "matrix"), ("cylindrical
 
 @pytest.mark.parametrize("position,rotation", COMBINED)
 @pytest.mark.sampled(4)
+@pytest.mark.sweep
 def test_compiled_for_one_state_for_a_batch_and_in_a_law(position, rotation):
     robot = kt.load("arm6", base="floating")
     rng = np.random.default_rng(2)

@@ -218,6 +218,7 @@ def asked(robot, q, v, k):
     return results
 
 
+@pytest.mark.sweep
 def test_eight_threads_and_a_fresh_robot(traced):
     """Whoever comes first compiles, and only once; everybody gets the right bits."""
     robot, alone = kt.load("arm6"), kt.load("arm6")
@@ -330,6 +331,7 @@ if sys.argv[1] == "clear":
 """
 
 
+@pytest.mark.sweep
 def test_processes_that_compile_the_same_at_once(tmp_path):
     runs = [start(SHORT, "work", KINETREE_CACHE_DIR=tmp_path) for _ in range(2)]
     first, second = (finish(process).split() for process in runs)

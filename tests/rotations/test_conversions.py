@@ -65,7 +65,7 @@ PAIRS = [pair for pair in itertools.product(KINDS, repeat=2) if pair[0] != pair[
 
 
 @pytest.mark.parametrize("source,target", PAIRS)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 def test_every_conversion_is_that_of_scipy(source, target):
     rotation = hard_rotations()
     for sequence in SOME if "euler" in (source, target) else ("ZYX",):

@@ -31,6 +31,7 @@ def parameters_of(rotation: Rotation, name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ROTATIONS)
+@pytest.mark.sampled(3)
 def test_rotations(name):
     """As it is written for every parameterisation, compiled for some."""
     rng, by, seen = np.random.default_rng(6), ROTATIONS[name], 0

@@ -104,6 +104,7 @@ def test_every_state_goes_by_its_own_steps(pendulum):
     close(held.q, fine.q, 1e-9)
 
 
+@pytest.mark.sweep
 def test_a_free_body_by_its_own_steps():
     robot = kt.Robot(kt.random_model(1, 1, ("revolute",), base="floating"))
     rng = np.random.default_rng(0)

@@ -46,6 +46,7 @@ def hold(q, gains):
 
 @pytest.mark.parametrize("name", ["quadruped", "ANYmal", "Go1"])
 @pytest.mark.sampled(3)
+@pytest.mark.sweep
 def test_a_quadruped_stands_for_ten_seconds(name):
     """In the last eight its feet move by less than two micrometres, rolling while the trunk still sways."""
     robot, feet, q0, gains = quadruped(name)
@@ -105,6 +106,7 @@ def test_batches_and_single_states_are_the_same_to_the_last_bit():
 
 
 @pytest.mark.parametrize("options", [{"base_velocity": "mixed"}, {"spatial_order": "angular-first"}])
+@pytest.mark.sampled(2)
 def test_conventions_do_not_change_the_motion(options):
     usual, other = box(), box(**options)
     q = placed(usual, (0.0, 0.0, 0.3), 0.4, (0.6, 0.8, 0.0))

@@ -30,7 +30,7 @@ def check_order(order, first, second, third):
 @pytest.mark.parametrize(("integrator", "order"), ORDERS.items())
 @pytest.mark.parametrize("base_velocity", ["body", "mixed"])
 @pytest.mark.parametrize("joints", [("revolute", "prismatic"), ("free", "revolute")])
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 def test_errors_shrink_as_the_order_says(integrator, order, base_velocity, joints):
     model = kt.random_model(3, 2, joints, base="floating", base_velocity=base_velocity)
     robot = kt.Robot(model)

@@ -17,6 +17,7 @@ def nothing(now):
 
 @pytest.mark.parametrize("base_velocity", ["body", "mixed"])
 @pytest.mark.parametrize("name, base", [("arm6", "fixed"), ("quadruped", "floating")])
+@pytest.mark.sampled(2)
 def test_a_short_flight_is_that_of_the_robot(name, base, base_velocity):
     robot = kt.load(name, base=base, base_velocity=base_velocity)
     rng = np.random.default_rng(2)

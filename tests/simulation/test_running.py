@@ -138,6 +138,7 @@ def peak(call):
         tracemalloc.stop()
 
 
+@pytest.mark.sweep
 def test_memory_does_not_grow_with_steps(arm):
     """States of 12 numbers in 500 steps: 48 kB each if all are kept, far below one if only the last is, whether there
     are a thousand or a hundred thousand of them."""

@@ -50,6 +50,7 @@ def only_warm(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("name", ["arm6", "quadruped"])
 @pytest.mark.parametrize("acting", ["none", "held", "moving", "law"])
 @pytest.mark.parametrize(("steps", "every"), [(1, 1), (6, 2), (3000, 3000)])
+@pytest.mark.sampled(3)
 def test_same_bits(name: str, acting: str, steps: int, every: int, only_warm: Any) -> None:
     robot = kt.load(name, "floating" if name == "quadruped" else "fixed")
     q, v = state(robot)
@@ -114,6 +115,7 @@ def test_a_single_row_is_held_for_all_steps() -> None:
     ],
     ids=" ".join,
 )
+@pytest.mark.sampled(3)
 def test_same_errors(wrong: dict[str, Any]) -> None:
     def sentence(robot: kt.Robot) -> str:
         with pytest.raises((ValueError, TypeError)) as caught:

@@ -168,6 +168,7 @@ def test_a_page_from_loading_to_closing(tmp_path):
         arm.view(port=port).close()
 
 
+@pytest.mark.sweep
 def test_two_motions_side_by_side():
     arm = kt.load("arm6")
     short = (np.array([0.0, 1.0]), np.array([START, START + 0.2]))
@@ -197,6 +198,7 @@ def test_two_motions_side_by_side():
         wait_for(lambda: hovered(page, client, point).startswith("long: "), "a name with its robot", 20.0)
 
 
+@pytest.mark.sweep
 def test_an_exported_page_needs_no_server_and_no_network(tmp_path):
     arm = kt.load("arm6")
     swing = (np.linspace(0.0, 8.0, 5), np.linspace(START, START + 2.0 * np.eye(6)[0], 5))

@@ -31,6 +31,7 @@ print(*seen)
 """
 
 
+@pytest.mark.sweep
 def test_processes_that_write_and_read_and_clear_at_once(where):
     runs = [
         subprocess.Popen(

@@ -95,6 +95,7 @@ def in_scalars(function, y):
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(3)
 def test_loops_of_float32(case):
     function, n = CASES[case](1)
     x = (np.random.default_rng(1).normal(size=(37, n)) * 0.2 + 0.4).astype(np.float32)

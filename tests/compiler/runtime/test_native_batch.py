@@ -48,7 +48,7 @@ def by_rows(call, *arrays):
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 63, 64, 65, 300])
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 def test_every_size_gives_the_same_bits_as_one_by_one(robot, n, in_python):
     q, v, a = states(robot, n)
     for call, arrays in (

@@ -70,6 +70,7 @@ print(len(found), all(np.array_equal(a, b) for other in found for a, b in zip(fo
 
 @pytest.mark.parametrize("native", ["1", "0"])
 @pytest.mark.sampled(2)
+@pytest.mark.sweep
 def test_the_first_calls_of_many_threads(native):
     """This once ran code that another thread had replaced, and sometimes crashed."""
     assert run(WORK, KINETREE_NATIVE=native).split() == ["6", "True"]

@@ -286,6 +286,7 @@ def test_other_sources_other_code(copy, where):
     assert len(contents(where)) > before
 
 
+@pytest.mark.sweep
 def test_sources_that_change_meanwhile(copy, where):
     """What runs is no longer what is there: nothing is kept, since the next process would take it for that."""
     place, energy = copy
@@ -493,6 +494,7 @@ def test_code_for_another_cpu_is_not_run(where, right, monkeypatch):
     assert len(both) == len(kept) + 3 and kept.items() < both.items()
 
 
+@pytest.mark.sweep
 def test_code_for_float32_has_entries_of_its_own(where, right):
     kt.load("planar2", dtype="float32").mass_matrix(Q)  # the entry for calls is not the subject here
     for path in where.iterdir():

@@ -15,6 +15,7 @@ from logs import write_logs
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="about SIGKILL")
 
 
+@pytest.mark.sweep
 def test_a_worker_that_is_killed(tmp_path):
     survives_a_kill(tmp_path, workers=2)
 

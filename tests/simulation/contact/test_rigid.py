@@ -151,6 +151,7 @@ def test_a_wheel_rolls_down_with_two_thirds_and_stands_on_its_side():
     assert path["contact_gaps"][0].min() > -1e-5
 
 
+@pytest.mark.sweep
 def test_a_tall_box_tips_over_its_edge_and_a_low_one_does_not():
     """On a slope that holds it, as soon as the weight is beyond the edge: tan angle = width / height."""
     for height, tips in ((0.42, True), (0.38, False)):

@@ -37,7 +37,7 @@ except ModuleNotFoundError:  # it has no wheel for free-threaded Python and for 
     collect_ignore = [str(path) for path in TESTS.rglob("test_*.py") if needs_pinocchio(path)]
 
 settings.register_profile("default", deadline=None, max_examples=6, derandomize=True)
-settings.register_profile("all", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("all", deadline=None, max_examples=15, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=200)
 settings.load_profile("default")
 
@@ -54,6 +54,8 @@ def pytest_configure(config):
 SAMPLED, SWEPT, MANY = 12, 4, 30
 """Of the cases of a test on more than `MANY` real robots, one in `SAMPLED` runs by default, one in `SWEPT` in
 `make test-all`, and all in `make test-long`, unless the test is marked `all_robots`."""
+SWEPT_CASES = 4
+"""Of the cases of another test that do not run by default, one in so many runs in `make test-all`."""
 APART = (
     *("algorithms", "cli", "compiler/cache", "compiler/codegen", "compiler/test_robots", "control/test_closed_loops"),
     *("edit", "environments", "flight", "geometry", "identification", "interop", "model", "plot", "rotations"),
@@ -74,20 +76,24 @@ def pytest_collection_modifyitems(config, items):
     if any("::" in argument for argument in config.args):
         return
     robots = set(urdf_files())
-    on_robots = [item for item in items if hasattr(item, "callspec") and robots & _words(item)]
+    on_robots = {item: None for item in items if hasattr(item, "callspec") and robots & _words(item)}
     count = Counter(item.function for item in on_robots)
     for item in on_robots:
         if count[item.function] > MANY and not item.get_closest_marker("all_robots"):
             drawn = zlib.crc32(f"{item.path.name}::{item.name}".encode())
             if drawn % SAMPLED:
                 item.add_marker(pytest.mark.long if drawn % SWEPT else pytest.mark.sweep)
-    cases = Counter()
+    cases, swept = Counter(), Counter()
     for item in items:
         if sampled := item.get_closest_marker("sampled"):
             start = zlib.crc32(item.originalname.encode())
             if (start + cases[item.function]) % sampled.args[0]:
                 item.add_marker(pytest.mark.sweep)
             cases[item.function] += 1
+        if item.get_closest_marker("sweep") and not item.get_closest_marker("long") and item not in on_robots:
+            if swept[item.function] % SWEPT_CASES:
+                item.add_marker(pytest.mark.long)
+            swept[item.function] += 1
 
 
 def _words(item):

@@ -54,6 +54,19 @@ def test_pieces_compute_the_same_bits(program, count):
     assert np.array_equal(run(program, whole), run(program, together))
 
 
+@pytest.mark.parametrize("parts", [400, 1600])
+def test_modules_of_any_number_of_parts_can_be_loaded(program, parts):
+    """LLVM would end the process for the second if it came in two pieces."""
+    part = "define internal fastcc void @kinetree_single.part{}(ptr %x) nounwind noinline {{\n  ret void\n}}"
+    calls = "\n".join(f"  call fastcc void @kinetree_single.part{k}(ptr %x)" for k in range(parts))
+    entry = f"define void @kinetree_single(ptr %x) nounwind {{\n{calls}\n  ret void\n}}"
+    data = "@data = global [64 x i8] zeroinitializer"
+    pieces = pieces_of("\n\n".join([data, *(part.format(k) for k in range(parts)), entry]), 2)
+    assert len(pieces) == (2 if parts == 400 else 1)
+    objects = joined([jit.compile_object(piece, program.target) for piece in pieces])
+    assert jit.LoadedCode(objects, program.target, library=False).address("kinetree_single")
+
+
 def test_every_part_is_defined_once(program):
     text = program.batch_assembly()
     parts = re.findall(r"define internal (.*@\S+\.part\d+\()", text)

@@ -20,6 +20,9 @@ from typing import Any
 LONG_PIECE = 1_000_000
 """Characters of assembly from which on a piece is worth a process, which takes 0.1 s to start."""
 MOST_PIECES = 8
+MOST_CALLS = 400
+"""The number of parts of other pieces that the first may call. LLVM keeps an address of 8 bytes for each, reserves no
+memory for them, and ends the process if they do not fit beside other data in a page of 4096."""
 _DEFINITION = re.compile(r"define (internal )?(?:fastcc )?[^@\n]*@([\w.]+)\(([^)\n]*)\)")
 _NAME = re.compile(r"@([\w.]+)")
 _PART = re.compile(r"\.part\d+$")
@@ -28,7 +31,8 @@ WORKER = Path(__file__).with_name("object_worker.py")
 
 
 def pieces_of(assembly: str, count: int) -> list[str]:
-    """The module as at most so many modules of similar size, which together define the same functions."""
+    """The module as at most so many modules of similar size, which together define the same functions; as it is if
+    the first would call too many parts of others."""
     blocks = [block for block in assembly.strip().split("\n\n") if block]
     owner: dict[str, int] = {}
     for k, block in enumerate(blocks):
@@ -56,6 +60,8 @@ def pieces_of(assembly: str, count: int) -> list[str]:
     for k in sorted(movable, key=lambda k: -size(needs[k])):
         smallest = min(chosen, key=lambda piece: size(piece | needs[k]))
         smallest |= needs[k]
+    if len(parts.keys() - chosen[0]) > MOST_CALLS:
+        return [assembly]
     return [_module(blocks, sorted(piece), parts, is_first=piece is chosen[0]) for piece in chosen if piece]
 
 

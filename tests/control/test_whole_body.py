@@ -188,6 +188,7 @@ def written_out(controller, stander, q, v, given):
 
 @pytest.mark.parametrize("name", ["humanoid", "quadruped", "g1", "talos"])
 @pytest.mark.sampled(4)
+@pytest.mark.sweep
 def test_steps_keep_the_equation_of_motion_and_are_optimal(name):
     """Residuals of equations to 1e-8; the gradient is a sum of rows that hold, with factors of the right sign."""
     stander, rng = standing(name), np.random.default_rng(5)

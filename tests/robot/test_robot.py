@@ -59,6 +59,7 @@ def inputs(robot, letters, batch, rng):
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("batch", [(), (3,), (2, 2), (1,), (0,), (2, 0)])
 @pytest.mark.sampled(12)
+@pytest.mark.sweep
 def test_a_batch_is_its_states_one_by_one(base, batch):
     robot, rng = kt.load("arm6", base=base), np.random.default_rng(0)
     for function, letters, shape in calls(robot):

@@ -134,8 +134,9 @@ def test_signature_and_help(arm):
         assert call.__name__ in repr(call)
     page = pydoc.plain(pydoc.render_doc(arm.inverse_dynamics))
     assert "inverse_dynamics(q" in page and "out" in page and "by RNEA" in page
-    assert str(inspect.signature(arm.inverse_dynamics)) == "(q, v, a, wrenches=None, *, parameters=None, out=None)"
-    assert str(inspect.signature(arm.newton_euler)) == "(q, v, a, *, parameters=None)"
+    if native.available():  # without, there are annotations too
+        assert str(inspect.signature(arm.inverse_dynamics)) == "(q, v, a, wrenches=None, *, parameters=None, out=None)"
+        assert str(inspect.signature(arm.newton_euler)) == "(q, v, a, *, parameters=None)"
     assert "mass_matrix" in pydoc.plain(pydoc.render_doc(kt.Robot))
 
 

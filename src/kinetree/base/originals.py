@@ -198,11 +198,11 @@ def replaced() -> frozenset[str]:
 def _differences() -> Iterator[str]:
     for snapshot in (*_snapshots.values(), *_foreign):
         yield from snapshot.differences()
-    for name, snapshot in list(_snapshots.items()):
+    for name, snapshot in _snapshots.copy().items():  # another thread may import meanwhile
         loader = getattr(snapshot.module.__spec__, "loader", None)
         if sys.modules.get(name) is not snapshot.module or type(loader) is not SourceFileLoader:
             yield name  # it may come from another text
-    for name, module in list(sys.modules.items()):
+    for name, module in sys.modules.copy().items():
         if name.startswith(f"{LIBRARY}.") and name not in _snapshots and _is_part(name) and _is_complete(module):
             yield name
 

@@ -82,7 +82,7 @@ class BoundLaw(Inspectable, CompiledFunction):
 
     def __repr__(self) -> str:
         given = [*(robot.name for robot in self.robots.values()), *(f"{k}={v!r}" for k, v in self.chosen.items())]
-        return f"<{self.name}{self._signature} for {', '.join(given)}>"
+        return f"<{self.name}{self.signature} for {', '.join(given)}>"
 
     def __getattr__(self, name: str) -> Any:
         """The call under the law's name: pickle finds a built-in function as an attribute of its owner."""
@@ -135,12 +135,12 @@ class BoundLaw(Inspectable, CompiledFunction):
         return [parameter.replace(kind=kind) for parameter, kind in zip(parameters, kinds, strict=True)]
 
     @lazy
-    def _signature(self) -> inspect.Signature:
+    def signature(self) -> inspect.Signature:
         return inspect.Signature(self._parameters)
 
     @lazy
     def _reader(self) -> Parameters:
-        return Parameters(self.name, self._signature)
+        return Parameters(self.name, self.signature)
 
     @lazy
     def _name(self) -> str:

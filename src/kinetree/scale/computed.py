@@ -116,8 +116,10 @@ def _named(robot: Robot, text: str) -> Callable[..., Any]:
 
 def _arguments(name: str, call: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the arguments that a call needs."""
+    owner = getattr(call, "__self__", None)
     try:
-        parameters = inspect.signature(call).parameters.values()
+        signature = owner.signature if isinstance(owner, BoundLaw) else inspect.signature(call)
+        parameters = signature.parameters.values()
     except (TypeError, ValueError):
         raise ArgumentError(f"quantities[{name!r}] does not tell its arguments; expected a function of q, v") from None
     needed = [each for each in parameters if each.default is each.empty]

@@ -22,7 +22,7 @@ def check_library() -> None:
     assert importlib.metadata.version("kinetree") == kt.__version__
     assert importlib.metadata.metadata("kinetree")["License-Expression"] == "BSD-3-Clause"
     assert (Path(kt.__file__).parent / "py.typed").exists()
-    assert len(kt.bundled_robots()) == 7
+    assert len(kt.bundled_robots()) == 11
     for name in kt.bundled_robots():
         robot = kt.load(name)
         q, v = robot.random(0, 3), np.ones((3, robot.nv))

@@ -84,6 +84,8 @@ class CompiledFunction(ABC):
     """Whether the code has an output for refused states even if there can be none, as solvers and searches expect."""
     quaternions: Mapping[str, tuple[slice, ...]] = {}
     """The quaternions of each array that is a configuration."""
+    refusals_by_quaternions: frozenset[str] = frozenset()
+    """Reasons that no state is refused for whose quaternions all have unit length."""
     dtype: np.dtype[Any] = FLOAT64
     """The type of the numbers that are computed with and returned. In float32 the native entry serves batches only, and
     states that break a requirement, perhaps by rounding alone, are computed in float64."""
@@ -223,7 +225,9 @@ class CompiledFunction(ABC):
         direct = False
         if out is not None:
             as_output(out, self._only_shape(shapes), self.dtype)
-            direct = not made.refuses and _may_be_written(out, arguments)
+            direct = self.refusals_by_quaternions.issuperset(made.reasons) and _may_be_written(out, arguments)
+            if direct and made.refuses:
+                self._check_quaternions(arguments)  # what raises leaves `out` as it was
         results = [out] if direct and out is not None else empty_results(shapes, self.dtype)
         if prod(batch) and (made.refuses or any(result.size for result in results)):
             flags = [np.empty(batch, self.dtype)] if made.refuses else []

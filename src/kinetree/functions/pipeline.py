@@ -137,6 +137,7 @@ class _Code:
     """The attributes of a `Specialization`, for stages."""
 
     refuses = is_flat = True
+    reasons = ("a stage refuses the state",)
 
     def __init__(self, kernel: Chain, shapes: tuple[Shape, ...]) -> None:
         self.kernel, self.shapes, self.is_tuple = kernel, shapes, len(shapes) > 1

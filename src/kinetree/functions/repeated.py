@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.base.lazy import lazy
-from kinetree.compiler import Layout, Shape, save_record
+from kinetree.compiler import Layout, Shape
 from kinetree.functions.specialization import Specialization
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ class RepeatedSpecialization(Specialization):
     def _trace(self, identity: str | None) -> None:
         self._digest, self.shapes = self._repeated.digest, (self._shape,)
         self.is_flat, self.is_tuple, self.refuses = True, False, True
+        self.reasons = ("a tree is refused",)
         self.rebuild = lambda leaves: leaves[0]
         if identity is not None:
-            facts = {"digest": self._digest, "shapes": self.shapes, "is_tuple": False, "refuses": True}
-            save_record(identity, self._target, facts)
+            self._save(identity)
 
     def _checked(self) -> Any:
         if self._repeated.digest != self._digest:

@@ -49,10 +49,11 @@ class Specialization:
         self._always_reports, self._carry = always_reports, carry
         self._target = host(cpu).computing_in(dtype)
         self._program: Any = None
+        self.reasons: tuple[str, ...]
         self.rebuild: Rebuild
-        self.is_flat, self.is_tuple, self.refuses = False, False, False
+        self.is_flat, self.is_tuple, self.refuses, self.reasons = False, False, False, ()
         """Whether the result is one array or a plain tuple of arrays; whether it is a tuple; whether states may be
-        refused: the last output of the code is then their status, not zero for a refused one."""
+        refused: the last output of the code is then their status, not zero for a refused one; and for which reasons."""
         self.shapes: tuple[Shape, ...]
         record = None if identity is None else load_record(identity, self._target)
         if record is None:
@@ -62,6 +63,7 @@ class Specialization:
         if record is not None:
             self._digest, self.is_flat = record["digest"], True
             self.is_tuple, self.refuses = record["is_tuple"], record["refuses"]
+            self.reasons = tuple(record["reasons"])
             self.shapes = tuple(map(tuple, record["shapes"]))
             self.rebuild = tuple if self.is_tuple else lambda leaves: leaves[0]
         outputs = (*map(prod, self.shapes), *(1,) * self.refuses)
@@ -74,8 +76,11 @@ class Specialization:
         shapes = list(self.program.output_shapes)
         self.shapes = tuple(shapes[:-1] if self.refuses else shapes)
         if identity is not None and self.is_flat:
-            facts = {"digest": self._digest, "shapes": self.shapes}
-            save_record(identity, self._target, {**facts, "is_tuple": self.is_tuple, "refuses": self.refuses})
+            self._save(identity)
+
+    def _save(self, identity: str) -> None:
+        facts = {"digest": self._digest, "shapes": self.shapes, "is_tuple": self.is_tuple}
+        save_record(identity, self._target, {**facts, "refuses": self.refuses, "reasons": self.reasons})
 
     def _checked(self) -> Any:
         """The program, after a check that it agrees with the record."""
@@ -103,7 +108,7 @@ class Specialization:
         self.paths = paths(result, is_result)
         self.is_tuple = type(result) is tuple
         self.is_flat = is_result(result) or (self.is_tuple and all(map(is_result, result)))
-        self.refuses = self._always_reports or bool(conditions)
+        self.refuses, self.reasons = self._always_reports or bool(conditions), tuple(conditions.by_sentence())
         return (*leaves, any_broken(conditions)) if self.refuses else tuple(leaves)
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import ops
-from kinetree.base.arguments import as_count, as_floats, as_number, as_real, if_given
+from kinetree.base.arguments import as_count, as_floats, as_number, as_real
 from kinetree.base.lazy import lazy
 from kinetree.compiler import lazy_code
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
@@ -100,7 +100,7 @@ class InverseKinematics:
         self, target: Any, q0: Any, position: float, rotation: float, attempts: int, parameters: Any = None
     ) -> Solution:
         """Search for every target, (…, *core), from q0, (…, nq), or None, with parameters (…, n) or its own."""
-        known = if_given(parameters=parameters)
+        known = {} if parameters is None else {"parameters": parameters}
         starts, rows, off, beyond = self._prepare.call(self._middle if q0 is None else q0, target, **known)
         chord = 2.0 * math.sin(0.5 * min(rotation, math.pi))
         settings: tuple[float, ...] = (

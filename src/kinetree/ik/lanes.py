@@ -26,7 +26,7 @@ from kinetree.compiler import (
     once,
     run_ranges,
 )
-from kinetree.ik.search import BEST, LANE, OFFSET, ONWARD, PROBLEM, REPORT, SETTINGS, tend
+from kinetree.ik.search import BEST, LANE, PROBLEM, REPORT, SETTINGS, tend
 from kinetree.ops import Array
 
 TOGETHER = 256
@@ -107,37 +107,45 @@ class _Room:
             *(Rows(address_of(matrix), matrix.shape[1]) for matrix in self.matrices.values()),
         )
         self.sizes = nq, nt
-        self.words = (ctypes.c_int64 * (ctypes.sizeof(Search) // 8)).from_buffer(self.search)
+        self.words: Any = (ctypes.c_int64 * (ctypes.sizeof(Search) // 8)).from_buffer(self.search)
         steps = int(max(1.0, AT_ONCE / max(1.0, code.operations * NANOSECONDS)))
         self.arguments = (ctypes.addressof(self.search), steps)
         self.lone = (np.zeros((1, nt)), np.zeros((1, nq)), np.zeros((1, REPORT)), np.zeros((1, nq)))
+        targets, starts, report, found = self.lone
+        self._lone_rows = self._rows((targets, starts, seeds, report, found))
         self.code, self.drive = _driver()  # the function does not keep its code
         self.matrices["L"][:, PROBLEM] = -1.0
 
+    def _rows(self, arrays: Sequence[Array]) -> list[int]:
+        """Address and width of targets, starts, seeds, reports and solutions."""
+        nq, nt = self.sizes
+        widths = (nt, nq, nq, REPORT, nq)
+        return [word for array, width in zip(arrays, widths, strict=True) for word in (address_of(array), width)]
+
     def take(
         self, first: int, count: int, settings: tuple[float, ...], arrays: Sequence[Array],
-        stopped: Callable[[], bool] = lambda: False,
+        stopped: Callable[[], bool],
     ) -> None:  # fmt: skip
         """Search for `count` problems of these targets, starts, seeds, reports and solutions; afterwards all lanes are
         without one, unless it was `stopped` or interrupted: then nobody must use this room again."""
-        self.settings[: len(settings)] = settings
-        self.settings[OFFSET], self.settings[ONWARD] = first, 0.0
+        self._run(first, count, settings, self._rows(arrays), stopped)
+
+    def _run(
+        self, first: int, count: int, settings: tuple[float, ...], rows: list[int], stopped: Callable[[], bool]
+    ) -> None:
+        self.settings[:] = (*settings, first, 0.0)
         self.words[_COUNT] = count
-        nq, nt = self.sizes
-        targets, starts, seeds, report, solutions = map(address_of, arrays)
-        self.words[_GIVEN:] = [targets, nt, starts, nq, seeds, nq, report, REPORT, solutions, nq]
+        self.words[_GIVEN:] = rows
         more = self.drive(*self.arguments, 0)
         while more and not stopped():
             more = self.drive(*self.arguments, 1)
 
-    def alone(
-        self, target: Array, start: Array, settings: tuple[float, ...], seeds: Array
-    ) -> tuple[Array, list[float]]:
+    def alone(self, target: Array, start: Array, settings: tuple[float, ...]) -> tuple[Array, list[float]]:
         """The solution and the report of one problem."""
         targets, starts, report, found = self.lone
         targets[0], starts[0] = target, start
         report[...] = _FRESH
-        self.take(0, 1, settings, (targets, starts, seeds, report, found))
+        self._run(0, 1, settings, self._lone_rows, bool)
         return found[0].copy(), report[0].tolist()
 
 
@@ -185,7 +193,7 @@ class Lanes:
         """The solution and the report for one target, (nt,), and start, (nq,), with nothing allocated but the
         solution."""
         room: _Room = self._local.__dict__.pop("room", None) or self._room(self.kernel.load("batch"))
-        result = room.alone(target, start, settings, self.seeds)
+        result = room.alone(target, start, settings)
         self._local.room = room
         return result
 

@@ -22,7 +22,7 @@ OPEN, SOLVED, GIVEN_UP, PENDING = 0.0, 1.0, 2.0, 3.0
 way."""
 # settings
 GAP_LIMIT, ANGLE_LIMIT, MOST_ATTEMPTS, MOST_TURNS, CHOSEN, OFFSET, ONWARD = 0, 1, 2, 3, 4, 5, 6
-SETTINGS = 8
+SETTINGS = 7
 
 PATIENCE = 4
 """Steps after which the error must have shrunk."""

@@ -261,6 +261,9 @@ class HasQuantities:
         return law_of_one(self, name, name in quantities_of(type(self)))
 
 
+NOT_OF_UNIT_LENGTH = "{} has a quaternion that is not of unit length"
+
+
 class QuantityFunction(CompiledFunction):
     """A quantity of one robot, frame or set of constraints."""
 
@@ -280,6 +283,7 @@ class QuantityFunction(CompiledFunction):
         self.options, self.takes_wrenches = declared.options, declared.takes_wrenches
         if model.quaternions:
             self.quaternions = {name: model.quaternions for name in self.arrays if name.startswith("q")}
+            self.refusals_by_quaternions = frozenset(map(NOT_OF_UNIT_LENGTH.format, self.quaternions))
         if declared.lacks_rank is not None and not at_any_rank:
             self._at_any_rank = QuantityFunction(declared, robot, subject, at_any_rank=True)
 
@@ -363,9 +367,7 @@ class QuantityFunction(CompiledFunction):
             for name, array in zip(names, state, strict=True):
                 for part in quaternions.get(name, ()):
                     off = absolute(array[part] @ array[part] - 1.0)
-                    require(
-                        logical_not(less(UNIT_TOLERANCE, off)), f"{name} has a quaternion that is not of unit length"
-                    )
+                    require(logical_not(less(UNIT_TOLERANCE, off)), NOT_OF_UNIT_LENGTH.format(name))
             return result.vector(model.spatial_order) if hasattr(result, "vector") else result
 
         return run

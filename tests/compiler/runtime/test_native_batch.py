@@ -101,13 +101,65 @@ def test_arrays_without_a_batch_axis_count_for_all(robot, in_python):
     assert in_python == []
 
 
+def test_out(robot, in_python):
+    """The result is written into an array of its shape, as of one state; into any other by Python, or it is refused."""
+    q, v, a = states(robot, 21)
+    for call, arrays in (
+        (robot.inverse_dynamics, (q, v, a)),
+        (robot.forward_dynamics, (q, v, a)),
+        (robot.mass_matrix, (q,)),
+        (robot.kinetic_energy, (q, v)),
+        (robot.poses, (q,)),
+    ):
+        right = call(*arrays)
+        out = np.full_like(right, np.nan)
+        call(*arrays, out=out)
+        out[...] = np.nan
+        references = sys.getrefcount(out)
+        del in_python[:]
+        assert call(*arrays, out=out) is out and in_python == []
+        assert np.array_equal(out, right) and sys.getrefcount(out) == references
+        call(np.asfortranarray(arrays[0]), *arrays[1:], out=out)
+        assert np.array_equal(out, right) and in_python == []
+        strided = np.zeros((2, *right.shape)).T if right.ndim == 1 else np.zeros((*right.shape, 2))
+        assert np.array_equal(call(*arrays, out=strided[..., 0]), right)
+        with pytest.raises(kt.ArgumentError, match="out has shape"):
+            call(*arrays, out=out[:-1])
+        with pytest.raises(TypeError, match="out is an array of float32"):
+            call(*arrays, out=out.astype(np.float32))
+        out.flags.writeable = False
+        with pytest.raises(kt.ArgumentError, match="out is read-only"):
+            call(*arrays, out=out)
+
+
+def test_out_that_is_an_argument(robot):
+    """Each state of `out` would be read after it was written: the result is computed beside it."""
+    q, v, a = states(robot, 21)
+    right = robot.inverse_dynamics(q, v, a)
+    memory = np.zeros((23, robot.nv))
+    for given in (memory[:21], memory[1:22], memory[2:], memory[20::-1], memory[22:1:-1]):
+        given[...] = a
+        out = memory[1:22]
+        assert robot.inverse_dynamics(q, v, given, out=out) is out and np.array_equal(out, right)
+
+
+def test_out_keeps_its_numbers_if_a_state_is_refused():
+    robot = kt.load("quadruped", base="floating")
+    q, v, a = states(robot, 9)
+    out = np.full((9, robot.nv), 7.0)
+    robot.forward_dynamics(q, v, a, out=out.copy())
+    q[4, 3:7] *= 1.01
+    for call in (robot.inverse_dynamics, robot.forward_dynamics):
+        with pytest.raises(kt.ArgumentError, match=r"^q\[4\]"):
+            call(q, v, a, out=out)
+    assert np.all(out == 7.0)
+
+
 def test_what_python_does(robot):
     q, v, a = states(robot, 12)
     right = robot.inverse_dynamics(q, v, a)
     nested = robot.inverse_dynamics(q.reshape(3, 4, -1), v.reshape(3, 4, -1), a.reshape(3, 4, -1))
     assert np.array_equal(nested.reshape(12, -1), right)
-    out = np.empty_like(right)
-    assert robot.inverse_dynamics(q, v, a, out=out) is out and np.array_equal(out, right)
     assert robot.inverse_dynamics(q[:0], v[:0], a[:0]).shape == (0, robot.nv)
     with pytest.raises(kt.ArgumentError, match="the batch axes do not broadcast"):
         robot.inverse_dynamics(q, v[:5], a)

@@ -9,6 +9,7 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -187,12 +188,12 @@ class Kernel:
             descriptor += [address_of(array), size]
         block = self._descriptor(*descriptor)
         states, lanes, width = len(outputs[0]), self.source.target.lanes, self.dtype.itemsize
-        stopped = threading.Event()
+        stopped: list[bool] = []
 
         def work(start: int, stop: int, keep: object = (alive, outputs)) -> None:
             memory, address = self.workspace(code.workspace)  # a reference, in case this thread replaces its workspace
             for first, last in Pace(code.operations, lanes).pieces(start, stop):
-                if stopped.is_set():
+                if stopped:
                     return
                 if scattered:
                     piecewise(first, last, address)
@@ -229,7 +230,7 @@ class Kernel:
             work(0, states)
         else:
             useful_threads = int(code.operations * NANOSECONDS * (states / lanes) / WORTH_A_THREAD)
-            run_ranges(work, states, lanes, useful_threads, stopped.set)
+            run_ranges(work, states, lanes, useful_threads, partial(stopped.append, True))
 
     def run(self, arguments: Sequence[tuple[Array, Shape]], batch: Shape, outputs: Sequence[Array]) -> None:
         """Run one state or all states of a batch. Each input (…, *core) comes with its core shape; outputs (*batch, …)

@@ -12,7 +12,7 @@ from kinetree.compiler.codegen.entry.arrays import data
 from kinetree.compiler.codegen.entry.interpreter import Array
 from kinetree.compiler.codegen.entry.records import RECYCLED, Entry, Form, Variant
 from kinetree.compiler.codegen.entry.references import release
-from kinetree.compiler.codegen.loop_types import Address, Addresses, Integers
+from kinetree.compiler.codegen.loop_types import Address, Addresses, Integers, Vector
 
 
 def recycled(form: Form, result: Array) -> Address | None:
@@ -84,3 +84,9 @@ def finish(entry: Entry, results: Addresses, outputs: Addresses) -> Address | No
     for k in range(entry.results):
         python.PyTuple_SetItem(several, k, results[k])
     return several
+
+
+def copy(source: Vector, target: Vector, count: int) -> None:
+    """Copy so many numbers."""
+    for k in range(count):
+        target[k] = source[k]

@@ -20,7 +20,7 @@ from kinetree.compiler.codegen.entry.records import (
     Variant,
 )
 from kinetree.compiler.codegen.entry.references import release
-from kinetree.compiler.codegen.entry.results import allocate, finish
+from kinetree.compiler.codegen.entry.results import allocate, copy, finish
 from kinetree.compiler.codegen.loop_types import Address, Addresses, Integers, Vector, pointer
 
 
@@ -40,7 +40,7 @@ def run(entry: Entry, variant: Variant, slots: Addresses, found: Addresses, plac
         release(results, entry.results)
     if places > 0:
         return pointer(TO_PYTHON)
-    return run_batch(entry, variant, slots)
+    return run_batch(entry, variant, slots, None)
 
 
 def run_into(
@@ -49,10 +49,10 @@ def run_into(
     """`out`, with the result of a variant's kernel; or TO_PYTHON, and then `out` is as it was."""
     inputs = Addresses(MOST_INPUTS)
     outputs = Addresses(MOST_OUTPUTS)
-    if variant.kernel is None or not entry.bare:
-        return pointer(TO_PYTHON)
-    memory = data(out, variant.outputs, WRITTEN)
-    if memory is None or not take(entry, variant, slots, found, places, inputs):
+    memory = None if variant.kernel is None or not entry.bare else data(out, variant.outputs, WRITTEN)
+    if memory is None:
+        return pointer(TO_PYTHON) if places > 0 else run_batch(entry, variant, slots, out)
+    if not take(entry, variant, slots, found, places, inputs):
         return pointer(TO_PYTHON)
     outputs[0] = memory if variant.status is None else variant.scratch
     if overlaps(entry, variant, memory, inputs, places) or not compute(entry, variant, inputs, outputs):
@@ -143,9 +143,3 @@ def overlaps(entry: Entry, variant: Variant, out: Address, inputs: Addresses, pl
         if inputs[k] < out + 8 * variant.outputs.count and out < inputs[k] + 8 * form.count:
             return True
     return False
-
-
-def copy(source: Vector, target: Vector, count: int) -> None:
-    """Copy so many numbers."""
-    for k in range(count):
-        target[k] = source[k]

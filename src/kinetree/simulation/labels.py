@@ -27,5 +27,5 @@ def names_and_units(
     """Of the entries of those series that are coordinates, or that others are known of."""
     found = {name: others[name] for name in series if name in others}
     found |= {name: labels_of(robot, name) for name in ("q", "v", "tau") if name in series}
-    names, units = ({name: tuple(pair[k] for pair in labels) for name, labels in found.items()} for k in (0, 1))
-    return names, units
+    columns = {name: tuple(zip(*labels, strict=True)) or ((), ()) for name, labels in found.items()}
+    return {name: each[0] for name, each in columns.items()}, {name: each[1] for name, each in columns.items()}

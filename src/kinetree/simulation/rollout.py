@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -83,8 +84,8 @@ def rollout(
     moved_by = _dynamics(robot, contact, dynamics, integrator)
     wanted = _names(record)
     sizes = {"q": robot.nq, "v": robot.nv}
-    start = {name: np.broadcast_to(arguments[f"{name}0"][0], (*batch, n)) for name, n in sizes.items()}
-    start |= {name: np.broadcast_to(efforts.first[name], (*batch, *shape)) for name, shape in efforts.memory.items()}
+    start = {name: _spread(arguments[f"{name}0"][0], (*batch, n)) for name, n in sizes.items()}
+    start |= {name: _spread(efforts.first[name], (*batch, *shape)) for name, shape in efforts.memory.items()}
     if integrator == ADAPTIVE:
         check_adaptive(efforts, moved_by, wanted)
         return Adaptive(efforts, moved_by, batch, (h, count, between), accuracy, looked_for).run(start)
@@ -145,26 +146,30 @@ class _Run:
         kernel, shapes = self.step.compiled()
         told = dict(zip(self.step.told, shapes, strict=True))
         states = np.zeros((self.count, sum(self.step.sizes)))
-        behind = states[:, states.shape[1] - sum(map(prod, self.step.efforts.memory.values())) :]
-        remembered = [start[name].reshape(self.count, prod(core)) for name, core in self.step.efforts.memory.items()]
-        behind[...] = np.concatenate([behind[:, :0], *remembered], axis=1)
+        end = states.shape[1]
+        for name, core in reversed(tuple(self.step.efforts.memory.items())):
+            states[:, end - prod(core) : end] = start[name].reshape(self.count, prod(core))
+            end -= prod(core)
         series = {}
-        for name, end in zip("qv", np.cumsum(self.step.sizes[:2]), strict=True):
+        for name, end in zip("qv", accumulate(self.step.sizes[:2]), strict=True):
             n = start[name].shape[-1]
-            states[:, end - n : end] = start[name].reshape(self.count, n)
+            states[:, end - n : end] = first = start[name].reshape(self.count, n)
             if name in self.wanted:
                 series[name] = empty((self.count, self.records + 1, n))
-                series[name][:, 0] = states[:, end - n : end]
+                series[name][:, 0] = first
         series |= {name: empty((self.count, self.records, prod(shape))) for name, shape in told.items()}
         if self.count and self.steps:
             tracks = [_along(series[name][:, name in "qv" :]) if name in series else None for name in "qv"]
             tracks += [None] * (len(self.step.sizes) - 2) + [_along(series[name]) for name in told]
             roll = StepLoop(kernel, self.step.carry, states, self._inputs(), tracks, self.steps, self.every)
             self._advance(roll)
-            counts = roll.states[:, sum(self.step.sizes[:2])]
+            counts = roll.column(sum(self.step.sizes[:2]))
         else:
             counts = np.zeros(self.count)
-        self._look(counts, states)
+        diverged = counts < 0.0
+        if diverged.any():
+            self._look(diverged, counts, states)
+            counts = np.where(diverged, -1.0 - counts, counts)
         shaped = {
             name: series[name].reshape(*self.batch, series[name].shape[1], *told.get(name, series[name].shape[2:]))
             for name in self.wanted
@@ -173,16 +178,16 @@ class _Run:
         return Trajectory(
             self.dt * self.every * np.arange(self.records + 1),
             shaped,
-            diverged=(counts < 0.0).reshape(self.batch),
-            steps=np.where(counts < 0.0, -1.0 - counts, counts).astype(np.int64).reshape(self.batch),
+            diverged=diverged.reshape(self.batch),
+            steps=counts.astype(np.int64).reshape(self.batch),
             names=names,
             units=units,
         )
 
     def _inputs(self) -> list[StridedView]:
         """Of all steps and states, in the order in which the kernel takes them."""
-        dt = np.full((1, 1), self.dt)
-        tracks = [StridedView(dt, np.broadcast_to(dt, (self.count, 1)), 0)]
+        dt = np.full((self.count, 1), self.dt)
+        tracks = [StridedView(dt, dt, 0)]
         for given in self.step.efforts.given.values():
             tracks.append(_given(given.array, given.core, self.batch, given.moving))
         if self.step.efforts.function is not None:
@@ -214,11 +219,8 @@ class _Run:
                 f"the function of efforts gives shape {tau.shape}; expected {(*self.batch, nv)}, as q and v have"
             ) from None
 
-    def _look(self, counts: Array, states: Array) -> None:
+    def _look(self, stopped: Array, counts: Array, states: Array) -> None:
         """Raises if no state made a step; warns if some did not make them all."""
-        stopped = counts < 0.0
-        if not stopped.any():
-            return
         nq, nv = self.step.sizes[:2]
         if (counts == -1.0).all():
             q, v = states[0, :nq], states[0, nq : nq + nv]
@@ -231,6 +233,10 @@ class _Run:
         if self.step.dynamics.step is None and self.step.integrator != "implicit":
             remedy += ", or integrator='implicit' where gains are stiff"
         warn_of(stopped, -1.0 - counts, self.steps, self.batch, remedy)
+
+
+def _spread(array: Array, shape: tuple[int, ...]) -> Array:
+    return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
 def _along(array: Array) -> StridedView:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,13 +37,18 @@ class StepLoop:
         self.lanes = 1 if self.count == 1 else host().lanes
         self._check(states)
         blocks = -(-self.count // self.lanes)
-        padded = states[np.minimum(np.arange(blocks * self.lanes), self.count - 1)]
-        self._tiles = np.ascontiguousarray(padded.reshape(blocks, self.lanes, -1).swapaxes(1, 2))
+        if self.count % self.lanes:
+            states = states[np.minimum(np.arange(blocks * self.lanes), self.count - 1)]
+        self._tiles = np.ascontiguousarray(states.reshape(blocks, self.lanes, -1).swapaxes(1, 2))
 
     @property
     def states(self) -> Array:
         """The current states, (N, total), to be read."""
         return self._tiles.swapaxes(1, 2).reshape(-1, self._tiles.shape[1])[: self.count]
+
+    def column(self, k: int) -> Array:
+        """The k-th number of all current states, (N,)."""
+        return self._tiles[:, k].reshape(-1)[: self.count]
 
     def advance(self, steps: int, report: Callable[[float], None] | None = None) -> None:
         """Advance all states; `report` is called now and then with the number of steps of one state since the last.
@@ -63,7 +68,7 @@ class StepLoop:
     def _advance_blocks(self, steps: int, report: Callable[[float], None] | None) -> None:
         code = self.kernel.load("loop")
         step_time = max(1.0, code.operations * NANOSECONDS)
-        stopped = threading.Event()
+        stopped: list[bool] = []
 
         def pieces(start: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
             """Calls as (first state, last state, first step, last step): several blocks for all steps if these are
@@ -80,7 +85,7 @@ class StepLoop:
         def work(start: int, stop: int) -> None:
             memory, space = self.kernel.workspace(code.workspace)
             for first, last, begun, ended in pieces(start, stop):
-                if stopped.is_set():
+                if stopped:
                     return
                 words, until = self._words(self.done + begun)
                 tiles = address_of(self._tiles)
@@ -93,7 +98,7 @@ class StepLoop:
         if useful_threads < 2 or get_num_threads() == 1:
             work(0, self.count)
         else:
-            run_ranges(work, self.count, self.lanes, useful_threads, stopped.set)
+            run_ranges(work, self.count, self.lanes, useful_threads, partial(stopped.append, True))
 
     def _words(self, done: int) -> tuple[Any, int]:
         """Addresses and strides of inputs and records after `done` steps, and the steps until the next record."""

@@ -21,13 +21,16 @@ class StridedView:
 
     def check(self, states: int, size: int, steps: int) -> None:
         """Raise unless the slices of all steps have this shape and lie inside the array."""
-        low, high = _bounds(self.whole)
-        begin, end = _bounds(self.first)
-        shift = self.stride * max(0, steps - 1)
-        inside = low <= min(begin, begin + shift) and max(end, end + shift) <= high
-        good = self.first.shape == (states, size) and self.first.dtype.char == "d" and self.first.flags.aligned
-        good = good and all(stride % 8 == 0 for stride in (*self.first.strides, self.stride))
-        if not (inside and good):
+        first = self.first
+        inside = self.stride == 0 and self.whole is first
+        if not inside:
+            low, high = _bounds(self.whole)
+            begin, end = _bounds(first)
+            shift = self.stride * max(0, steps - 1)
+            inside = low <= min(begin, begin + shift) and max(end, end + shift) <= high
+        good = first.shape == (states, size) and first.dtype.char == "d" and first.flags.aligned
+        rows, columns = first.strides
+        if not (inside and good) or (rows | columns | self.stride) & 7:
             raise RuntimeError("arrays do not fit the compiled code")
 
     def check_result(self, states: int, size: int, steps: int) -> None:
@@ -39,6 +42,10 @@ class StridedView:
 
 def _bounds(array: Array) -> tuple[int, int]:
     """The addresses of the first byte of an array and of the first byte behind it."""
-    reach = [stride * (size - 1) for stride, size in zip(array.strides, array.shape, strict=True)]
-    start = address_of(array)
-    return start + sum(x for x in reach if x < 0), start + sum(x for x in reach if x > 0) + array.itemsize
+    low = high = address_of(array)
+    for stride, size in zip(array.strides, array.shape, strict=True):
+        if stride < 0:
+            low += stride * (size - 1)
+        else:
+            high += stride * (size - 1)
+    return low, high + array.itemsize

@@ -77,17 +77,19 @@ def load_record(identity: str, target: Target) -> Any:
 def tracing_first(identity: str | None, target: Target) -> Iterator[Any]:
     """A context in which no other process of this host traces the function of this identity; its record, if one has
     done so meanwhile."""
-    if identity is None or replaced():
+    found = frozenset() if identity is None else replaced()
+    if identity is None or found:
         yield None
         return
-    with first_on_this_host(key_of(target, "record", identity)):
+    with first_on_this_host(key_of(target, "record", identity, found=found)):
         yield load_record(identity, target)
 
 
 def save_record(identity: str, target: Target, record: Any) -> None:
     """Store the record of a function: lists, dicts, strings and numbers."""
-    if not replaced():
-        _store(key_of(target, "record", identity), json.dumps(record).encode())
+    found = replaced()
+    if not found:
+        _store(key_of(target, "record", identity, found=found), json.dumps(record).encode(), found)
 
 
 def _affects_code(name: str) -> bool:
@@ -132,30 +134,46 @@ def _hash(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _store(key: str, data: bytes) -> None:
+def _store(key: str, data: bytes, found: frozenset[str] | None = None) -> None:
     """Write to the disk, unless the library's files were edited since they were loaded, or part of the compiler was
     replaced in this process."""
-    if _sources() == _SOURCES and not any(map(_affects_code, replaced())):
+    is_edited = _file_times() != _LOADED_TIMES and _sources() != _SOURCES
+    if not is_edited and not any(map(_affects_code, replaced() if found is None else found)):
         disk.write(key, data)
+
+
+def _source_files() -> Iterator[os.DirEntry[str]]:
+    """All source files of the library, in the same order everywhere."""
+    folders = [str(_ROOT)]
+    while folders:
+        with os.scandir(folders.pop()) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+        yield from (entry for entry in entries if entry.name.endswith(".py"))
+        folders += [entry.path for entry in reversed(entries) if entry.is_dir()]
+
+
+def _file_times() -> list[tuple[int, int]]:
+    """When the content or the state of each source file last changed; empty if that is not known."""
+    try:
+        return [(stat.st_mtime_ns, stat.st_ctime_ns) for stat in (entry.stat() for entry in _source_files())]
+    except OSError:
+        return []
 
 
 def _sources() -> str:
     """A hash of all source files of the library; empty if they cannot be read, as in a zip archive."""
     state, count = hashlib.sha256(), 0
-    root = Path(__file__).parents[2]
-    for folder, folders, files in os.walk(root):
-        folders.sort()
-        for name in sorted(files):
-            if name.endswith(".py"):
-                path = os.path.join(folder, name)
-                try:
-                    with open(path, "rb") as file:
-                        text = file.read()
-                except OSError:
-                    return ""
-                state.update(f"{os.path.relpath(path, root)}\0{len(text)}\0".encode() + text)
-                count += 1
+    try:
+        for entry in _source_files():
+            with open(entry.path, "rb") as file:
+                text = file.read()
+            state.update(f"{os.path.relpath(entry.path, _ROOT)}\0{len(text)}\0".encode() + text)
+            count += 1
+    except OSError:
+        return ""
     return state.hexdigest() if count else ""
 
 
+_ROOT = Path(__file__).parents[2]
+_LOADED_TIMES = _file_times()
 _SOURCES = _sources()

@@ -50,7 +50,7 @@ def main() -> None:
             logs(folder / "logs", robot, kind, 1)
             content["partitions"].append({"robot": name, "format": kind, **partition(folder, robot)})
             print(content["partitions"][-1], flush=True)
-    logs(folder / "logs", robots["UR5"], "npz", 16)
+    logs(folder / "logs", robots["UR5"], "npz", 96)
     engines = sys.argv[3:] or ("local", "dask", "ray")
     for engine, workers in ((engine, workers) for engine in engines for workers in (1, 2)):
         with suppress(kt.KinetreeError):

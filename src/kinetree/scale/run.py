@@ -6,6 +6,7 @@ reason. After a reason that would stop all others too, as a full disk, no more a
 
 from __future__ import annotations
 
+import multiprocessing
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -15,11 +16,11 @@ from typing import Any, Literal
 from kinetree.base.arguments import as_count
 from kinetree.base.progress import Progress
 from kinetree.compiler import get_num_threads
-from kinetree.errors import ArgumentError, IncompleteWarning, one_of, short
+from kinetree.errors import ArgumentError, IncompleteWarning, KinetreeError, one_of, short
 from kinetree.scale.engines.dask import run_on_dask
 from kinetree.scale.engines.local import run_here
 from kinetree.scale.engines.ray import run_on_ray
-from kinetree.scale.engines.task import Outcome, Work
+from kinetree.scale.engines.task import GUARD, Outcome, Work
 from kinetree.scale.ledger import Ledger
 from kinetree.scale.partition import Done, Failed, Partition
 
@@ -64,6 +65,8 @@ class Report:
 
 def as_workers(workers: Any, engine: str, client: Any = None) -> int:
     """A number of workers: by default one process for the local engine, which has threads, else one for each CPU."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise KinetreeError(f"a worker that starts reads this script again and came here; {GUARD}")
     one_of("engine", engine, ENGINES)
     if client is not None and engine != "dask":
         raise ArgumentError(f"client is {short(client)} with engine={engine!r}; expected engine='dask' with it")

@@ -3,6 +3,7 @@
 Covers: scale/engines/task.py.
 """
 
+import subprocess
 import sys
 
 import pytest
@@ -28,6 +29,22 @@ def test_a_partition_that_kills_its_workers(tmp_path):
 def test_the_same_bits():
     pytest.importorskip("cloudpickle")
     has_the_same_bits(workers=2)
+
+
+def test_a_script_without_a_guard(tmp_path):
+    """Its workers would run it again, and theirs: it ends with a sentence."""
+    write_logs(tmp_path / "logs", kt.load("planar2"), [10, 10])
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, kinetree as kt\nfrom kinetree.scale import annotate\n"
+        "annotate(sys.argv[1] + '/logs', kt.load('planar2'), 'gravity_forces', sys.argv[1] + '/out', workers=2)\n"
+    )
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()
+    assert any("worker processes end as soon as they start; expected the calls of a script" in line for line in last)
+    assert "a worker that starts reads this script again and came here" in done.stderr
+    assert not list((tmp_path / "out").glob("*.npz"))
 
 
 def test_what_cannot_be_sent(tmp_path, monkeypatch):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 
-from kinetree.scale.engines.task import ATTEMPTS, DIED, EXTRA, Outcome, Work, attempt, packed, tried
+from kinetree.errors import KinetreeError
+from kinetree.scale.engines.task import ATTEMPTS, DIED, EXTRA, GUARD, Outcome, Work, attempt, packed, tried
 from kinetree.scale.partition import Failed, Partition
 
 
@@ -38,10 +40,20 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+def _started(workers: int) -> ProcessPoolExecutor:
+    """A pool in which a worker runs."""
+    pool = _pool(workers)
+    try:
+        pool.submit(os.getpid).result()
+    except BrokenProcessPool:
+        raise KinetreeError(f"worker processes end as soon as they start; {GUARD}") from None
+    return pool
+
+
 def _pooled(payload: bytes, left: Iterator[Partition], workers: int) -> Generator[Outcome, None, list[Partition]]:
     """Outcomes until the end, or until a worker dies; returns the partitions that were on their way then."""
     pending: dict[Future[Outcome], Partition] = {}
-    pool = _pool(workers)
+    pool = _started(workers)
     try:
         while True:
             for partition in islice(left, max(0, EXTRA * workers - len(pending))):

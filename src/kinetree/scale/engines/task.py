@@ -13,6 +13,8 @@ from typing import Any
 from kinetree.errors import ArgumentError, KinetreeError, printable
 from kinetree.scale.partition import Done, Failed, Partition
 
+GUARD = "expected the calls of a script that starts workers under if __name__ == '__main__':"
+
 Work = Callable[[Partition], Any]
 Outcome = Done | Failed
 

@@ -12,7 +12,7 @@ from typing import Any
 from kinetree.base.deferred_signals import no_collection
 from kinetree.base.lazy import lazy
 from kinetree.base.progress import announced
-from kinetree.compiler.codegen.batch import BLOCK, emit_batch, group_size
+from kinetree.compiler.codegen.batch import BLOCK, emit_batch
 from kinetree.compiler.codegen.kernel import BlockSpace, RowPlaces, elementary_functions, emit_block, emit_single
 from kinetree.compiler.codegen.step_loop import emit_step_loop
 from kinetree.compiler.graph.expr import Node, array_operations_if, new_table
@@ -123,7 +123,7 @@ class Program:
 
     def batch_workspace(self) -> int:
         """Bytes that kinetree_batch and kinetree_loop need."""
-        return self.space.size * group_size(len(self.parts))
+        return self.space.size
 
 
 def build(

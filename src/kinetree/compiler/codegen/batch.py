@@ -4,14 +4,11 @@ A batch comes as rows of any stride. If the values of one coordinate are contigu
 directly; otherwise W rows are transposed into the workspace, tile by tile: for every block, or once if all states have
 the same row, as gains and parameters of a robot may. The last, incomplete block repeats its last
 state in the unused lanes and drops their results.
-
-Very long kernels do not fit the instruction cache, so every block would fetch them again. Two blocks then go through
-each part together while its instructions are cached; more blocks would need too much memory at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from kinetree.compiler.codegen.kernel import BlockSpace
 from kinetree.compiler.codegen.tiles import loop, pack
@@ -20,13 +17,6 @@ from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.runtime.code import BATCH
 
 BLOCK = "kinetree_block"
-LONG = 4
-"""The number of parts above which a kernel is long: measured with parts of a thousand operations."""
-
-
-def group_size(parts: int) -> int:
-    """The number of blocks, each with its own workspace, that run together."""
-    return 2 if parts > LONG else 1
 
 
 def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
@@ -35,19 +25,19 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
     The descriptor holds, as i64: address, stride between states and stride between numbers of every input, then
     address and stride between states of every output; strides are in numbers.
     """
-    arguments = "i64 %{0}, i64 %stop, ptr %descriptor, ptr %{0}.work"
-    calls = {
-        "reading": f"  call fastcc void @kinetree.read({arguments.format('reading')})",
-        **part_calls(parts),
-        "writing": f"  call fastcc void @kinetree.write({arguments.format('writing')}, i1 %streaming)",
-    }
+    here = "i64 %block, i64 %stop, ptr %descriptor, ptr %work"
+    block = [
+        f"  call fastcc void @kinetree.read({here})",
+        *part_calls(parts),
+        f"  call fastcc void @kinetree.write({here}, i1 %streaming)",
+    ]
     lines = [
         f"define void @{BATCH}(i64 %start, i64 %stop, ptr %descriptor, ptr %work) nounwind {{",
         "  %states = sub i64 %stop, %start",
         f"  %bytes = mul i64 %states, {streamed_size(space)}",
         f"  %streaming = icmp sge i64 %bytes, {STREAMED}",
-        *for_workspaces(space, parts, "share", "kinetree.share(ptr %descriptor, {})"),
-        *for_groups(space, parts, [*for_blocks(space, calls, "group.done"), "group.done:"]),
+        "  call fastcc void @kinetree.share(ptr %descriptor, ptr %work)",
+        *for_blocks(space, block),
         "  br i1 %streaming, label %settle, label %done",
         "settle:",
         "  fence seq_cst",
@@ -61,52 +51,16 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
     return "\n\n".join(texts)
 
 
-def part_calls(parts: int) -> dict[str, str]:
-    """The calls of all parts of a kernel, for `for_blocks`."""
-    return {f"part{k}": f"  call fastcc void @{BLOCK}.part{k}(ptr %part{k}.work)" for k in range(parts)}
+def part_calls(parts: int) -> list[str]:
+    """The calls of all parts of a kernel."""
+    return [f"  call fastcc void @{BLOCK}.part{k}(ptr %work)" for k in range(parts)]
 
 
-def for_groups(space: BlockSpace, parts: int, body: list[str]) -> list[str]:
-    """A loop over groups of blocks: %group is the first state of a group and %limit the end of its states. The body
-    ends with the block group.done."""
-    W, group = space.width.lanes, group_size(parts)
-    lines = for_workspaces(space, parts, "work", f"{BLOCK}.constants({{}})")
-    limit = [
-        f"  %past = add i64 %group, {W * group}",
-        "  %over = icmp sgt i64 %past, %stop",
-        "  %limit = select i1 %over, i64 %stop, i64 %past",
-    ]
-    groups = loop("group", "%start", W * group, "%stop", [*limit, *body], "end", last="group.done")
-    return [*lines, "  br label %group.enter", "group.enter:", *groups, "end:"]
-
-
-def for_blocks(space: BlockSpace, calls: Mapping[str, str], after: str, tile: int = 0) -> list[str]:
-    """Loops over the blocks of a group, one for each call: %name is the first state of a block, %name.work its
-    workspace, and %name.tile its tile if tiles of this many numbers lie one after the other at %states."""
-    W, names = space.width.lanes, list(calls)
-    lines = [f"  br label %{names[0]}.enter"]
-    for name, following in zip(names, [*(f"{name}.enter" for name in names[1:]), after], strict=True):
-        own = [
-            f"  %{name}.behind = sub i64 %{name}, %group",
-            f"  %{name}.offset = mul i64 %{name}.behind, {space.size // W}",
-            f"  %{name}.work = getelementptr i8, ptr %work, i64 %{name}.offset",
-        ]
-        if tile:
-            own += [
-                f"  %{name}.first = mul i64 %{name}, {tile // W}",
-                f"  %{name}.tile = getelementptr double, ptr %states, i64 %{name}.first",
-            ]
-        lines += [f"{name}.enter:", *loop(name, "%group", W, "%limit", [*own, calls[name]], following)]
-    return lines
-
-
-def for_workspaces(space: BlockSpace, parts: int, name: str, call: str) -> list[str]:
-    """A call of a function for each workspace of a group; in `call`, {} is the workspace."""
-    lines = []
-    for k in range(group_size(parts)):
-        lines.append(f"  %{name}{k} = getelementptr i8, ptr %work, i64 {k * space.size}")
-        lines.append(f"  call fastcc void @{call.format(f'ptr %{name}{k}')}")
-    return lines
+def for_blocks(space: BlockSpace, body: list[str], last: str | None = None) -> list[str]:
+    """A loop over blocks, of which %block is the first state; if the body has several basic blocks, `last` is its last.
+    What follows is in the basic block `end`."""
+    lines = [f"  call fastcc void @{BLOCK}.constants(ptr %work)", "  br label %block.enter", "block.enter:"]
+    return [*lines, *loop("block", "%start", space.width.lanes, "%stop", body, "end", last), "end:"]
 
 
 def _share(space: BlockSpace) -> str:

@@ -2,15 +2,14 @@
 
 The states of a block form a tile, (numbers, lanes), which the kernel reads directly. Its results are copied into the
 tile after every step: only recorded outputs are transposed to rows. All steps of a block run before the next block, so
-that its data stays in the L1 cache; kernels too long for the instruction cache run two blocks through each part
-together, as in a batch.
+that its data stays in the L1 cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.compiler.codegen.batch import for_blocks, for_groups, pack_input, part_calls, set_input
+from kinetree.compiler.codegen.batch import for_blocks, pack_input, part_calls, set_input
 from kinetree.compiler.codegen.kernel import BlockSpace
 from kinetree.compiler.codegen.tiles import loop, pack
 from kinetree.compiler.codegen.write import count, unpack, zero_table, zero_tiles
@@ -30,43 +29,43 @@ def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry
     """
     W = space.width.lanes
     tile = W * sum(space.layout.inputs[: carry.states])
-    here = "i64 %{0}, i64 %stop, ptr %words"
-    begin = f"  call fastcc void @kinetree.begin({here.format('beginning')}, ptr %beginning.tile, ptr %beginning.work)"
-    read = f"  call fastcc void @kinetree.read({here.format('reading')}, i64 %step, ptr %reading.work)"
-    write = f"  call fastcc void @kinetree.write({here.format('writing')}, i64 %record, ptr %writing.work)"
-    calls = {"reading": read} if any(carry.moving) else {}
-    calls |= part_calls(parts)
-    calls |= {"carrying": "  call fastcc void @kinetree.carry(ptr %carrying.tile, ptr %carrying.work)"}
+    here = "i64 %block, i64 %stop, ptr %words"
+    read = [f"  call fastcc void @kinetree.read({here}, i64 %step, ptr %work)"] if any(carry.moving) else []
     step = [
-        *for_blocks(space, calls, "judge", tile),
-        "judge:",
+        *read,
+        *part_calls(parts),
+        "  call fastcc void @kinetree.carry(ptr %tile, ptr %work)",
         "  %waited = load i64, ptr %waiting, align 8",
         "  %left = sub i64 %waited, 1",
         "  store i64 %left, ptr %waiting, align 8",
         "  %due = icmp eq i64 %left, 0",
-        "  br i1 %due, label %due.enter, label %step.done",
-        "due.enter:",
+        "  br i1 %due, label %recording, label %step.done",
+        "recording:",
         "  %record = load i64, ptr %recorded, align 8",
         "  %record.next = add i64 %record, 1",
         "  store i64 %record.next, ptr %recorded, align 8",
         "  store i64 %every, ptr %waiting, align 8",
-        *for_blocks(space, {"writing": write}, "step.done", tile),
+        f"  call fastcc void @kinetree.write({here}, i64 %record, ptr %work)",
+        "  br label %step.done",
         "step.done:",
     ]
-    group = [
+    block = [
         "  store i64 %until, ptr %waiting, align 8",
         "  store i64 0, ptr %recorded, align 8",
-        *for_blocks(space, {"beginning": begin}, "step.enter", tile),
+        f"  %first = mul i64 %block, {tile // W}",
+        "  %tile = getelementptr double, ptr %states, i64 %first",
+        f"  call fastcc void @kinetree.begin({here}, ptr %tile, ptr %work)",
+        "  br label %step.enter",
         "step.enter:",
-        *loop("step", "0", 1, "%steps", step, "group.done", last="step.done"),
-        "group.done:",
+        *loop("step", "0", 1, "%steps", step, "block.done", last="step.done"),
+        "block.done:",
     ]
     lines = [
         f"define void @{LOOP}(i64 %start, i64 %stop, i64 %steps, i64 %until, i64 %every, ptr %words, ptr %states, "
         "ptr %work) nounwind {",
         "  %waiting = alloca i64, align 8",
         "  %recorded = alloca i64, align 8",
-        *for_groups(space, parts, group),
+        *for_blocks(space, block, last="block.done"),
         "  ret void",
         "}",
     ]

@@ -281,11 +281,16 @@ class Fuzzer:
 
     def out(self, r, call, args):
         shape = np.shape(self.shapes[call])
+        batches = [array.shape[0] for array in args if type(array) is np.ndarray and array.ndim == 2]
+        if batches and r.random() < 0.9:
+            shape = (r.choice(batches), *shape)
         choice = r.randrange(10)
         if choice < 4:
             return np.full(shape, 7.0)
-        if choice == 4 and args and type(args[0]) is np.ndarray:
-            return args[0] if r.random() < 0.5 else args[0][...]
+        arrays = [array for array in args if type(array) is np.ndarray and array.ndim]
+        if choice == 4 and arrays:
+            array = r.choice(arrays)
+            return array if r.random() < 0.5 else array[:: r.choice([-1, 1])]
         if choice == 5:
             return laid_out(r, np.full(shape, 7.0))
         if choice == 6:
@@ -302,6 +307,12 @@ class Fuzzer:
             self.wrong(r, call, name) if trouble < 0.6 and r.random() < 0.5 else self.right(r, call, name)
             for name in names
         ]
+        states = r.choice([0, 0, 0, 1, 3, 8, 17])
+        for k, name in enumerate(names):
+            if states and r.random() < 0.8 and type(args[k]) is np.ndarray and len(name) < 4:
+                others = [self.right(r, call, name) for _ in range(states)]
+                if args[k].shape == others[0].shape and args[k].dtype == float:
+                    args[k] = np.stack([args[k], *others[1:]])
         if trouble > 0.7:
             args = args[: len(args) - sum(name in ("wrenches", "reference", "kind") for name in names) * r.randrange(2)]
         named = {}

@@ -457,7 +457,7 @@ def test_pickles(arm):
         right = law(arm, *arrays)
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(law))(arm, *arrays), right)
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(law.bind(arm)))(*arrays), right)
-    with pytest.raises((pickle.PicklingError, AttributeError), match=r"pickle .*<lambda>"):  # as of any local function
+    with pytest.raises((pickle.PicklingError, AttributeError), match="<lambda>"):  # as of any local function
         pickle.dumps(kt.compile(lambda robot, q: q))
     law = kt.compile(lambda robot, q: q)
     assert copy.copy(law) is law and copy.deepcopy(law) is law

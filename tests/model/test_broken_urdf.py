@@ -89,11 +89,11 @@ DOCUMENTS = {
     "a launch file": ("<launch/>", "line 1: this is a launch file; expected URDF"),
     "a manifest": ("<package><name>arm</name></package>", "line 1: this is a package's manifest; expected URDF"),
     "xacro": (
-        '<robot xmlns:xacro="x">\n<xacro:macro name="m"/></robot>',
+        '<robot>\n<xacro:macro name="m"/></robot>',
         "line 2: <xacro:macro>: this is xacro, a program to be expanded first; if you trust it, give xacro_args={}",
     ),
     "xacro inside of a link": (
-        '<robot xmlns:xacro="x"><link name="a">\n<xacro:box/></link></robot>',
+        '<robot><link name="a">\n<xacro:box/></link></robot>',
         "line 2: <xacro:box>: this is xacro, a program to be expanded first",
     ),
     "xacro in a value": (

@@ -65,6 +65,44 @@ def test_documents_in_strings_are_expanded_if_arguments_are_given(arm):
         kt.load(ARM)
 
 
+@pytest.mark.parametrize("name", ["arm.urdf", "arm.xml", "arm"])
+def test_tags_of_xacro_in_other_files_are_expanded(name, arm, tmp_path):
+    file = tmp_path / name
+    file.write_text(ARM)
+    robot = kt.load(file)
+    (finding,) = robot.check()
+    assert finding.severity == "note" and "tags of xacro in the file, so it was expanded" in finding.message
+    close(robot.mass_matrix([0.0]), kt.load(arm).mass_matrix([0.0]), 0.0)
+    close(kt.load(file, xacro_args={"length": 4}).mass_matrix([0.0]), [[1.0 + 4.0]], 1e-14)
+    file.write_text(ARM.replace('<link name="base"/>', '<link name="base"/><!-- $(arg side) --><link name="$(arg side)"/>'))
+    declared = r"arm\S*: xacro: .* give it by xacro_args=\{'side': …\} \(the file declares 'length', 'side'\)"
+    with pytest.raises(kt.ModelError, match=declared):
+        kt.load(file)
+
+
+def test_what_is_no_xacro_needs_no_package(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    plain = '<robot name="r" xmlns:xacro="x"><!-- <xacro:rod/> --><gazebo><xacro:rod/></gazebo><link name="a"/></robot>'
+    file = tmp_path / "r.urdf"
+    file.write_text(plain)
+    assert kt.load(file).frame_names == ("a",)
+    file.write_text('<robot name="r"><link name="a"/><xacro:rod/></robot>')  # a prefix that nothing declares
+    with pytest.raises(kt.ModelError, match="line 1: <xacro:rod>: this is xacro"):
+        kt.load(file)
+    file.write_text(plain.replace("<gazebo>", "<xacro:rod/><gazebo>"))
+    with pytest.raises(kt.ModelError, match=r"r\.urdf is xacro, which needs a package: pip install 'kinetree\[xacro\]'"):
+        kt.load(file)
+
+
+def test_sdformat_with_xacro(tmp_path):
+    text = """<sdf version="1.9" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="mass" default="2"/>
+    <model name="m"><link name="a"><inertial><mass>${3 * $(arg mass)}</mass></inertial></link></model></sdf>"""
+    for name in ("m.sdf", "m.sdf.xacro"):
+        (tmp_path / name).write_text(text)
+        assert kt.load(tmp_path / name, "floating").mass == 6.0
+        assert kt.load(tmp_path / name, "floating", xacro_args={"mass": 1}).mass == 3.0
+
+
 def test_the_lines_of_findings_are_those_that_the_command_prints(tmp_path):
     file = tmp_path / "arm.xacro"
     file.write_text(ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>'))

@@ -61,7 +61,8 @@ def load(
                     tools of the format: no for URDF, yes for MJCF, SDFormat and DH tables
     friction_width  the speed [rad/s or m/s] at which friction reaches 71 %
     package_dirs    folders of the packages of meshes: folders that contain packages or are one, or folders by name
-    xacro_args      arguments of a xacro document
+    xacro_args      arguments of a xacro document; a string with xacro in it is expanded only if they are given, if
+                    only as {}, and a file always
     srdf            a file or document with `postures` of a URDF robot; by default the one beside it
     parametric      numbers that are inputs of calls, as `parameters=`: some of "inertial" (of bodies), "joint"
                     (armature, damping, friction, springs) and "placement" (of joints); or a dict that has for these
@@ -138,30 +139,37 @@ def _read(
     resources = Resources(None if document.path is None else document.path.parent, package_dirs)
     resources.add(document.package_dirs)
     resources.add(document.packages)
-    if is_mjcf(document.text, "sdf"):
-        source = document.source if document.path else "the given SDFormat document"
-        builder, gravity = read_sdf(document.text, source, resources, repair)
-        return _Read(builder, gravity, passive=True)
-    builder = _read_urdf(document, resources, xacro_args, repair)
-    if document.path is not None and not has_srdf:
-        read_srdf_beside(document.path, builder)
-    return _Read(builder)
-
-
-def _read_urdf(
-    document: Document, resources: Resources, xacro_args: Mapping[str, str] | None, repair: bool
-) -> ModelBuilder:
-    if xacro_args is None and document.suffix != ".xacro":
-        return read_urdf(document.text, document.source, resources, repair)
-    arguments = xacro_args if not document.xacro_args else {**document.xacro_args, **(xacro_args or {})}
-    text, remarks = xacro.expand(document.text, document.source, document.path, arguments or {}, resources)
-    builder = read_urdf(text, f"{document.source}, expanded", resources, repair)
-    if not builder.links and xacro.defines_macros(document.text):
-        message = "it has no links, for the file only defines macros; expected one that uses them"
-        raise builder.error("robot", message)
+    text, source, remarks = _expanded(document, resources, xacro_args)
+    if is_mjcf(text, "sdf"):
+        source = source if document.path else "the given SDFormat document"
+        builder, gravity = read_sdf(text, source, resources, repair)
+        read = _Read(builder, gravity, passive=True)
+    else:
+        builder = read_urdf(text, source, resources, repair)
+        if not builder.links and xacro.defines_macros(document.text):
+            message = "it has no links, for the file only defines macros; expected one that uses them"
+            raise builder.error("robot", message)
+        if document.path is not None and not has_srdf:
+            read_srdf_beside(document.path, builder)
+        read = _Read(builder)
     for remark in remarks:
         builder.note("xacro", remark)
-    return builder
+    return read
+
+
+def _expanded(
+    document: Document, resources: Resources, xacro_args: Mapping[str, str] | None
+) -> tuple[bytes | str, str, list[str]]:
+    """The text without xacro, what to call it, and remarks: a file is expanded that is xacro by its name or its tags,
+    and any document if arguments are given."""
+    remarks = list[str]()
+    if xacro_args is None and document.suffix != ".xacro":
+        if document.path is None or not xacro.uses_macros(document.text, document.source):
+            return document.text, document.source, remarks
+        remarks.append("there are tags of xacro in the file, so it was expanded; lines are those of the result")
+    arguments = xacro_args if not document.xacro_args else {**document.xacro_args, **(xacro_args or {})}
+    text, said = xacro.expand(document.text, document.source, document.path, arguments or {}, resources)
+    return text, f"{document.source}, expanded", [*remarks, *said]
 
 
 def _note_ignored_passive_forces(builder: ModelBuilder) -> None:

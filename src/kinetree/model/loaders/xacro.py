@@ -25,6 +25,8 @@ SECONDS = 60
 MOST_PACKAGES = 10_000
 """How many times it may ask for one."""
 UNDEFINED = re.compile(r"[Uu]ndefined substitution argument (\w+)")
+NOT_READ = ("gazebo", "transmission")
+"""Elements of a robot whose content does not matter."""
 LONGEST_ANSWER = 12 * MOST_BYTES
 """A character takes up to twelve bytes in JSON."""
 
@@ -60,6 +62,21 @@ def expand(
         if name not in answer["declared"]:
             raise unknown("xacro argument", name, answer["declared"])
     return answer["text"], answer["remarks"]
+
+
+def uses_macros(text: bytes | str, source: str) -> bool:
+    """Whether the root of a document declares xacro's namespace, and there are tags of it in what is read."""
+    if ("<xacro:" if isinstance(text, str) else b"<xacro:") not in text:
+        return False
+    waiting = [parse(text, source)]
+    if "xmlns:xacro" not in waiting[0].attributes:
+        return False
+    while waiting:
+        element = waiting.pop()
+        if element.tag.startswith("xacro:"):
+            return True
+        waiting += [child for child in element.children if child.tag not in NOT_READ]
+    return False
 
 
 def defines_macros(text: bytes | str) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.random import EVERY_JOINT
-from peers import close
+from peers import close, readable_urdfs, urdf_files
 from states import state_of
 
 FOLDER = Path(__file__).parent / "sdf"
@@ -57,6 +57,26 @@ def test_bundled_robots(name):
     builder.base_dynamics = NONE  # it cannot express rotors
     base = "fixed" if robot.model.floating_base is None else "floating"
     check_same(*(each := kt.Robot(builder.build(base)), again(each)[0]), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", readable_urdfs())
+@pytest.mark.sampled(6)
+def test_real_robots(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.ModelWarning)
+        robot = kt.load(urdf_files()[name])
+        check_same(robot, again(robot, lossy=True)[0], np.random.default_rng(0))
+
+
+def test_a_joint_that_mimics_none_moves_on_its_own():
+    builder = kt.ModelBuilder("r")
+    builder.link("a")
+    builder.link("b", kt.solids.box((1, 1, 1), mass=1.0))
+    builder.joint("j", "revolute", "a", "b", mimic=kt.Mimic("nobody"))
+    with pytest.warns(kt.ModelWarning, match="cannot mimic"):
+        robot = kt.Robot(builder.build())
+    other, text = again(robot)
+    assert other.joint_names == ("j",) and "<mimic" not in text
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in FOLDER.glob("*.sdf")))

@@ -1,4 +1,4 @@
-"""Rigid stops at joint limits, and contact of robots with closed loops, in one solve with the contacts.
+"""Rigid stops at limits of joints and tendons, and contact of robots with closed loops, in one solve with the contacts.
 
 Covers: simulation/contact/stops.py.
 """
@@ -35,6 +35,55 @@ def test_a_pendulum_falls_onto_its_stop_and_rests_there(lower, upper, start):
     close(path["stop_efforts"][-1], np.abs(robot.gravity_forces([limit])), 1e-9)
     free = robot.rollout([start], [0.0], None, 1e-3, 3000)
     assert np.abs(free.q).min() < 0.1
+
+
+ROPE = """<mujoco><option gravity="0 0 {}"/><worldbody><site name="hook"/>
+  <body name="ball"><joint name="x" type="slide" axis="1 0 0" damping="{damping}"/>
+  <joint name="y" type="slide" axis="0 1 0" damping="{damping}"/><joint name="z" type="slide" axis="0 0 1" damping="{damping}"/>
+  <geom size="0.05" mass="2"/><site name="eye"/></body></worldbody>
+  <tendon><spatial name="rope" range="0 1.5" limited="true"><site site="hook"/><site site="eye"/></spatial></tendon></mujoco>"""
+
+
+def test_a_ball_on_a_rope_falls_and_hangs():
+    robot, contact = kt.load(ROPE.format(-G, damping=2.0)), RigidContact((), stops=True)
+    recorded = ("q", "v", "stop_efforts")
+    path = robot.rollout([0.6, 0.0, 0.3], [0.5, 0.2, 0.0], None, 2e-3, 8000, contact=contact, record=recorded)
+    length = np.linalg.norm(path.q, axis=1)
+    assert length.max() < 1.5 + 2e-4 and length[:50].max() < 1.0
+    close(path.q[-1], [0.0, 0.0, -1.5], 1e-3)
+    close(path["stop_efforts"][-1], [2.0 * G], 1e-3)
+    assert (path["stop_efforts"][:50] == 0.0).all(), "slack, it does not push"
+    on_bumpers = robot.rollout([0.0, 0.0, -1.4], np.zeros(3), None, 1e-3, 8000, forces=kt.LimitStops(1e4, 300.0))
+    close(on_bumpers.q[-1], [0.0, 0.0, -1.5 - 2.0 * G / 1e4], 1e-6)
+    assert (path.names["stop_efforts"], path.units["stop_efforts"]) == (("rope",), ("N",))
+
+
+def test_a_ball_on_a_rope_circles():
+    """With the tension m v² / ℓ, and at the same speed."""
+    robot, contact = kt.load(ROPE.format(0, damping=0.0)), RigidContact((), stops=True)
+    recorded = ("q", "v", "stop_efforts")
+    path = robot.rollout([1.5, 0.0, 0.0], [0.0, 3.0, 0.0], None, 2e-4, 5000, contact=contact, record=recorded)
+    close(path["stop_efforts"][100:], np.full((4900, 1), 2.0 * 3.0**2 / 1.5), 0.03)
+    close(np.linalg.norm(path.v[-1]), 3.0, 2e-3)
+    close(path.q[-1], [1.5 * np.cos(2.0), 1.5 * np.sin(2.0), 0.0], 5e-3)
+
+
+def test_a_tendon_over_two_joints_passes_a_push_on():
+    """Two carts with a play of 0.1 m between them; what the one loses the other gets."""
+    text = """<mujoco><option gravity="0 0 0"/><worldbody>
+      <body><joint name="a" type="slide" axis="1 0 0"/><geom size="0.1" mass="1"/></body>
+      <body pos="1 0 0"><joint name="b" type="slide" axis="1 0 0"/><geom size="0.1" mass="3"/></body></worldbody>
+      <tendon><fixed name="play" range="-0.1 0.1" limited="true"><joint joint="a" coef="1"/>
+        <joint joint="b" coef="-1"/></fixed></tendon></mujoco>"""
+    robot = kt.load(text)
+    assert robot.tendons.names == ("play",) and kt.load(robot.to_mjcf()).model.tendons == robot.model.tendons
+    assert any("limits of 1 tendon are held where those of joints are" in each.message for each in robot.check())
+    for sign in (1.0, -1.0):
+        path = robot.rollout([0.0, 0.0], [sign, 0.0], None, 1e-3, 300, contact=RigidContact((), stops=True))
+        close(path.v[50], [sign, 0.0], 1e-12)
+        close(path.v[-1], [0.25 * sign, 0.25 * sign], 1e-9)
+    off = text.replace("<mujoco>", "<mujoco><option><flag limit='disable'/></option>")
+    assert not len(kt.load(off).tendons)
 
 
 def test_strong_damping_and_friction_only_slow_down():

@@ -86,7 +86,7 @@ class Tendon:
     path: tuple[str | Wrap | Pulley, ...] = ()
     """Frames by name, in order, with surfaces between two of them, and pulleys where a new path begins."""
     length_range: tuple[float, float] = UNLIMITED
-    """Limits of ℓ; nothing holds them."""
+    """Limits of ℓ; stops of a rollout hold them, where these are asked for, as they do limits of joints."""
 
     def __post_init__(self) -> None:
         for name in ("stiffness", "damping", "friction"):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Tendons:
     """The n tendons of a robot, in the order of its file: those that have a path, and those over joints that pull by
-    themselves. Their functions take one state or a batch, and work inside compiled functions."""
+    themselves or have a range. Their functions take one state or a batch, and work inside compiled functions."""
 
     robot: Robot
 
@@ -41,12 +41,12 @@ class Tendons:
 
     @lazy
     def lower(self) -> Array:
-        """The least lengths, (n,); nothing holds them."""
+        """The least lengths, (n,); `kt.LimitStops` or rigid stops hold them in a rollout."""
         return np.array([tendon.length_range[0] for tendon in self.listed])
 
     @lazy
     def upper(self) -> Array:
-        """The largest lengths, (n,); nothing holds them."""
+        """The largest lengths, (n,)."""
         return np.array([tendon.length_range[1] for tendon in self.listed])
 
     def lengths(self, q: ArrayLike) -> Array:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from kinetree import ops
+from kinetree.algorithms.passes.tendon_paths import tendon_states
 from kinetree.base.arguments import number_that, read_fields
 from kinetree.equations.lagrange import Lagrange, Spring, as_nonnegative
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
@@ -28,11 +29,11 @@ class Force(Protocol):
 @final
 @dataclass(frozen=True)
 class LimitStops:
-    """Joint limits as bumpers: beyond a limit by x > 0, moving outwards at ẋ, a joint is pushed back with
+    """Limits of joints and of tendons as bumpers: beyond a limit by x > 0, moving outwards at ẋ, it is pushed back with
 
         stiffness · x + damping · ẋ · x / (x + width), and never pulled.
 
-    Only joints with one coordinate have such stops. Without a branch: it runs in all lanes at once.
+    Only joints with one coordinate have such stops, and tendons that have a range. Without a branch: it runs in all lanes at once.
     """
 
     stiffness: float = 1e4
@@ -57,6 +58,13 @@ class LimitStops:
                     tau[at] = tau[at] + self._push(lower[iq] - q[iq], -v[at])
                 if np.isfinite(upper[iq]):
                     tau[at] = tau[at] - self._push(q[iq] - upper[iq], v[at])
+        limited = tuple(each for each in robot.model.tendons if np.isfinite(each.length_range).any())
+        for tendon, length, J in tendon_states(robot.model, limited, q):
+            least, most = tendon.length_range
+            if np.isfinite(least):
+                tau = tau + J * self._push(least - length, -(J @ v))
+            if np.isfinite(most):
+                tau = tau - J * self._push(length - most, J @ v)
         return tau
 
     def _push(self, depth: Scalar, speed: Scalar) -> Scalar:

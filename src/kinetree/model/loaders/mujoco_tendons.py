@@ -24,7 +24,7 @@ NOT_READ = ("tendon_armature", "tendon_stiffnesspoly", "tendon_dampingpoly", "te
 
 
 class TendonReader:
-    """Adds tendons that have a path or pull by themselves; knows the joints of others, for actuators."""
+    """Adds tendons that have a path or a range, or pull by themselves; knows the joints of others, for actuators."""
 
     def __init__(self, mujoco: Any, model: Any, builder: ModelBuilder, joints: list[str]) -> None:
         self.mujoco, self.mj, self.builder, self.joints = mujoco, model, builder, joints
@@ -40,8 +40,7 @@ class TendonReader:
             terms = {what: float(np.ravel(getattr(mj, field)[i])[0]) for what, (_, field) in TERMS.items()}
             terms |= {what: 0.0 for what, (flag, _) in TERMS.items() if flag in disabled}
             lower, upper = map(float, mj.tendon_lengthspring[i])
-            own: dict[str, Any] = {**terms, "rest": (lower, upper), "length_range": self._limits(i)}
-            limited += bool(mj.tendon_limited[i])
+            own: dict[str, Any] = {**terms, "rest": (lower, upper), "length_range": UNLIMITED if "LIMIT" in disabled else self._limits(i)}
             more = any(np.any(getattr(mj, field)[i]) for field in NOT_READ if hasattr(mj, field))
             moved = self.joints_of(i)
             is_read = False
@@ -53,9 +52,12 @@ class TendonReader:
                 else:
                     self.names[i] = name
                     self.builder.tendon(Tendon(name, path=path, **own))
-            elif any(terms.values()) and all(joint in self.builder.joints for joint, _ in moved):
+            elif all(joint in self.builder.joints for joint, _ in moved) and (
+                any(terms.values()) or own["length_range"] != UNLIMITED
+            ):
                 is_read = True
                 self.builder.tendon(Tendon(name, tuple(moved), **own))
+            limited += is_read and own["length_range"] != UNLIMITED
             lost += more or (not is_read and any(terms.values()))
         self._note(lost, limited, odd)
 
@@ -122,4 +124,5 @@ class TendonReader:
             self.builder.warn("<tendon>", message, count=lost)
         if limited:
             whose = f"of {limited} tendons are" if limited > 1 else "of 1 tendon are"
-            self.builder.note("<tendon>", f"limits {whose} not held; robot.tendons lists them", count=limited)
+            how = "held where those of joints are, by stops in rollouts; robot.tendons lists them"
+            self.builder.note("<tendon>", f"limits {whose} {how}", count=limited)

@@ -196,7 +196,7 @@ class _Writer:
         }
         terms = [_text(name, number(of_coordinate(value, k))) for name, value in own.items() if of_coordinate(value, k)]
         axis.children += [Element("dynamics", children=terms)] if terms else []
-        if joint.mimic is not None and not k:
+        if joint.mimic is not None and joint.mimic.joint in self.joints and not k:  # without one it moves on its own
             mimic = Element("mimic", {"joint": self.joints[joint.mimic.joint]})
             values = {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset, "reference": 0.0}
             mimic.children += [_text(name, number(value)) for name, value in values.items()]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from kinetree.base.arguments import read_fields
 from kinetree.errors import ArgumentError, short
 from kinetree.functions.law import compile
+from kinetree.model.tendons import Tendon
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.contact.meeting import Meetings, Pair, pairs
@@ -89,5 +90,13 @@ def labels(robot: Robot, pairs: tuple[Pair, ...], stops: tuple[Stop, ...] = ()) 
         FORCES: [(f"{name}.{axis}", "N") for name in names for axis in "xyz"],
         GAPS: [(name, "m") for name in names],
         RESIDUAL: [(RESIDUAL, "m/s")],
-        STOPS: [efforts[stop.iv] for stop in stops],
+        STOPS: [_stop_label(robot, stop, efforts) for stop in stops],
     }
+
+
+def _stop_label(robot: Robot, stop: Stop, efforts: Labels) -> tuple[str, str]:
+    """The joint's; or the tendon's name, with the unit of a force or of the first of its joints."""
+    if not isinstance(stop.of, Tendon):
+        return efforts[stop.of.iv]
+    of_joints = [efforts[robot.joint(name).v_slice.start][1] for name, _ in stop.of.joints]
+    return stop.of.name, "N" if stop.of.path else of_joints[0]

@@ -28,7 +28,7 @@ class RigidContact(ContactModel):
     restitution   e from 0, plastic, to 1, elastic, where neither touch nor obstacle says
     held          kt.Loop, kt.Coupling and kt.Contact that hold all the time, beside the robot's own loops and the
                   contacts that come and go
-    stops         whether joints stop dead at their limits
+    stops         whether joints and tendons stop dead at their limits
     sweeps        over all contacts in every step, from the forces of the step before
     correction    β, the share of a penetration that one step takes back
 

@@ -126,12 +126,58 @@ def test_loops():
     robot = kt.load(sdf(LINKS + f'<link name="c">{MASS}</link>' + fixed + HINGE.format("") + hinge + closing))
     assert robot.loops == (kt.Loop("close_1", "close_2", "point"),)
     close(robot.constrained().position_error([0.0, 0.0]), np.zeros(3), 1e-15)
-    with pytest.raises(
-        kt.ModelError, match="its child hangs on another joint, too; expected a joint that is fixed or ball"
-    ):
-        kt.load(
-            sdf(LINKS + fixed + HINGE.format("") + HINGE.format("").replace('"j"', '"k"').replace(">a<", ">world<"))
+    assert any("its limits were ignored" in str(each) for each in closed_by("revolute", LIMIT).check())
+    with pytest.warns(kt.ModelWarning, match="it closes a loop, so its damping, friction or spring was ignored"):
+        closed_by("revolute", "<dynamics><damping>1</damping></dynamics>")
+    with pytest.raises(kt.ModelError, match="joint 'close': it closes a loop and is prismatic; expected one of revol"):
+        closed_by("prismatic")
+    itself = '<joint name="k" type="fixed"><parent>b</parent><child>b</child></joint>'
+    with pytest.raises(kt.ModelError, match="joint 'k': its parent and its child are both part of 'b'"):
+        kt.load(sdf(LINKS + fixed + HINGE.format("") + itself))
+
+
+LIMIT = "<limit><lower>-1</lower><upper>1</upper></limit>"
+
+
+def closed_by(kind, inside=""):
+    """A pendulum on a ball, whose second joint with the world stands first in the file."""
+    inertial = "<inertial><pose>0.3 0 -0.4 0 0 0</pose><mass>2</mass></inertial>"
+    return kt.load(
+        sdf(
+            f'''<link name="rod">{inertial}</link>
+            <joint name="ball" type="ball"><parent>world</parent><child>rod</child></joint>
+            <joint name="close" type="{kind}"><parent>world</parent><child>rod</child>
+            <axis><xyz>1 1 0</xyz>{inside}</axis></joint>'''
         )
+    )
+
+
+@pytest.mark.parametrize("kind", ["revolute", "continuous"])
+def test_a_hinge_closes_a_loop(kind):
+    """A rod on a ball and a hinge is a pendulum about the axis n: (n·I n) α = n·(c × m g)."""
+    robot = closed_by(kind)
+    assert robot.loops == (kt.Loop("close_1", "close_2"), kt.Loop("close_axis_1", "close_axis_2"))
+    n, c, g = np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0), np.array([0.3, 0.0, -0.4]), np.array([0.0, 0.0, -9.81])
+    inertia = np.eye(3) + 2.0 * (c @ c * np.eye(3) - np.outer(c, c))
+    alpha = n @ np.cross(c, 2.0 * g) / (n @ inertia @ n)
+    system = robot.constrained()
+    q = robot.neutral()
+    close(system.forward_dynamics(q, np.zeros(3), np.zeros(3))[0], alpha * n, 1e-6)
+    path = robot.rollout(q, np.zeros(3), None, 1e-3, 400)
+    assert np.abs(system.position_error(path.q)).max() < 1e-6
+    energy = robot.kinetic_energy(path.q, path.v) + robot.potential_energy(path.q)
+    assert np.ptp(energy) < 1e-2 and np.abs(path.v).max() > 0.5
+
+
+def test_a_loop_without_a_joint_that_leads_out_of_it_first():
+    """Joints a, b, c in a ring, and only then the one that holds it."""
+    ring = [
+        f'<joint name="{x}{y}" type="ball"><parent>{x}</parent><child>{y}</child></joint>'
+        for x, y in (("a", "b"), ("b", "c"), ("c", "a"))
+    ]
+    links = "".join(f'<link name="{x}"><pose>{k} 0 0 0 0 0</pose>{MASS}</link>' for k, x in enumerate("abc"))
+    robot = kt.load(sdf(links + "".join(ring) + '<joint name="h" type="ball"><parent>world</parent><child>a</child></joint>'))
+    assert robot.joint_names == ("h", "ab", "bc") and robot.loops == (kt.Loop("ca_1", "ca_2"),)
 
 
 def test_included_by_a_manifest(tmp_path):

@@ -107,7 +107,7 @@ class Reading:
 
     def note_ignored(self) -> None:
         """Says of every tag that nobody reads how often it was met, and where first."""
-        for tag, count in self.ignored.items():
+        for tag, count in (+self.ignored).items():
             plural = "s were" if count > 1 else " was"
             self.builder.note(f"<{tag}>", f"{count} element{plural} ignored", self.first_line[tag], count=count)
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from kinetree.errors import short
 from kinetree.model.builder import GRAVITY, ModelBuilder
-from kinetree.model.constraints import Loop
 from kinetree.model.description import free_name
+from kinetree.model.loaders.closing_joints import CLOSING, close_loop
 from kinetree.model.loaders.document import read_document
 from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.sdf_axes import SdfJoint, axes_of, named
@@ -36,8 +36,6 @@ KINDS = {
     "revolute2": "universal",
     "screw": "helical",
 }
-CLOSING = {"fixed": "rigid", "ball": "point"}
-"""Joints that may close a loop, and the loop they are."""
 DEEPEST = 20
 """Levels of files that include others."""
 MOST_INCLUDED = 500
@@ -217,7 +215,7 @@ class _Reader:
         """The tree, when all frames are known."""
         for name in self.frames.given:
             self.frames.pose(name)
-        above = {self.frames.link(joint.child): joint for joint in reversed(self.joints)}
+        above = self._tree()
         roots = [link for link in self.links if link not in above]
         on_world = any(self.frames.link(joint.parent) == WORLD for joint in self.joints)
         if on_world or len(roots) > 1 or any(self.links[root] for root in roots):
@@ -236,6 +234,22 @@ class _Reader:
             is_frame = name not in self.links and name not in self.builder.joints and not name.endswith(MODEL)
             if is_frame and (link := self.frames.link(name)) in self.builder.links:
                 self._frame(name, link, self.frames.pose(name))
+
+    def _tree(self) -> dict[str, SdfJoint]:
+        """The joint that every link hangs on: of several, the first that does not lead back to the link itself."""
+        above: dict[str, SdfJoint] = {}
+        over: dict[str, str] = {}
+        """Of links that hang on others, one further up."""
+        for joint in self.joints:
+            child, top = self.frames.link(joint.child), self.frames.link(joint.parent)
+            if child == top:
+                message = f"its parent and its child are both part of {short(top)}"
+                raise self.values.error(f"joint {joint.name!r}", message, joint.element)
+            while top in over:
+                over[top] = top = over.get(over[top], over[top])
+            if child not in above and child != top:
+                above[child], over[child] = joint, top
+        return above
 
     def _put_on_world(self, root: str) -> None:
         kind = "fixed" if self.links[root] else "free"
@@ -262,14 +276,21 @@ class _Reader:
 
     def _close_loop(self, joint: SdfJoint) -> None:
         """A joint whose child hangs on another one."""
-        if joint.kind not in CLOSING:
-            message = f"its child hangs on another joint, too; expected a joint that is {' or '.join(CLOSING)}"
-            raise self.values.error(f"joint {joint.name!r}", message, joint.element)
-        T, names = self.frames.pose(joint.name), list[str]()
-        for end in (joint.parent, joint.child):
-            link = self.frames.link(end)
-            names.append(self._frame(f"{joint.name}_{len(names) + 1}", link, T))
-        self.builder.loop(Loop(names[0], names[1], "rigid" if joint.kind == "fixed" else "point"))
+        label, kind = f"joint {joint.name!r}", KINDS[joint.kind]
+        if kind not in CLOSING:
+            named = ", ".join(word for word, each in KINDS.items() if each in CLOSING)
+            message = f"it closes a loop and is {joint.kind}; expected one of {named}"
+            raise self.values.error(label, message, joint.element)
+        own = axes_of(self.values, self.frames, joint, kind) if kind in ("revolute", "continuous") else {}
+        if np.isfinite([own.get("lower", -np.inf), own.get("upper", np.inf)]).any():
+            self.values.note(label, "it closes a loop, so its limits were ignored", joint.element)
+        if own and own["dynamics"].is_passive:
+            message = "it closes a loop, so its damping, friction or spring was ignored"
+            self.builder.warn(label, message, joint.element.line)
+        T = self.frames.pose(joint.name)
+        links = self.frames.link(joint.parent), self.frames.link(joint.child)
+        first, second = ((link, np.linalg.inv(self.frames.pose(link)) @ T) for link in links)
+        close_loop(self.builder, joint.name, kind, (first, second), own.get("axis", np.zeros(3)))
 
     def _frame(self, name: str, link: str, T: Array) -> str:
         in_link = np.linalg.inv(self.frames.pose(link)) @ T

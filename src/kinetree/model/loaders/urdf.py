@@ -20,12 +20,13 @@ from kinetree.model.loaders import urdf_geometry
 from kinetree.model.loaders.reading import ZERO, Reading
 from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.urdf_geometry import GeometryReader
+from kinetree.model.loaders.urdf_loops import add_loops
 from kinetree.model.loaders.xml import Element, parse, without_space_before
 from kinetree.spatial import Inertia
 from kinetree.spatial.rotation import matrix_from_rpy
 
 CHILDREN = urdf_geometry.CHILDREN | {
-    "robot": {"link", "joint", "material"},
+    "robot": {"link", "joint", "material", "loop_joint"},
     "link": {"inertial", "visual", "collision"},
     "inertial": {"origin", "mass", "inertia"},
     "joint": {"origin", "parent", "child", "axis", "limit", "mimic", "dynamics", "safety_controller"},
@@ -92,6 +93,7 @@ class _Reader(Reading):
             self.link(link)
         for joint in robot.all("joint"):
             self.joint(joint)
+        add_loops(self, robot)
         self.geometry.note_missing()
         self.note_ignored()
 

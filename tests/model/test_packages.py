@@ -17,7 +17,10 @@ import kinetree as kt
 from mujoco_peer import MujocoPeer
 from peers import pin_from_urdf
 
-PACKAGES = ("dm_control", "gymnasium_robotics", "metaworld", "robosuite", "mujoco_playground", "pybullet_data")
+PACKAGES = (
+    "dm_control", "dm_robotics", "gymnasium", "gymnasium_robotics", "metaworld", "robosuite", "robosuite_models",
+    "brax", "mujoco_playground", "mujoco_warp", "myosuite", "safety_gymnasium", "pybullet_data",
+)  # fmt: skip
 LARGEST = 80
 """Velocities of what is compared: the textbook's path takes long."""
 TOLERANCE = 1e-8

@@ -176,7 +176,9 @@ def test_a_loop_without_a_joint_that_leads_out_of_it_first():
         for x, y in (("a", "b"), ("b", "c"), ("c", "a"))
     ]
     links = "".join(f'<link name="{x}"><pose>{k} 0 0 0 0 0</pose>{MASS}</link>' for k, x in enumerate("abc"))
-    robot = kt.load(sdf(links + "".join(ring) + '<joint name="h" type="ball"><parent>world</parent><child>a</child></joint>'))
+    robot = kt.load(
+        sdf(links + "".join(ring) + '<joint name="h" type="ball"><parent>world</parent><child>a</child></joint>')
+    )
     assert robot.joint_names == ("h", "ab", "bc") and robot.loops == (kt.Loop("ca_1", "ca_2"),)
 
 

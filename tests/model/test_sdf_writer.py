@@ -79,6 +79,17 @@ def test_a_joint_that_mimics_none_moves_on_its_own():
     assert other.joint_names == ("j",) and "<mimic" not in text
 
 
+def test_inertias_that_no_body_can_have_warn():
+    """Drake takes 1 kg instead of an inertia without mass."""
+    builder = kt.ModelBuilder("r")
+    builder.link("a")
+    for name, mass in (("b", 1.0), ("c", 0.0)):
+        builder.link(name, kt.Inertia(mass, np.zeros(3), np.eye(3)))
+        builder.joint(f"on_{name}", "revolute", "a", name)
+    with pytest.warns(kt.ModelWarning, match="the inertia of link 'c' is one that no body can have"):
+        kt.Robot(builder.build()).to_sdf()
+
+
 @pytest.mark.parametrize("file", sorted(path.name for path in FOLDER.glob("*.sdf")))
 def test_files_that_drake_reads(file):
     robot = kt.load(FOLDER / file)

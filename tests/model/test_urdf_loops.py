@@ -57,10 +57,14 @@ def test_a_joint_in_a_gazebo_element():
     hinges = "".join(
         f'''<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>
         <origin xyz="{xyz}"/><axis xyz="0 1 0"/></joint>'''
-        for name, parent, child, xyz in (("j", "base", "a", "0 0 0"), ("k", "a", "b", "0 0 1"), ("l", "base", "c", "1 0 0"))
+        for name, parent, child, xyz in (
+            ("j", "base", "a", "0 0 0"),
+            ("k", "a", "b", "0 0 1"),
+            ("l", "base", "c", "1 0 0"),
+        )
     )
-    closing = '''<gazebo><joint name="close" type="{}"><parent>b</parent><child>c</child><pose>0 0 1 0 0 0</pose>
-      <axis><xyz>0 1 0</xyz></axis></joint>{}</gazebo>'''
+    closing = """<gazebo><joint name="close" type="{}"><parent>b</parent><child>c</child><pose>0 0 1 0 0 0</pose>
+      <axis><xyz>0 1 0</xyz></axis></joint>{}</gazebo>"""
     whole = f'<robot name="r"><link name="base"/>{bars}{hinges}{{}}</robot>'
     robot = kt.load(whole.format(closing.format("revolute", "")))
     assert robot.loops == (kt.Loop("close_1", "close_2"), kt.Loop("close_axis_1", "close_axis_2"))

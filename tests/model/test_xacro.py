@@ -74,7 +74,9 @@ def test_tags_of_xacro_in_other_files_are_expanded(name, arm, tmp_path):
     assert finding.severity == "note" and "tags of xacro in the file, so it was expanded" in finding.message
     close(robot.mass_matrix([0.0]), kt.load(arm).mass_matrix([0.0]), 0.0)
     close(kt.load(file, xacro_args={"length": 4}).mass_matrix([0.0]), [[1.0 + 4.0]], 1e-14)
-    file.write_text(ARM.replace('<link name="base"/>', '<link name="base"/><!-- $(arg side) --><link name="$(arg side)"/>'))
+    file.write_text(
+        ARM.replace('<link name="base"/>', '<link name="base"/><!-- $(arg side) --><link name="$(arg side)"/>')
+    )
     declared = r"arm\S*: xacro: .* give it by xacro_args=\{'side': …\} \(the file declares 'length', 'side'\)"
     with pytest.raises(kt.ModelError, match=declared):
         kt.load(file)
@@ -90,7 +92,9 @@ def test_what_is_no_xacro_needs_no_package(tmp_path, monkeypatch):
     with pytest.raises(kt.ModelError, match="line 1: <xacro:rod>: this is xacro"):
         kt.load(file)
     file.write_text(plain.replace("<gazebo>", "<xacro:rod/><gazebo>"))
-    with pytest.raises(kt.ModelError, match=r"r\.urdf is xacro, which needs a package: pip install 'kinetree\[xacro\]'"):
+    with pytest.raises(
+        kt.ModelError, match=r"r\.urdf is xacro, which needs a package: pip install 'kinetree\[xacro\]'"
+    ):
         kt.load(file)
 
 

@@ -39,9 +39,11 @@ def test_a_pendulum_falls_onto_its_stop_and_rests_there(lower, upper, start):
 
 ROPE = """<mujoco><option gravity="0 0 {}"/><worldbody><site name="hook"/>
   <body name="ball"><joint name="x" type="slide" axis="1 0 0" damping="{damping}"/>
-  <joint name="y" type="slide" axis="0 1 0" damping="{damping}"/><joint name="z" type="slide" axis="0 0 1" damping="{damping}"/>
+  <joint name="y" type="slide" axis="0 1 0" damping="{damping}"/>
+  <joint name="z" type="slide" axis="0 0 1" damping="{damping}"/>
   <geom size="0.05" mass="2"/><site name="eye"/></body></worldbody>
-  <tendon><spatial name="rope" range="0 1.5" limited="true"><site site="hook"/><site site="eye"/></spatial></tendon></mujoco>"""
+  <tendon><spatial name="rope" range="0 1.5" limited="true"><site site="hook"/><site site="eye"/></spatial>
+  </tendon></mujoco>"""
 
 
 def test_a_ball_on_a_rope_falls_and_hangs():

@@ -33,7 +33,8 @@ class LimitStops:
 
         stiffness · x + damping · ẋ · x / (x + width), and never pulled.
 
-    Only joints with one coordinate have such stops, and tendons that have a range. Without a branch: it runs in all lanes at once.
+    Only joints with one coordinate have such stops, and tendons that have a range. Without a branch: it runs in all
+    lanes at once.
     """
 
     stiffness: float = 1e4

@@ -40,7 +40,11 @@ class TendonReader:
             terms = {what: float(np.ravel(getattr(mj, field)[i])[0]) for what, (_, field) in TERMS.items()}
             terms |= {what: 0.0 for what, (flag, _) in TERMS.items() if flag in disabled}
             lower, upper = map(float, mj.tendon_lengthspring[i])
-            own: dict[str, Any] = {**terms, "rest": (lower, upper), "length_range": UNLIMITED if "LIMIT" in disabled else self._limits(i)}
+            own: dict[str, Any] = {
+                **terms,
+                "rest": (lower, upper),
+                "length_range": UNLIMITED if "LIMIT" in disabled else self._limits(i),
+            }
             more = any(np.any(getattr(mj, field)[i]) for field in NOT_READ if hasattr(mj, field))
             moved = self.joints_of(i)
             is_read = False

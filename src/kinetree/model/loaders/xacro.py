@@ -66,7 +66,7 @@ def expand(
 
 def uses_macros(text: bytes | str, source: str) -> bool:
     """Whether the root of a document declares xacro's namespace, and there are tags of it in what is read."""
-    if ("<xacro:" if isinstance(text, str) else b"<xacro:") not in text:
+    if not _has(text, "<xacro:"):
         return False
     waiting = [parse(text, source)]
     if "xmlns:xacro" not in waiting[0].attributes:
@@ -81,7 +81,11 @@ def uses_macros(text: bytes | str, source: str) -> bool:
 
 def defines_macros(text: bytes | str) -> bool:
     """Whether there is a macro in the document."""
-    return "<xacro:macro" in text if isinstance(text, str) else b"<xacro:macro" in text
+    return _has(text, "<xacro:macro")
+
+
+def _has(text: bytes | str, tag: str) -> bool:
+    return tag in text if isinstance(text, str) else tag.encode() in text
 
 
 def _hint(answer: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry,
 from kinetree.model.joints.dynamics import of_coordinate
 from kinetree.model.loaders.xml import Element, number, numbers
 from kinetree.model.loaders.xml import written as written_xml
+from kinetree.model.plausibility import inertia_doubts
 from kinetree.model.tree import Model
 from kinetree.model.writers.losses import check_losses, check_names, common_losses, split
 from kinetree.model.writers.mesh_points import MeshFiles
@@ -50,6 +51,11 @@ def sdf(model: Model, lossy: bool = False, files: MeshFiles | None = None) -> st
     for old, new in writer.renamed.items():
         message = f"{old!r} is written as {new!r}: in SDFormat the name is taken or reserved"
         warnings.warn(message, ModelWarning, stacklevel=3)
+    odd = [name for name, link in writer.description.links.items() if inertia_doubts(link.inertia)]
+    if odd:
+        message = f"the inertia of link {odd[0]!r} is one that no body can have, and other readers replace it"
+        more = f" (so are {len(odd) - 1} more)" if len(odd) > 1 else ""
+        warnings.warn(message + more, ModelWarning, stacklevel=3)
     return written_xml(document)
 
 

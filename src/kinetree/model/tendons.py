@@ -20,8 +20,9 @@ class Wrap:
     """A surface that a tendon is pulled tight over, between the points before and after it in a path: a sphere about
     the origin of a frame, or an endless cylinder about its z. Where the straight line misses it, the tendon does too.
 
-    `side` is a frame outside of the surface, fixed to the same body: the tendon passes there, the longer way round, if
-    that is opposite of both points.
+    `side` is a frame: the tendon passes there, the longer way round, if that is opposite of both points. A side within
+    the radius of the surface's frame means that the tendon passes through: it bends at the surface where the straight
+    line would miss it.
     """
 
     frame: str

@@ -20,8 +20,9 @@ import numpy as np
 from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.algorithms.passes.forward_pass import ForwardPass
 from kinetree.algorithms.passes.taut_strings import TautString, straight, wrapped
+from kinetree.linalg import norm
 from kinetree.model.joints import AxisJoint
-from kinetree.model.tendons import Tendon
+from kinetree.model.tendons import Tendon, Wrap
 from kinetree.model.tree import Model
 from kinetree.ops import Array, Scalar, cross, zeros
 from kinetree.spatial import Force, Motion, Transform
@@ -92,8 +93,18 @@ def courses(model: Model, tendon: Tendon, common: CommonFrame) -> Iterator[Cours
         else:
             on, X = place(over.frame)
             side = None if over.side is None else place(over.side)[1].p
-            string = wrapped(X_a.p, X_b.p, X, over.radius, over.shape == "sphere", side)
+            is_sphere, inside = over.shape == "sphere", _is_inside(model, over)
+            string = wrapped(X_a.p, X_b.p, X, over.radius, is_sphere, side, inside)
             yield Course(on, (End(i, X_a.p, string.by_start), End(j, X_b.p, string.by_end)), string, divisor)
+
+
+def _is_inside(model: Model, over: Wrap) -> bool | None:
+    """Whether the side of a surface is within its radius; None, if that depends on the state or on parameters."""
+    if over.side is None:
+        return False
+    surface, side = model.frame(over.frame), model.frame(over.side)
+    distance = norm(side.X.p - surface.X.p) if side.body == surface.body else None
+    return bool(distance < over.radius) if isinstance(distance, float) else None
 
 
 def _between(model: Model, common: CommonFrame, start: int, end: int) -> Iterator[tuple[int, Motion, float]]:

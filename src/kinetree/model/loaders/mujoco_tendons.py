@@ -11,7 +11,6 @@ from kinetree.model.bounds import read_bound
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import free_name
 from kinetree.model.tendons import UNLIMITED, Pulley, Tendon, Wrap
-from kinetree.spatial.rotation import matrix_from_quaternion, normalized
 
 TERMS = {
     "stiffness": ("SPRING", "tendon_stiffness"),
@@ -91,27 +90,13 @@ class TendonReader:
                 path.append(sites[which])
             else:
                 side = round(parameter)
-                frame, problem = geom(which), self._side_problem(which, side)
+                frame = geom(which)
                 if frame is None or (side >= 0 and side not in sites):
                     return "a geom or side site of theirs is not part of the robot"
-                if problem:
-                    return problem
                 shape = "sphere" if kind == "mjWRAP_SPHERE" else "cylinder"
                 radius = float(self.mj.geom_size[which][0])
                 path.append(Wrap(frame, radius, shape, sites[side] if side >= 0 else None))  # type: ignore[arg-type]
         return tuple(path)
-
-    def _side_problem(self, geom: int, site: int) -> str | None:
-        """Why a side site is none that can be read."""
-        mj = self.mj
-        if site < 0:
-            return None
-        body = int(mj.geom_bodyid[geom])
-        if int(mj.site_bodyid[site]) != body:
-            return "a side site is not on the body of its geom"
-        R = matrix_from_quaternion(normalized(np.roll(np.array(mj.geom_quat[geom], dtype=float), -1)))
-        distance = np.linalg.norm(R.T @ (np.array(mj.site_pos[site]) - np.array(mj.geom_pos[geom])))
-        return "they wrap around the inside of a geom" if distance < mj.geom_size[geom][0] else None
 
     def _limits(self, i: int) -> tuple[float, float]:
         if not self.mj.tendon_limited[i]:

@@ -14,22 +14,9 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, Scalar, cross, skew
 
 __all__ = [
-    "cross",
-    "determinant",
-    "inverse",
-    "ltdl",
-    "ltdl_solve",
-    "minus_product",
-    "norm",
-    "orthonormal_basis",
-    "outer",
-    "plus_product",
-    "pseudo_inverse",
-    "skew",
-    "solve",
-    "unit_lower_solve",
-    "unit_upper_solve",
-]
+    "cross", "determinant", "inverse", "ltdl", "ltdl_solve", "minus_product", "norm", "orthonormal_basis", "outer",
+    "plus_product", "pseudo_inverse", "skew", "solve", "unit_lower_solve", "unit_upper_solve",
+]  # fmt: skip
 
 
 RANK_TOLERANCE = 1e-10

@@ -13,19 +13,10 @@ from kinetree.spatial import coordinates
 from kinetree.spatial.parameterization import POSITIONS, Parameterization
 
 __all__ = [
-    "E_P",
-    "E_P_inverse",
-    "E_P_inverse_rate",
-    "E_P_rate",
-    "cartesian_from_cylindrical",
-    "cartesian_from_spherical",
-    "coordinate_rates",
-    "cylindrical_from_cartesian",
-    "cylindrical_from_spherical",
-    "linear_velocity",
-    "spherical_from_cartesian",
-    "spherical_from_cylindrical",
-]
+    "E_P", "E_P_inverse", "E_P_inverse_rate", "E_P_rate", "cartesian_from_cylindrical", "cartesian_from_spherical",
+    "coordinate_rates", "cylindrical_from_cartesian", "cylindrical_from_spherical", "linear_velocity",
+    "spherical_from_cartesian", "spherical_from_cylindrical",
+]  # fmt: skip
 
 _COORDINATES = {"coordinates": (3,)}
 _AND_RATES = {"coordinates": (3,), "rates": (3,)}

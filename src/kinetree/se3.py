@@ -19,21 +19,9 @@ from kinetree.spatial.parameterization import POSITIONS, ROTATIONS, SINGULAR
 from kinetree.spatial.rotation_vector import whole_turn
 
 __all__ = [
-    "E_e",
-    "E_e_inverse",
-    "adjoint",
-    "coadjoint",
-    "cross_force_matrix",
-    "cross_matrix",
-    "exp",
-    "inertia_matrix",
-    "inverse",
-    "left_jacobian",
-    "left_jacobian_inverse",
-    "log",
-    "right_jacobian",
-    "right_jacobian_inverse",
-]
+    "E_e", "E_e_inverse", "adjoint", "coadjoint", "cross_force_matrix", "cross_matrix", "exp", "inertia_matrix",
+    "inverse", "left_jacobian", "left_jacobian_inverse", "log", "right_jacobian", "right_jacobian_inverse",
+]  # fmt: skip
 
 _TWIST = {"twist": (6,)}
 _POSE = {"pose": (4, 4)}

@@ -22,21 +22,7 @@ from kinetree.edit.edits import (
 from kinetree.edit.numbers import add_frame, place_frame, place_joint, set_dynamics, set_inertia, set_limits, set_mass
 
 __all__ = [
-    "add_frame",
-    "attach",
-    "change_base",
-    "description_of",
-    "graft",
-    "lock",
-    "merge_fixed",
-    "place_frame",
-    "place_joint",
-    "remove",
-    "rename",
-    "scale",
-    "set_dynamics",
-    "set_inertia",
-    "set_limits",
-    "set_mass",
+    "add_frame", "attach", "change_base", "description_of", "graft", "lock", "merge_fixed", "place_frame",
+    "place_joint", "remove", "rename", "scale", "set_dynamics", "set_inertia", "set_limits", "set_mass",
     "with_options",
-]
+]  # fmt: skip

@@ -14,13 +14,5 @@ from kinetree.environments.task import Task
 from kinetree.environments.vector import RobotVectorEnv
 
 __all__ = [
-    "TASKS",
-    "RobotEnv",
-    "RobotVectorEnv",
-    "Task",
-    "cart_pole",
-    "hover",
-    "quadruped_stand",
-    "reacher",
-    "waypoints",
-]
+    "TASKS", "RobotEnv", "RobotVectorEnv", "Task", "cart_pole", "hover", "quadruped_stand", "reacher", "waypoints",
+]  # fmt: skip

@@ -8,15 +8,6 @@ from kinetree.identification.recording import Measurements, read_recording
 from kinetree.identification.result import Identification
 
 __all__ = [
-    "BaseParameters",
-    "Calibration",
-    "Excitation",
-    "Identification",
-    "Measurements",
-    "base_parameters",
-    "calibrate",
-    "excitation",
-    "identify",
-    "identify_payload",
-    "read_recording",
-]
+    "BaseParameters", "Calibration", "Excitation", "Identification", "Measurements", "base_parameters", "calibrate",
+    "excitation", "identify", "identify_payload", "read_recording",
+]  # fmt: skip

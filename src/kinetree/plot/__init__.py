@@ -13,14 +13,6 @@ from kinetree.plot.support import support
 from kinetree.plot.tree import tree
 
 __all__ = [
-    "closed_loop",
-    "contact_forces",
-    "identification",
-    "manipulability",
-    "sparsity",
-    "support",
-    "torques",
-    "tracking",
-    "tree",
-    "workspace",
-]
+    "closed_loop", "contact_forces", "identification", "manipulability", "sparsity", "support", "torques",
+    "tracking", "tree", "workspace",
+]  # fmt: skip

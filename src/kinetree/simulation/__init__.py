@@ -7,17 +7,6 @@ from kinetree.simulation.next_state import linearized_step, next_state
 from kinetree.simulation.recording import Recording, Sensed
 
 __all__ = [
-    "Block",
-    "CompliantContact",
-    "Fixture",
-    "Ground",
-    "MujocoWorld",
-    "Push",
-    "Recording",
-    "RigidContact",
-    "Sensed",
-    "Terrain",
-    "Touch",
-    "linearized_step",
-    "next_state",
-]
+    "Block", "CompliantContact", "Fixture", "Ground", "MujocoWorld", "Push", "Recording", "RigidContact", "Sensed",
+    "Terrain", "Touch", "linearized_step", "next_state",
+]  # fmt: skip

@@ -15,17 +15,6 @@ from kinetree.tasks.task import Task
 from kinetree.tasks.torque import Torque
 
 __all__ = [
-    "CenterOfMass",
-    "Force",
-    "JointCoupling",
-    "LookAt",
-    "Momentum",
-    "MotionTask",
-    "Orientation",
-    "Pose",
-    "Position",
-    "Posture",
-    "RelativePose",
-    "Task",
-    "Torque",
-]
+    "CenterOfMass", "Force", "JointCoupling", "LookAt", "Momentum", "MotionTask", "Orientation", "Pose", "Position",
+    "Posture", "RelativePose", "Task", "Torque",
+]  # fmt: skip

@@ -15,19 +15,19 @@ from kinetree.algorithms.arguments.references import (
 )
 from kinetree.ops import Array
 from kinetree.robot import shapes
-from kinetree.robot.quantity import HasQuantities, ParametersAndOut, quantity
+from kinetree.robot.quantity import HasQuantities, NamedOut, quantity
 
 
 class BodyQuantities(HasQuantities):
     """Quantities of all bodies of a `Robot`, in the order of `body_names`."""
 
     @quantity(kinematics.poses, shapes.body_poses)
-    def poses(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def poses(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The pose of every body in the world, (…, nbodies, 4, 4), in the order of `body_names`."""
 
     @quantity(kinematics.body_velocities, shapes.body_sixes)
     def body_velocities(
-        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[ParametersAndOut]
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[NamedOut]
     ) -> Array:
         """The linear and angular velocity of every body, (…, nbodies, 6) [m/s, rad/s], in the order of `body_names`,
         each as `frame(body).velocity`."""
@@ -40,7 +40,7 @@ class BodyQuantities(HasQuantities):
         a: ArrayLike,
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """The linear and angular acceleration of every body, without gravity, (…, nbodies, 6) [m/s², rad/s²], in the
         order of `body_names`, each as `frame(body).acceleration`."""
@@ -51,7 +51,7 @@ class BodyQuantities(HasQuantities):
         q: ArrayLike,
         reference: Reference = "world-aligned",
         point: Point = "origin",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """The Jacobian J_i of every body, velocity = J_i v, (…, nbodies, 6, nv), in the order of `body_names`.
 
@@ -66,12 +66,12 @@ class BodyQuantities(HasQuantities):
         v: ArrayLike,
         reference: Reference = "world-aligned",
         point: Point = "origin",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """The time derivative J̇_i of every `body_jacobians` along v, (…, nbodies, 6, nv)."""
 
     @quantity(kinematics.joint_axes, shapes.axes, any_frames=True)
-    def joint_axes(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def joint_axes(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The joint axes n_i, unit vectors in world axes, (…, nv, 3), in the order of v: the axis of rotation of each
         velocity, or the direction of translation for prismatic joints and other linear velocities.
 
@@ -80,6 +80,6 @@ class BodyQuantities(HasQuantities):
         """
 
     @quantity(crba.composite_inertias, shapes.body_inertias, is_large=True)
-    def composite_inertias(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def composite_inertias(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The composite inertia I_i^c of every body with its subtree, in the body's axes at its origin,
         (…, nbodies, 6, 6), in the order of `body_names`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,19 +26,11 @@ from kinetree.robot.joint import RobotJoint, joint_of
 from kinetree.robot.quantity import HasQuantities, quantity
 from kinetree.spatial.rotation import is_rotation_matrix, quaternion_from_matrix
 
-if TYPE_CHECKING:
-    from kinetree.robot import Robot
-
 BASE_POSITION, BASE_ORIENTATION = "base_position", "base_orientation"
 
 
 class Configurations(HasQuantities, Bindable):
     """The coordinates of a `Robot` and their names."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def _robot(self) -> Robot: ...
 
     @lazy
     def coordinate_names(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.model.constraints import CONSTRAINTS, Constraint, ConstraintSet, Contact, misfit
 from kinetree.model.tree import Model
 from kinetree.ops import Array
-from kinetree.robot.quantity import HasQuantities, OnlyParameters, ParametersAndOut, prepare, quantity
+from kinetree.robot.quantity import HasQuantities, Named, NamedOut, prepare, quantity
 from kinetree.robot.robot import Robot, selection
 from kinetree.robot.wrench import Wrenches
 
@@ -129,15 +129,15 @@ class Constrained(HasQuantities):
     # -- kinematics --------------------------------------------------------------------------------------------
 
     @quantity(constrained_dynamics.jacobian, lambda model, k: (k, model.nv), any_frames=True)
-    def jacobian(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def jacobian(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The Jacobian J of the constraints, ṙ = J v, (…, k, nv)."""
 
     @quantity(constrained_dynamics.bias, lambda model, k: (k,), any_frames=True)
-    def bias(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def bias(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The bias acceleration J̇ v, (…, k) [m/s², rad/s²]."""
 
     @quantity(constrained_dynamics.position_error, lambda model, k: (k,), any_frames=True)
-    def position_error(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def position_error(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The position error r, (…, k) [m, rad], from the pose `at` of a contact, or from `frame_b` of a loop, to the
         frame; zero for contacts without `at`."""
 
@@ -150,7 +150,7 @@ class Constrained(HasQuantities):
         v: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
-        **named: Unpack[OnlyParameters],
+        **named: Unpack[Named],
     ) -> tuple[Array, Array]:
         """a, (…, nv) [rad/s² or m/s²], and the forces f of the constraints on the robot, (…, k) [N, N m]:
         M a + C v + G = τ + Jᵀ f + Σ Jᵀ w and J a + J̇ v = 0."""
@@ -169,7 +169,7 @@ class Constrained(HasQuantities):
         v: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
-        **named: Unpack[OnlyParameters],
+        **named: Unpack[Named],
     ) -> tuple[Array, Array, Array, Array, Array, Array]:
         """∂a/∂q, ∂a/∂v, ∂a/∂τ, (…, nv, nv) each, then ∂f/∂q, ∂f/∂v, ∂f/∂τ, (…, k, nv) each.
 
@@ -184,7 +184,7 @@ class Constrained(HasQuantities):
         v: ArrayLike,
         a: ArrayLike,
         wrenches: Wrenches | None = None,
-        **named: Unpack[OnlyParameters],
+        **named: Unpack[Named],
     ) -> tuple[Array, Array]:
         """τ, (…, nv) [N m or N], and forces f, (…, k) [N, N m], for accelerations a that the constraints allow:
         M a + C v + G = τ + Jᵀ f + Σ Jᵀ w with the least ‖τ‖, (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + C v + G - Σ Jᵀ w).
@@ -201,7 +201,7 @@ class Constrained(HasQuantities):
         a: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
-        **named: Unpack[OnlyParameters],
+        **named: Unpack[Named],
     ) -> tuple[Array, Array]:
         """The torques that produce a and are nearest to given ones, (…, nv), and forces f, (…, k).
 
@@ -221,7 +221,7 @@ class Constrained(HasQuantities):
 
     @quantity(constrained_dynamics.impact, _motion_and_forces, 2, any_frames=True)
     def _impact(
-        self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike, **named: Unpack[OnlyParameters]
+        self, q: ArrayLike, v: ArrayLike, restitution: ArrayLike, **named: Unpack[Named]
     ) -> tuple[Array, Array]:
         """v⁺ and impulses, with the coefficient of restitution as an array (…, 1)."""
 
@@ -231,12 +231,12 @@ class Constrained(HasQuantities):
         lacks_rank=constrained_dynamics.lacks_rank,
         any_frames=True,
     )
-    def projector(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def projector(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The projector N = 1 - M⁻¹ Jᵀ Λ J, (…, nv, nv), on velocities that the constraints allow: J N = 0 and
         N N = N."""
 
     @quantity(constrained_dynamics.projected, lambda model, k: ((model.nq,), (model.nv,)), 2, any_frames=True)
-    def projected(self, q: ArrayLike, v: ArrayLike, **named: Unpack[OnlyParameters]) -> tuple[Array, Array]:
+    def projected(self, q: ArrayLike, v: ArrayLike, **named: Unpack[Named]) -> tuple[Array, Array]:
         """A configuration nearer to the constraints, (…, nq), and the part N v of the velocity that they allow,
         (…, nv). It is one step of Newton's method, r + J dq = 0 with the least dqᵀ M dq: one step closes small errors,
         a few steps close large ones."""
@@ -247,7 +247,7 @@ class Constrained(HasQuantities):
         lacks_rank=constrained_dynamics.lacks_rank,
         any_frames=True,
     )
-    def constraint_inertia(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def constraint_inertia(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the apparent inertia in the directions of the constraints. If they are
         redundant, it is the pseudo-inverse, which is symmetric and positive semidefinite."""
 

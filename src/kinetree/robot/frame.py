@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, final
 
@@ -17,7 +17,7 @@ from kinetree.algorithms.arguments.references import AccelerationKind, Reference
 from kinetree.errors import known, one_of
 from kinetree.ops import Array
 from kinetree.robot import shapes
-from kinetree.robot.quantity import HasQuantities, OnlyParameters, ParametersAndOut, prepare, quantity
+from kinetree.robot.quantity import Algorithm, F, HasQuantities, Named, NamedOut, prepare, quantity
 from kinetree.spatial.parameterization import POSITIONS, ROTATIONS
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ def _position(name: Any) -> str:
 
 def _rotation(name: Any) -> str:
     return known("rotation", name, ROTATIONS)
+
+
+def _of_task(algorithm: Algorithm, shape: Callable[..., Any]) -> Callable[[F], F]:
+    """`quantity` in the directions of a task, whose Jacobian may lack rank."""
+    return quantity(algorithm, shape, select=TASK, lacks_rank=operational_space.lacks_rank, any_frames=True)
 
 
 TASK = {"task": task_directions}
@@ -63,12 +68,12 @@ class Frame(HasQuantities):
         return f"<Frame {self.name!r} of {self.robot.name!r}>"
 
     @quantity(kinematics.frame_pose, shapes.pose, any_frames=True)
-    def pose(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def pose(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The pose in the world, (…, 4, 4)."""
 
     @quantity(kinematics.frame_velocity, shapes.six, any_frames=True)
     def velocity(
-        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[ParametersAndOut]
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[NamedOut]
     ) -> Array:
         """The linear and angular velocity, (…, 6) [m/s, rad/s]."""
 
@@ -80,7 +85,7 @@ class Frame(HasQuantities):
         a: ArrayLike,
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """The linear and angular acceleration, without gravity, (…, 6) [m/s², rad/s²].
 
@@ -94,36 +99,28 @@ class Frame(HasQuantities):
         v: ArrayLike,
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """The acceleration at a = 0, (…, 6) [m/s², rad/s²]: J̇ v for 'world-aligned' with 'classical', and for 'local'
         or 'world' with 'spatial'."""
 
     @quantity(jacobians.frame_jacobian, shapes.six_rows, any_frames=True)
-    def jacobian(
-        self, q: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[ParametersAndOut]
-    ) -> Array:
+    def jacobian(self, q: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[NamedOut]) -> Array:
         """The Jacobian J with velocity = J v in the same reference, (…, 6, nv)."""
 
     @quantity(jacobians.frame_jacobian_rate, shapes.six_rows, any_frames=True)
     def jacobian_rate(
-        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[ParametersAndOut]
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[NamedOut]
     ) -> Array:
         """J̇, the time derivative of the Jacobian along v, (…, 6, nv)."""
 
-    @quantity(
-        operational_space.inertia,
-        lambda model, task: (len(task), len(task)),
-        select=TASK,
-        lacks_rank=operational_space.lacks_rank,
-        any_frames=True,
-    )
+    @_of_task(operational_space.inertia, lambda model, task: (len(task), len(task)))
     def operational_space_inertia(
         self,
         q: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the apparent inertia at the frame, in the k directions of a task.
 
@@ -131,70 +128,46 @@ class Frame(HasQuantities):
         robot's 6-vectors. Without full rank of J, Λ is the pseudo-inverse, which is positive semidefinite.
         """
 
-    @quantity(
-        operational_space.bias,
-        lambda model, task: (len(task),),
-        select=TASK,
-        lacks_rank=operational_space.lacks_rank,
-        any_frames=True,
-    )
+    @_of_task(operational_space.bias, lambda model, task: (len(task),))
     def operational_space_bias(
         self,
         q: ArrayLike,
         v: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """μ = Λ (J M⁻¹ C v - J̇ v), (…, k) [N, N m]: Λ ẇ + μ + p = F for a force F at the frame with τ = Jᵀ F, where
         w = J v and p is the `operational_space_gravity`."""
 
-    @quantity(
-        operational_space.gravity,
-        lambda model, task: (len(task),),
-        select=TASK,
-        lacks_rank=operational_space.lacks_rank,
-        any_frames=True,
-    )
+    @_of_task(operational_space.gravity, lambda model, task: (len(task),))
     def operational_space_gravity(
         self,
         q: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """p = Λ J M⁻¹ G, (…, k) [N, N m]."""
 
-    @quantity(
-        operational_space.consistent_inverse,
-        lambda model, task: (model.nv, len(task)),
-        select=TASK,
-        lacks_rank=operational_space.lacks_rank,
-        any_frames=True,
-    )
+    @_of_task(operational_space.consistent_inverse, lambda model, task: (model.nv, len(task)))
     def consistent_inverse(
         self,
         q: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """The dynamically consistent inverse J̄ = M⁻¹ Jᵀ Λ, (…, nv, k): J̄ w has the least kinetic energy of all v with
         J v = w, and J̄ᵀ τ is the force of torques τ at the frame."""
 
-    @quantity(
-        operational_space.pseudo_inverse,
-        lambda model, task: (model.nv, len(task)),
-        select=TASK,
-        lacks_rank=operational_space.lacks_rank,
-        any_frames=True,
-    )
+    @_of_task(operational_space.pseudo_inverse, lambda model, task: (model.nv, len(task)))
     def pseudo_inverse(
         self,
         q: ArrayLike,
         reference: Reference = "world-aligned",
         task: Task = "pose",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """The pseudo-inverse J⁺, (…, nv, k): J⁺ w has the least ‖v‖ of all v that minimize ‖J v - w‖. It ignores
         inertia, unlike `consistent_inverse`."""
@@ -212,7 +185,7 @@ class Frame(HasQuantities):
         reference: Reference = "world-aligned",
         task: Task = "pose",
         metric: Metric = "kinetic",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """The projector N, (…, nv, nv), with J N = 0 and N N = N: N v is the velocity nearest to v that does not move
         the frame.
@@ -224,7 +197,7 @@ class Frame(HasQuantities):
 
     @quantity(kinematic_derivatives.frame_velocity_derivatives, shapes.six_rows, 2, is_large=True, any_frames=True)
     def velocity_derivatives(
-        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[OnlyParameters]
+        self, q: ArrayLike, v: ArrayLike, reference: Reference = "world-aligned", **named: Unpack[Named]
     ) -> tuple[Array, Array]:
         """∂/∂q and ∂/∂v of the velocity, (…, 6, nv) each; the first is on the tangent space (q ⊕ dv), the second is the
         Jacobian."""
@@ -237,19 +210,19 @@ class Frame(HasQuantities):
         a: ArrayLike,
         reference: Reference = "world-aligned",
         kind: AccelerationKind = "classical",
-        **named: Unpack[OnlyParameters],
+        **named: Unpack[Named],
     ) -> tuple[Array, Array, Array]:
         """∂/∂q, ∂/∂v and ∂/∂a of the acceleration, (…, 6, nv) each; the first is on the tangent space (q ⊕ dv), the
         third is the Jacobian."""
 
     @quantity(regressors.frame_body_regressor, lambda model: (6, 10), any_frames=True)
-    def body_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def body_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The regressor Y_F, (…, 6, 10), of a body fixed to this frame: Y_F φ is the force and moment that move it,
         including its weight, in the frame's axes at its origin; φ are its ten inertial parameters about that origin."""
 
     @quantity(analytic.pose_parameters, lambda model, **by: (analytic.size(**by),), select=PARAMETERS, any_frames=True)
     def pose_parameters(
-        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", **named: Unpack[ParametersAndOut]
+        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", **named: Unpack[NamedOut]
     ) -> Array:
         """χ, the coordinates of the frame's origin in the world and n parameters of its rotation, (…, 3 + n).
 
@@ -264,7 +237,7 @@ class Frame(HasQuantities):
         any_frames=True,
     )
     def analytic_jacobian(
-        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", **named: Unpack[ParametersAndOut]
+        self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", **named: Unpack[NamedOut]
     ) -> Array:
         """The analytic Jacobian J_A with χ̇ = J_A v for the `pose_parameters` χ, (…, 3 + n, nv).
 
@@ -283,7 +256,7 @@ class Frame(HasQuantities):
         v: ArrayLike,
         position: str = "cartesian",
         rotation: str = "quaternion",
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """J̇_A, the time derivative of the analytic Jacobian along v, (…, 3 + n, nv)."""
 

@@ -18,7 +18,7 @@ from kinetree.compiler import is_traced
 from kinetree.ops import Array
 from kinetree.robot import shapes
 from kinetree.robot.centroidal import CentroidalQuantities
-from kinetree.robot.quantity import OnlyParameters, ParametersAndOut, quantity
+from kinetree.robot.quantity import Named, NamedOut, quantity
 from kinetree.robot.wrench import Wrenches
 from kinetree.spatial.last_axes import transposed, transposed_times
 from kinetree.spatial.packing import unpack_last
@@ -52,7 +52,7 @@ class OneBodyQuantities(CentroidalQuantities):
         is_large=True,
         any_frames=True,
     )
-    def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike, **named: Unpack[OnlyParameters]) -> Equation:
+    def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike, **named: Unpack[Named]) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
 
     @quantity(
@@ -64,7 +64,7 @@ class OneBodyQuantities(CentroidalQuantities):
         is_large=True,
         any_frames=True,
     )
-    def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike, **named: Unpack[OnlyParameters]) -> Equation:
+    def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike, **named: Unpack[Named]) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
 
     def _coordinates(self, equation: Equation, v: ArrayLike) -> VelocityCoordinates:
@@ -74,16 +74,12 @@ class OneBodyQuantities(CentroidalQuantities):
     # -- Newton and Euler --------------------------------------------------------------------------------------
 
     @quantity(locked.average_acceleration, shapes.six, needs_mass=True, any_frames=True)
-    def average_acceleration(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[ParametersAndOut]
-    ) -> Array:
+    def average_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """[c̈, ω̄̇], the rate of the average spatial velocity, (…, 6) [m/s², rad/s²]; ω̄̇ is NaN if all mass lies on one
         line."""
 
     @quantity(one_body.centroidal_wrench, shapes.six, needs_mass=True, any_frames=True)
-    def centroidal_wrench(
-        self, q: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[ParametersAndOut]
-    ) -> Array:
+    def centroidal_wrench(self, q: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]) -> Array:
         """[F, M_G], the sum of wrenches and weight, and of their moments about the centre of mass, (…, 6) [N, N m].
 
         For a floating robot it is the rate of centroidal momentum; the reaction at a fixed base is not included.
@@ -137,6 +133,6 @@ class OneBodyQuantities(CentroidalQuantities):
         needs_floating_base=True,
         any_frames=True,
     )
-    def average_rotation_by_joints(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def average_rotation_by_joints(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """L⁻¹ A_kj, (…, 3, nv - 6), with ω̄ - ω_b = L⁻¹ A_kj v_j: the error of using the base's angular velocity for the
         whole robot."""

@@ -10,7 +10,7 @@ from kinetree.algorithms import regressor
 from kinetree.algorithms import regressor as regressors
 from kinetree.model import parametric
 from kinetree.ops import Array
-from kinetree.robot.quantity import HasQuantities, ParametersAndOut, quantity
+from kinetree.robot.quantity import HasQuantities, NamedOut, quantity
 
 
 class ParameterQuantities(HasQuantities):
@@ -32,13 +32,13 @@ class ParameterQuantities(HasQuantities):
         return regressor.parameter_names(self.model) if inputs is None else parametric.parameter_names(self.model)
 
     @quantity(regressors.regressor, lambda model: (model.nv, regressors.size(model)))
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The regressor Y of inverse dynamics, τ = Y φ without springs, (…, nv, len(φ))."""
 
     @quantity(regressors.kinetic_energy_regressor, lambda model: (regressors.size(model),))
-    def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The regressor y of kinetic energy, T = yᵀ φ, (…, len(φ))."""
 
     @quantity(regressors.potential_energy_regressor, lambda model: (regressors.size(model),))
-    def potential_energy_regressor(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def potential_energy_regressor(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The regressor y of potential energy, U = yᵀ φ without springs, (…, len(φ))."""

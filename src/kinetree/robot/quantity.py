@@ -1,7 +1,7 @@
 """Quantities of robots, frames and constraints: declared by a typed method, computed by an algorithm.
 
 @quantity(rnea.gravity_forces, shapes.velocities)
-def gravity_forces(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+def gravity_forces(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
     \"\"\"G(q), (…, nv) [N m or N].\"\"\"
 
 The signature declares the arguments of a call: arrays named q, v, a, tau, …, of one state or of a batch; options, which
@@ -56,14 +56,14 @@ MANY_BODIES = 100
 one long sequence of operations."""
 
 
-class OnlyParameters(TypedDict, total=False):
+class Named(TypedDict, total=False):
     """What a quantity with several results takes by name."""
 
     parameters: ArrayLike | None
     """The numbers of a parametric robot, (…, n); its own unless given."""
 
 
-class ParametersAndOut(OnlyParameters, total=False):
+class NamedOut(Named, total=False):
     """What a quantity with one result takes by name."""
 
     out: Array | None
@@ -225,13 +225,13 @@ class Quantity:
 
 
 def _spelled_out(signature: inspect.Signature) -> inspect.Signature:
-    """The signature with the names of `ParametersAndOut` or `OnlyParameters` in place of **named."""
+    """The signature with the names of `NamedOut` or `Named` in place of **named."""
     parameters: list[inspect.Parameter] = []
     for parameter in signature.parameters.values():
         if parameter.kind is not parameter.VAR_KEYWORD:
             parameters.append(parameter)
             continue
-        (kind,) = (k for k in (OnlyParameters, ParametersAndOut) if parameter.annotation == f"Unpack[{k.__name__}]")
+        (kind,) = (k for k in (Named, NamedOut) if parameter.annotation == f"Unpack[{k.__name__}]")
         for name, annotation in kind.__annotations__.items():
             text = annotation.__forward_arg__
             parameters.append(inspect.Parameter(name, parameter.KEYWORD_ONLY, default=None, annotation=text))
@@ -255,6 +255,10 @@ class HasQuantities:
     def _subject(self) -> tuple[Robot, Any]:
         """The robot, and the subject of the quantities."""
         raise NotImplementedError
+
+    @property
+    def _robot(self) -> Robot:
+        return self._subject[0]
 
     def _as_law(self, name: str) -> Found:
         """The quantity of this name as a law, bound to this robot."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack, final
+from typing import Any, Unpack, final
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -27,12 +27,10 @@ from kinetree.algorithms.arguments.references import (
     Reference,
 )
 from kinetree.base.lazy import lazy
-from kinetree.base.lazy_imports import importing
 from kinetree.base.precision import FLOAT64, as_dtype
 from kinetree.base.unpickled_once import reduced_once
 from kinetree.compiler import is_traced
-from kinetree.equations.named import as_kinds
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.compiled_function import Place, one_state
 from kinetree.model.constraints import Constraint
 from kinetree.model.findings import Finding
@@ -41,24 +39,17 @@ from kinetree.model.tree import Limits, Model
 from kinetree.ops import Array
 from kinetree.robot import shapes
 from kinetree.robot.actuators import Actuators
+from kinetree.robot.applications import Applications
 from kinetree.robot.bodies import BodyQuantities
 from kinetree.robot.configurations import Configurations
 from kinetree.robot.frame import Frame
 from kinetree.robot.one_body import OneBodyQuantities
 from kinetree.robot.parameters import ParameterQuantities
-from kinetree.robot.quantity import OnlyParameters, ParametersAndOut, prepare, quantity
+from kinetree.robot.quantity import Named, NamedOut, prepare, quantity
 from kinetree.robot.tendons import Tendons
 from kinetree.robot.textbook_methods import TextbookMethods
 from kinetree.robot.wrench import Wrenches
-from kinetree.robot.writing import to_mjcf, to_sdf, to_urdf
-
-if TYPE_CHECKING:
-    from kinetree.ik.solution import Solution
-    from kinetree.interop.sympy import Equations
-    from kinetree.robot.constrained import Constrained
-    from kinetree.simulation.dynamics import ContactEnvironment
-    from kinetree.simulation.trajectory import Trajectory
-    from kinetree.viewer.viewer import Viewer
+from kinetree.robot.writing import Writing
 
 EAGER = "KINETREE_EAGER"
 """An environment variable: with the value 1, every quantity is computed by the textbook path."""
@@ -66,14 +57,17 @@ EAGER = "KINETREE_EAGER"
 
 @final
 @dataclass(frozen=True)
-class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMethods):
+class Robot(
+    Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantities, TextbookMethods, Applications, Writing
+):
     """The kinematics and dynamics of a robot. Immutable, hashable, picklable.
 
     Each quantity is compiled for this robot on its first call; with `textbook` the algorithm runs as it is written,
-    which is much slower. Quantities of the robot as a whole are declared in `kinetree.robot.centroidal` and
-    `kinetree.robot.one_body`, those linear in masses and inertias in `kinetree.robot.parameters`, those of all bodies
-    in `kinetree.robot.bodies`, and other methods for the same quantities in `kinetree.robot.textbook_methods`. Names of
-    coordinates and configurations are in `kinetree.robot.configurations`.
+    which is much slower. Dynamics are declared here, quantities of the robot as a whole in `kinetree.robot.centroidal`
+    and `kinetree.robot.one_body`, those linear in masses and inertias in `kinetree.robot.parameters`, those of all
+    bodies in `kinetree.robot.bodies`, and other methods for the same quantities in `kinetree.robot.textbook_methods`.
+    Names of coordinates and configurations are in `kinetree.robot.configurations`, inverse kinematics, rollouts and the
+    viewer in `kinetree.robot.applications`, files in `kinetree.robot.writing`.
     """
 
     model: Model
@@ -211,36 +205,6 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         "note", "warning" or "error", file and line."""
         return self.model.findings
 
-    def to_mjcf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
-        """The robot as an MJCF document, also written to `path` if given; paths of meshes are relative to it.
-
-        Loading it gives the same dynamics, here and in MuJoCo, except that MuJoCo couples mimic joints softly to their
-        leaders. Meshes that MuJoCo cannot read are converted, if the packages for their files are installed, and stand
-        in the document. A moving link called "world" is renamed, with a `kt.ModelWarning`. Features that MJCF cannot
-        express raise an error, unless `lossy` leaves them out; velocity limits are always left out.
-        """
-        return to_mjcf(self.model, path, lossy)
-
-    def to_urdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
-        """The robot as a URDF document, also written to `path` if given; meshes without a file are written beside it.
-
-        Loading it gives the same dynamics, with the same options of `kt.load`: the kind of base, gravity, and `passive`
-        for damping and friction, which other libraries leave out too. A limit of 1e10 stands for none. Features that
-        URDF cannot express, such as armature and springs, raise an error, unless `lossy` leaves them out.
-        """
-        return to_urdf(self.model, path, lossy)
-
-    def to_sdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
-        """The robot as an SDFormat document, also written to `path` if given; meshes without a file are written beside
-        it.
-
-        Loading it gives the same dynamics, with the same options of `kt.load`: a floating base, gravity, `passive`. A
-        robot that does not float is fixed to the world. Names that SDFormat reserves or has twice are changed, with a
-        `kt.ModelWarning`. Features that it cannot express, such as armature, raise an error, unless `lossy` leaves them
-        out.
-        """
-        return to_sdf(self.model, path, lossy)
-
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {self.nq} positions, {self.nv} velocities, {len(self.body_names)} bodies>"
 
@@ -253,7 +217,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         a: ArrayLike,
         wrenches: Wrenches | None = None,
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """τ = M a + C v + G + F - Σ Jᵀ w, (…, nv) [N m or N], by RNEA; F are the `passive_forces` of the joints."""
 
@@ -264,7 +228,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """a with M a + C v + G + F = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²]; F are the `passive_forces` of the joints.
 
@@ -272,44 +236,44 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         """
 
     @quantity(crba.mass_matrix, shapes.square, any_frames=True)
-    def mass_matrix(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def mass_matrix(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The mass matrix M(q), (…, nv, nv), by CRBA."""
 
     @quantity(factorization.inverse_mass_matrix, shapes.square, any_frames=True)
-    def inverse_mass_matrix(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def inverse_mass_matrix(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The inverse mass matrix M(q)⁻¹, (…, nv, nv)."""
 
     @quantity(rnea.bias_forces, shapes.velocities, any_frames=True, by_trees=True)
     def bias_forces(
-        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[ParametersAndOut]
+        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]
     ) -> Array:
         """C v + G - Σ Jᵀ w, (…, nv) [N m or N], without `passive_forces`."""
 
     @quantity(joint_forces.passive_forces, shapes.velocities)
-    def passive_forces(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def passive_forces(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints and tendons, less gravity
         compensation, (…, nv) [N m or N]: the efforts that motors have to overcome, for positions or lengths x and the
         `friction_width` w of `kt.load`. They are zero for a model with passive=False."""
 
     @quantity(rnea.gravity_forces, shapes.velocities, any_frames=True, by_trees=True)
-    def gravity_forces(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def gravity_forces(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The gravity forces G(q), (…, nv) [N m or N]."""
 
     @quantity(derivatives.gravity_forces_derivative, shapes.square, is_large=True, any_frames=True)
-    def gravity_forces_derivative(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def gravity_forces_derivative(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """∂G/∂q of gravity forces, (…, nv, nv), on the tangent space: of G(q ⊕ dv) with respect to dv."""
 
     @quantity(coriolis.coriolis_matrix, shapes.square, any_frames=True)
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The Coriolis matrix C(q, v), (…, nv, nv): C v are the bias forces without gravity, and Ṁ - 2C is
         skew-symmetric."""
 
     @quantity(coriolis.mass_matrix_rate, shapes.square, any_frames=True)
-    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """Ṁ = C + Cᵀ, the time derivative of the mass matrix along v, (…, nv, nv)."""
 
     @quantity(coriolis.christoffel_symbols, shapes.cube, is_large=True, any_frames=True)
-    def christoffel_symbols(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def christoffel_symbols(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The Christoffel symbols Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
 
     @quantity(vector_recursion.joint_reactions, shapes.body_sixes)
@@ -319,15 +283,13 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         a: ArrayLike,
         wrenches: Wrenches | None = None,
-        **named: Unpack[ParametersAndOut],
+        **named: Unpack[NamedOut],
     ) -> Array:
         """The force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
         [N, N m], in the order of `body_names`. It is the load of the joint, including the effort of its motor."""
 
     @quantity(vector_recursion.static_reactions, shapes.body_sixes)
-    def static_reactions(
-        self, q: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[ParametersAndOut]
-    ) -> Array:
+    def static_reactions(self, q: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]) -> Array:
         """The `joint_reactions` at rest, (…, nbodies, 6) [N, N m]: the loads of gravity and wrenches."""
 
     @quantity(
@@ -344,7 +306,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         a: ArrayLike,
         wrenches: Wrenches | None = None,
-        **named: Unpack[OnlyParameters],
+        **named: Unpack[Named],
     ) -> tuple[Array, Array]:
         """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each; ∂τ/∂a is the mass matrix.
 
@@ -365,7 +327,7 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         v: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
-        **named: Unpack[OnlyParameters],
+        **named: Unpack[Named],
     ) -> tuple[Array, Array, Array]:
         """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each.
 
@@ -373,174 +335,13 @@ class Robot(Configurations, OneBodyQuantities, ParameterQuantities, BodyQuantiti
         """
 
     @quantity(energy.kinetic_energy, shapes.scalar, any_frames=True)
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The kinetic energy ½ vᵀ M v, (…) [J], including that of rotors."""
 
     @quantity(energy.potential_energy, shapes.scalar, any_frames=True)
-    def potential_energy(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def potential_energy(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The potential energy U = -Σ m gᵀ c + ½ Σ stiffness · (x - rest)², (…) [J], of gravity, zero at the height of
         the world's origin, and of springs in joints, if the model has any."""
-
-    # -- under constraints -------------------------------------------------------------------------------------
-
-    def constrained(
-        self,
-        constraints: Constraint | Iterable[Constraint] = (),
-        *,
-        damping: float = 1e-8,
-        frequency: float = 0.0,
-        damping_ratio: float = 1.0,
-        actuated: Iterable[str] | None = None,
-        loops: bool = True,
-    ) -> Constrained:
-        """The robot with frames fixed to the world (`kt.Contact`) or to each other (`kt.Loop`), and joints held to each
-        other (`kt.Coupling`), besides its own `loops`.
-
-        damping         regularization of the solve, relative to the inverse inertia of each constraint; constraints
-                        that differ by less count as redundant, other results are not affected
-        frequency       decay rate of position and velocity errors [rad/s], with `damping_ratio`; zero: no correction
-        actuated        names of the joints with a motor, for inverse dynamics; by default `actuated_joints`
-        loops           whether the robot's own `loops` hold, too
-        """
-        importing("kinetree.robot.constrained")
-        from kinetree.robot.constrained import constrained  # noqa: PLC0415 - it imports this module
-
-        return constrained(self, constraints, damping, frequency, damping_ratio, actuated, loops)
-
-    # -- inverse kinematics ------------------------------------------------------------------------------------
-
-    def ik(
-        self,
-        frame: str | Sequence[str],
-        target: ArrayLike,
-        q0: ArrayLike | None = None,
-        *,
-        position_tolerance: float = 1e-6,
-        rotation_tolerance: float = 1e-6,
-        attempts: int = 300,
-        parameters: ArrayLike | None = None,
-    ) -> Solution:
-        """A configuration within limits at which a frame has a given pose, (…, 4, 4), or its origin a position, (…, 3).
-
-        The solution has .q .success .residual .iterations .reason, with the batch axes of target and q0. For several
-        frames, `frame` is a list of names and targets are (…, k, 4, 4). The search starts from q0, whose solution is
-        preferred if there is one, and then from up to `attempts` starts in all. Joints that do not move the frames
-        stay as in q0.
-
-        position_tolerance   [m]
-        rotation_tolerance   [rad]
-        parameters           those of a parametric robot, (…, n), with batch axes; its own unless given
-        """
-        importing("kinetree.ik.inverse")
-        from kinetree.ik.inverse import ik  # noqa: PLC0415 - it imports this module
-
-        return ik(self, frame, target, q0, position_tolerance, rotation_tolerance, attempts, parameters)
-
-    # -- simulation --------------------------------------------------------------------------------------------
-
-    def rollout(
-        self,
-        q0: ArrayLike,
-        v0: ArrayLike,
-        law_or_controls: Any,
-        dt: float,
-        steps: int,
-        integrator: str = "semi-implicit-euler",
-        *,
-        contact: ContactEnvironment | None = None,
-        forces: Any = (),
-        wrenches: Mapping[str, Any] | None = None,
-        parameters: Mapping[str, Any] | ArrayLike | None = None,
-        states: Mapping[str, Any] | None = None,
-        record: Iterable[str] = ("q", "v"),
-        every: int = 1,
-        tolerance: float | None = None,
-        events: Any = (),
-    ) -> Trajectory:
-        """The motion from q0, v0 over `steps` steps of `dt` seconds: .t (steps + 1,), .q (…, steps + 1, nq), .v.
-
-        law_or_controls   efforts, constant during a step: (…, steps, nv) for every step, (nv,) for all states and
-                          steps, or (…, 1, nv) for each state; the axis before the last, if there is one, is always
-                          that of steps. Or a compiled function of (robot, q, v) or (robot, q, v, t) that returns
-                          efforts, or a dict with them as "tau"; or None for zero efforts. Python calls a plain function
-                          of (q, v, t) before every step with all states, which takes microseconds, and holds its
-                          efforts during the step
-        integrator        "semi-implicit-euler" (order 1), "midpoint" or "heun" (2), "rk4" (4), "implicit" (2) for stiff
-                          systems, "variational" (2) for energy and momentum over long times, or "dormand-prince" (5)
-                          with adaptive steps, interpolated at every `dt`
-        contact           the contact environment of the robot, if any
-        forces            kt.Spring, kt.LimitStops, or several of them, in addition to damping, friction and springs of
-                          the joints
-        wrenches          wrenches by frame name, (…, steps, 6), (6,) or (…, 1, 6), with axes as for controls: arrays,
-                          kt.Wrench, or compiled functions that return them
-        parameters        those of a parametric robot, (…, n), per state or common to all states; or a dict of arrays
-                          for further arguments of the compiled functions, and for the robot under "parameters"
-        states            first values of arguments that the compiled function carries from step to step, such as an
-                          integral: its dict has their next values, under the same names
-        record            names to record: "q", "v", "tau", other names in the dict of a law, and outputs of the contact
-        every             number of steps between records, a divisor of `steps`; with every=steps only the first and the
-                          last state are recorded
-        tolerance         error per step of "dormand-prince" [rad, m, rad/s, m/s], and relative to velocities; by
-                          default 1e-8
-        events            kt.Event, or several of them, located by "dormand-prince"; .events lists where they occur
-
-        The robot's own `loops` hold. A state that diverges stays at its last finite value, and .diverged marks it;
-        other states continue.
-        """
-        importing("kinetree.simulation.rollout")
-        from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it imports this module
-
-        return rollout(
-            self,
-            q0,
-            v0,
-            law_or_controls,
-            dt,
-            steps,
-            integrator,
-            contact=contact,
-            forces=forces,
-            wrenches=wrenches,
-            parameters=parameters,
-            states=states,
-            record=record,
-            every=every,
-            tolerance=tolerance,
-            events=events,
-        )
-
-    # -- viewer ------------------------------------------------------------------------------------------------
-
-    def view(self, motion: Any = None, **options: Any) -> Viewer:
-        """A viewer that shows the robot in the browser, at `.url`, until `.close()`; returns immediately
-        (`pip install 'kinetree[viewer]'`).
-
-        motion    motion to play: a rollout or any object with .t and .q, a pair (t, q), or a joint trajectory;
-                  {"before": …, "after": …} plays several side by side
-        options   q=, contacts=, show=, host=, port=, open=, title=, light=: see `kinetree.viewer.Viewer`
-        """
-        importing("kinetree.viewer.viewer")
-        from kinetree.viewer.viewer import view  # noqa: PLC0415 - it imports this module, and needs an extra
-
-        return view(self, motion, **options)
-
-    # -- symbolic equations ------------------------------------------------------------------------------------
-
-    def equations(self, symbolic: bool | str | Iterable[str] = (), factored: bool | None = None) -> Equations:
-        """The equations of motion as SymPy expressions .M .C .V .G .F .tau in q1, v1, a1, …, which can be written as
-        LaTeX and as functions in Python and C (`pip install 'kinetree[sympy]'`).
-
-        symbolic   parameters to keep as symbols: some of "mass", "length", "inertia", "gravity"; True for all
-        factored   False: every expression is expanded in textbook form. True: a list of common subexpressions, as for
-                   code, whose size grows linearly with the joints. None: chosen by the number of joints
-        """
-        kinds = as_kinds(symbolic)
-        try:
-            importing("kinetree.interop.sympy")
-            from kinetree.interop.sympy import equations  # noqa: PLC0415 - an extra
-        except ModuleNotFoundError:
-            raise KinetreeError("equations need the package sympy: pip install 'kinetree[sympy]'") from None
-        return equations(self.model, kinds, factored)
 
     # -- ahead of time -----------------------------------------------------------------------------------------
 

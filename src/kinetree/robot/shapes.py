@@ -2,94 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kinetree.model.tree import Model
 
 Shape = tuple[int, ...]
 
 
-def scalar(model: Model) -> Shape:
-    """()."""
-    return ()
+def _of(*sizes: int | str) -> Callable[[Model], Shape]:
+    """The shape of these sizes: numbers, or names of numbers of a model."""
+    return lambda model: tuple(getattr(model, size) if isinstance(size, str) else size for size in sizes)
 
 
-def point(model: Model) -> Shape:
-    """(3,)."""
-    return (3,)
-
-
-def six(model: Model) -> Shape:
-    """(6,)."""
-    return (6,)
-
-
-def three_by_three(model: Model) -> Shape:
-    """(3, 3)."""
-    return (3, 3)
-
-
-def pose(model: Model) -> Shape:
-    """(4, 4)."""
-    return (4, 4)
-
-
-def positions(model: Model) -> Shape:
-    """(nq,)."""
-    return (model.nq,)
-
-
-def velocities(model: Model) -> Shape:
-    """(nv,)."""
-    return (model.nv,)
-
-
-def square(model: Model) -> Shape:
-    """(nv, nv)."""
-    return (model.nv, model.nv)
-
-
-def cube(model: Model) -> Shape:
-    """(nv, nv, nv)."""
-    return (model.nv, model.nv, model.nv)
-
-
-def three_rows(model: Model) -> Shape:
-    """(3, nv)."""
-    return (3, model.nv)
-
-
-def six_rows(model: Model) -> Shape:
-    """(6, nv)."""
-    return (6, model.nv)
-
-
-def axes(model: Model) -> Shape:
-    """(nv, 3)."""
-    return (model.nv, 3)
-
-
-def body_poses(model: Model) -> Shape:
-    """(nbodies, 4, 4)."""
-    return (model.n_bodies, 4, 4)
-
-
-def body_vectors(model: Model) -> Shape:
-    """(nbodies, 3)."""
-    return (model.n_bodies, 3)
-
-
-def body_sixes(model: Model) -> Shape:
-    """(nbodies, 6)."""
-    return (model.n_bodies, 6)
-
-
-def body_rows(model: Model) -> Shape:
-    """(nbodies, 6, nv)."""
-    return (model.n_bodies, 6, model.nv)
-
-
-def body_inertias(model: Model) -> Shape:
-    """(nbodies, 6, 6)."""
-    return (model.n_bodies, 6, 6)
+scalar = _of()
+point = _of(3)
+six = _of(6)
+three_by_three = _of(3, 3)
+pose = _of(4, 4)
+positions = _of("nq")
+velocities = _of("nv")
+square = _of("nv", "nv")
+cube = _of("nv", "nv", "nv")
+three_rows = _of(3, "nv")
+six_rows = _of(6, "nv")
+axes = _of("nv", 3)
+body_poses = _of("n_bodies", 4, 4)
+body_vectors = _of("n_bodies", 3)
+body_sixes = _of("n_bodies", 6)
+body_rows = _of("n_bodies", 6, "nv")
+body_inertias = _of("n_bodies", 6, 6)
 
 
 def equation(model: Model) -> tuple[Shape, ...]:

@@ -13,7 +13,7 @@ from kinetree.algorithms import newton_euler as vector_recursion
 from kinetree.algorithms import projected, rnea
 from kinetree.ops import Array
 from kinetree.robot import shapes
-from kinetree.robot.quantity import HasQuantities, OnlyParameters, ParametersAndOut, quantity
+from kinetree.robot.quantity import HasQuantities, Named, NamedOut, quantity
 from kinetree.robot.wrench import Wrenches
 
 
@@ -22,7 +22,7 @@ class TextbookMethods(HasQuantities):
 
     @quantity(vector_recursion.link_motions, shapes.body_vectors, 6, is_large=True)
     def newton_euler(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[OnlyParameters]
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[Named]
     ) -> tuple[Array, Array, Array, Array, Array, Array]:
         """ω, ω̇, v̇, v̇_C, F and N of every link by the vector recursion, in the link's own axes, (…, nbodies, 3) each.
 
@@ -31,28 +31,28 @@ class TextbookMethods(HasQuantities):
         """
 
     @quantity(rnea.mass_matrix, shapes.square, is_large=True)
-    def mass_matrix_by_rnea(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def mass_matrix_by_rnea(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """M(q), (…, nv, nv), by columns: inverse dynamics of unit accelerations at rest, without gravity."""
 
     @quantity(projected.mass_matrix, shapes.square, is_large=True)
-    def mass_matrix_by_jacobians(self, q: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def mass_matrix_by_jacobians(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """M(q) = Σ J_iᵀ I_i J_i over all bodies and rotors, (…, nv, nv)."""
 
     @quantity(vector_recursion.bias_forces, shapes.velocities, is_large=True)
     def bias_forces_by_newton_euler(
-        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[ParametersAndOut]
+        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]
     ) -> Array:
         """C v + G - Σ Jᵀ w, (…, nv) [N m or N], by the vector recursion."""
 
     @quantity(projected.bias_forces, shapes.velocities, is_large=True)
     def bias_forces_by_jacobians(
-        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[ParametersAndOut]
+        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]
     ) -> Array:
         """C v + G - Σ Jᵀ w, (…, nv) [N m or N], with C v + G = Σ J_iᵀ (I_i (J̇_i v - g) + V_i ×* I_i V_i) over all
         bodies."""
 
     @quantity(projected.coriolis_matrix, shapes.square, is_large=True)
-    def coriolis_matrix_by_jacobians(self, q: ArrayLike, v: ArrayLike, **named: Unpack[ParametersAndOut]) -> Array:
+    def coriolis_matrix_by_jacobians(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """C = Σ J_iᵀ (I_i J̇_i + I_i V_i× J_i + V_i×* I_i J_i) over all bodies, J̇_i as body i sees it, (…, nv, nv).
 
         C v equals that of `coriolis_matrix`, and Ṁ - 2C is skew-symmetric; the entries differ, because C is not unique.

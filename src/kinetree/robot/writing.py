@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,37 +13,56 @@ from kinetree.base.files import write_text
 from kinetree.base.lazy_imports import importing
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.model.geometry import Mesh
-from kinetree.model.tree import Model
 from kinetree.model.writers.mesh_points import MeshFiles
 from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.sdf import sdf
 from kinetree.model.writers.urdf import urdf
+from kinetree.robot.quantity import HasQuantities
 
 
-def to_mjcf(model: Model, path: str | os.PathLike[str] | None, lossy: bool) -> str:
-    """The document, also written to the path."""
-    text = mjcf(model, None if path is None else Path(path).absolute().parent, lossy, converted)
-    if path is not None:
-        write_text(path, text)
-    return text
+class Writing(HasQuantities):
+    """Methods of a `Robot` that write it as a document."""
+
+    def to_mjcf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
+        """The robot as an MJCF document, also written to `path` if given; paths of meshes are relative to it.
+
+        Loading it gives the same dynamics, here and in MuJoCo, except that MuJoCo couples mimic joints softly to their
+        leaders. Meshes that MuJoCo cannot read are converted, if the packages for their files are installed, and stand
+        in the document. A moving link called "world" is renamed, with a `kt.ModelWarning`. Features that MJCF cannot
+        express raise an error, unless `lossy` leaves them out; velocity limits are always left out.
+        """
+        text = mjcf(self.model, None if path is None else Path(path).absolute().parent, lossy, converted)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def to_urdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
+        """The robot as a URDF document, also written to `path` if given; meshes without a file are written beside it.
+
+        Loading it gives the same dynamics, with the same options of `kt.load`: the kind of base, gravity, and `passive`
+        for damping and friction, which other libraries leave out too. A limit of 1e10 stands for none. Features that
+        URDF cannot express, such as armature and springs, raise an error, unless `lossy` leaves them out.
+        """
+        if self.model.description is None:
+            raise ModelError(f"model {self.model.name!r} was made without a description, so it cannot be written")
+        return _written(path, partial(urdf, self.model.description, lossy))
+
+    def to_sdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
+        """The robot as an SDFormat document, also written to `path` if given; meshes without a file are written beside
+        it.
+
+        Loading it gives the same dynamics, with the same options of `kt.load`: a floating base, gravity, `passive`. A
+        robot that does not float is fixed to the world. Names that SDFormat reserves or has twice are changed, with a
+        `kt.ModelWarning`. Features that it cannot express, such as armature, raise an error, unless `lossy` leaves them
+        out.
+        """
+        return _written(path, partial(sdf, self.model, lossy))
 
 
-def to_urdf(model: Model, path: str | os.PathLike[str] | None, lossy: bool) -> str:
+def _written(path: str | os.PathLike[str] | None, document: Callable[[MeshFiles | None], str]) -> str:
     """The document, also written to the path after the meshes that it refers to."""
-    if model.description is None:
-        raise ModelError(f"model {model.name!r} was made without a description, so it cannot be written")
     files = None if path is None else MeshFiles(Path(path).absolute())
-    text = urdf(model.description, lossy, files)
-    if path is not None and files is not None:
-        files.write()
-        write_text(path, text)
-    return text
-
-
-def to_sdf(model: Model, path: str | os.PathLike[str] | None, lossy: bool) -> str:
-    """The document, also written to the path after the meshes that it refers to."""
-    files = None if path is None else MeshFiles(Path(path).absolute())
-    text = sdf(model, lossy, files)
+    text = document(files)
     if path is not None and files is not None:
         files.write()
         write_text(path, text)

@@ -49,8 +49,7 @@ def _call_on_another_thread(function: Callable[[], R]) -> R:
         raise interrupt
     if call.problem is not None:
         raise call.problem
-    result: R = call.result
-    return result
+    return call.result
 
 
 @contextmanager

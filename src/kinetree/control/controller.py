@@ -170,8 +170,7 @@ class Controller(ABC):
     @lazy
     def _function(self) -> BoundLaw:
         """The law with these presets; a reference may come as one tuple."""
-        function: BoundLaw = self.law.with_presets(self.presets, (self.tuple_after, self._to_reference))
-        return function
+        return self.law.with_presets(self.presets, (self.tuple_after, self._to_reference))
 
     @property
     def _compiled_function(self) -> BoundLaw:

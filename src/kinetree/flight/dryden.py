@@ -117,8 +117,7 @@ class Dryden:
 def _root(P: Array) -> Array:
     """A matrix with L Lᵀ = P, of a positive semidefinite P."""
     values, vectors = np.linalg.eigh(P)
-    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
-    return root
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 @final

@@ -60,8 +60,7 @@ def _lyapunov(A: Array, Q: Array) -> Array:
     n = len(A)
     eye = np.eye(n)
     P = np.linalg.solve(np.kron(A.T, eye) + np.kron(eye, A.T), -Q.ravel()).reshape(n, n)
-    symmetric: Array = 0.5 * (P + P.T)
-    return symmetric
+    return 0.5 * (P + P.T)
 
 
 @final

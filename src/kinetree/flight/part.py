@@ -129,8 +129,7 @@ class Aircraft:
         given = np.asarray(as_real("u", u, f"an array of shape (…, {len(self.inputs)})"))
         if given.ndim == 2 and len(given) == len(path.t) - 1:  # of steps: the last one is shown until the end
             given = np.concatenate([given, given[-1:]])
-        along: dict[str, Array] = _wrenches_law(self)(robot, path.q, path.v, given, path.t)
-        return along
+        return _wrenches_law(self)(robot, path.q, path.v, given, path.t)
 
     def _inputs(self, u: Any) -> Array:
         given = u if ops.is_scalar_array(u) else as_real("u", u, f"an array of shape ({len(self.inputs)},)")

@@ -108,8 +108,7 @@ class Law(Inspectable):
 
     def bind(self, *robots: Bindable, **options: Any) -> Callable[..., Any]:
         """A function of the remaining arguments, for these robots and options: the call with the least overhead."""
-        call: Callable[..., Any] = self.inspect(*robots, **options).call
-        return call
+        return self.inspect(*robots, **options).call
 
     def inspect(self, *robots: Bindable, **options: Any) -> BoundLaw:
         """The compiled function for these robots and options, with `.graph`, `.llvm` and `.assembly`."""

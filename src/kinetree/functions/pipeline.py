@@ -112,8 +112,7 @@ class Pipeline(CompiledFunction):
         """The results of the formula that runs first, for the arrays of one state."""
         assert self.first is not None
         arrays = dict(zip(self.arrays, given, strict=True))
-        parts: tuple[Array, ...] = self.first.evaluate([arrays[name] for name in self.first.arrays])
-        return parts
+        return self.first.evaluate([arrays[name] for name in self.first.arrays])
 
     def on_numbers(self, key: Key) -> Callable[..., Any]:
         return self._run_on_numbers

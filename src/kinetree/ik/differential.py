@@ -133,8 +133,7 @@ class DifferentialIK:
         """v, (…, nv), for the `arguments` and the parameters of a parametric robot, whose leading axes are batch
         axes."""
         values = [array for array, _ in self._read(given, named, parameters).values()]
-        velocity: Array = self._velocity.evaluate(values, out=out)
-        return velocity
+        return self._velocity.evaluate(values, out=out)
 
     def step(self, *given: ArrayLike, parameters: ArrayLike | None = None, **named: ArrayLike) -> Step:
         """The velocity for one state with what became of the tasks and limits: for looking at, not for speed."""
@@ -325,5 +324,4 @@ def velocity(
     for task, target in pairs:
         given = target if "velocity" in task.references(robot) else (target,)
         values += [value for value in given if value is not None]
-    result: Array = known.velocity(q, *values, **if_given(parameters=parameters))
-    return result
+    return known.velocity(q, *values, **if_given(parameters=parameters))

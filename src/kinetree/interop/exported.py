@@ -60,8 +60,7 @@ class ExportedFunction:
     @property
     def dtype(self) -> np.dtype[Any]:
         """float64 or float32."""
-        dtype: np.dtype[Any] = self.program.target.dtype
-        return dtype
+        return self.program.target.dtype
 
     @lazy
     def graph(self) -> Graph:

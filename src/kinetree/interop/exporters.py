@@ -32,8 +32,7 @@ def to_torch(function: Callable[..., Any], *, tangent: bool = False) -> Callable
 
     Derivatives by a configuration are those by its nq numbers; `tangent` is that of `to_casadi`.
     """
-    made: Callable[..., Any] = _part("torch").TorchFunction(function, tangent)
-    return made
+    return _part("torch").TorchFunction(function, tangent)
 
 
 def to_jax(function: Callable[..., Any], *, tangent: bool = False) -> Callable[..., Any]:
@@ -45,8 +44,7 @@ def to_jax(function: Callable[..., Any], *, tangent: bool = False) -> Callable[.
 
     Derivatives by a configuration are those by its nq numbers; `tangent` is that of `to_casadi`.
     """
-    made: Callable[..., Any] = _part("jax").JaxFunction(function, tangent)
-    return made
+    return _part("jax").JaxFunction(function, tangent)
 
 
 def _part(package: str) -> Any:

@@ -64,38 +64,32 @@ class Actuators:
         odd = next((actuator.name for actuator in self.listed if self._is_bent(actuator)), None)
         if odd is not None:
             raise ArgumentError(f"actuator {odd!r} pulls on a path, whose gears depend on q; expected moment_arms(q)")
-        R: Array = self._transmission(np.zeros(self.robot.nq))[1]
-        return R
+        return self._transmission(np.zeros(self.robot.nq))[1]
 
     def moment_arms(self, q: ArrayLike) -> Array:
         """R(q), (…, n, nv): the rates of lengths are R v, and forces f give the efforts Rᵀ f."""
-        R: Array = self._law("moment_arms")(self.robot, q)
-        return R
+        return self._law("moment_arms")(self.robot, q)
 
     def lengths(self, q: ArrayLike) -> Array:
         """ℓ, (…, n), of every actuator, gears included."""
-        lengths: Array = self._law("lengths")(self.robot, q)
-        return lengths
+        return self._law("lengths")(self.robot, q)
 
     def efforts(self, q: ArrayLike, v: ArrayLike, u: ArrayLike, activation: ArrayLike | None = None) -> Array:
         """τ = Rᵀ f, (…, nv) [N m or N], of controls u, (…, n), within ranges of controls, forces and joints.
 
         `activation`, (…, n), is the state w of actuators that have one; by default they have settled, w = u.
         """
-        efforts: Array = self._law("efforts")(self.robot, q, v, u, u if activation is None else activation)
-        return efforts
+        return self._law("efforts")(self.robot, q, v, u, u if activation is None else activation)
 
     def controls(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """The controls u, (…, n), within their ranges, that give efforts tau, (…, nv) [N m or N], or those nearest to
         them; of several, those with the least forces. Entries of tau that no actuator moves do not count."""
-        controls: Array = self._law("controls")(self.robot, q, v, tau)
-        return controls
+        return self._law("controls")(self.robot, q, v, tau)
 
     def activation_rates(self, u: ArrayLike, activation: ArrayLike) -> Array:
         """ẇ, (…, n): u of an integrator, (u - w) / time constant of a filter, that of a `kt.Muscle`, zero without
         activation."""
-        rates: Array = self._law("rates")(self.robot, u, activation)
-        return rates
+        return self._law("rates")(self.robot, u, activation)
 
     # -- formulas ----------------------------------------------------------------------------------------------
 

@@ -29,25 +29,16 @@ Metric: TypeAlias = Literal["kinetic", "euclidean"]
 METRICS: tuple[Metric, ...] = ("kinetic", "euclidean")
 
 
-def _metric(name: Any) -> Metric:
-    return one_of("metric", name, METRICS)
-
-
-def _position(name: Any) -> str:
-    return known("position", name, POSITIONS)
-
-
-def _rotation(name: Any) -> str:
-    return known("rotation", name, ROTATIONS)
-
-
 def _of_task(algorithm: Algorithm, shape: Callable[..., Any]) -> Callable[[F], F]:
     """`quantity` in the directions of a task, whose Jacobian may lack rank."""
     return quantity(algorithm, shape, select=TASK, lacks_rank=operational_space.lacks_rank, any_frames=True)
 
 
 TASK = {"task": task_directions}
-PARAMETERS = {"position": _position, "rotation": _rotation}
+PARAMETERS: dict[str, Callable[[Any], str]] = {
+    "position": lambda name: known("position", name, POSITIONS),
+    "rotation": lambda name: known("rotation", name, ROTATIONS),
+}
 
 
 @final
@@ -175,7 +166,7 @@ class Frame(HasQuantities):
     @quantity(
         operational_space.null_space,
         lambda model, task, metric: (model.nv, model.nv),
-        select={**TASK, "metric": _metric},
+        select={**TASK, "metric": lambda name: one_of("metric", name, METRICS)},
         lacks_rank=lambda model, frame, task, metric: operational_space.lacks_rank(model, frame, task),
         any_frames=True,
     )

@@ -51,14 +51,12 @@ class Tendons:
 
     def lengths(self, q: ArrayLike) -> Array:
         """ℓ, (…, n): in m, if a tendon has a path; otherwise Σ gear · x over positions of joints."""
-        lengths: Array = self._law("lengths")(self.robot, q)
-        return lengths
+        return self._law("lengths")(self.robot, q)
 
     def jacobian(self, q: ArrayLike) -> Array:
         """J with ℓ̇ = J v, (…, n, nv): its entries are moment arms, and forces f of tendons give the efforts -Jᵀ f if
         they pull the ends together."""
-        J: Array = self._law("jacobian")(self.robot, q)
-        return J
+        return self._law("jacobian")(self.robot, q)
 
     def _law(self, kind: str) -> Law:
         if not len(self):

@@ -110,8 +110,7 @@ def _named(robot: Robot, text: str) -> Callable[..., Any]:
         if not mark and name in quantities_of(Frame):
             raise ArgumentError(f"{name} is of a frame; expected its name behind it, as '{name}@tool0'")
         raise unknown("quantity", name, [each for each in known if not each.startswith("_")])
-    call: Callable[..., Any] = getattr(owner, name)
-    return call
+    return getattr(owner, name)
 
 
 def _arguments(name: str, call: Callable[..., Any]) -> tuple[str, ...]:

@@ -137,8 +137,7 @@ class Summary:
 def _keys(values: Array) -> Array:
     """The interval of each number: whole numbers in the order of the floats."""
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
-    keys: Array = _ordered(bits) >> SHIFT
-    return keys
+    return _ordered(bits) >> SHIFT
 
 
 def _ordered(bits: Array) -> Array:

@@ -12,8 +12,7 @@ from kinetree.ops import Array, divide, skew
 def times(A: Array, x: Array) -> Array:
     """A x, of matrices (…, m, n) and vectors (…, n)."""
     if A.ndim == 2 and x.ndim == 1:
-        product: Array = A @ x
-        return product
+        return A @ x
     return (A @ x[..., None])[..., 0]
 
 

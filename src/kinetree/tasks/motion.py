@@ -65,8 +65,7 @@ class MotionTask(Task, ABC):
 
     def drift(self, robot: Robot, q: Array, v: Array, target: Any) -> Array:
         """J̇ v, (size,), at a target that stays: J is differentiated along v."""
-        drift: Array = rate_of_change(self._speed, robot, q, v, target)
-        return drift
+        return rate_of_change(self._speed, robot, q, v, target)
 
     def rates(self, robot: Robot, given: Array) -> Array:
         """A velocity or acceleration of the target, in the order of rows."""

@@ -140,5 +140,4 @@ def as_duration(duration: Any) -> float:
 
 def times(scale: Any, constant: Array) -> Array:
     """A number or an array of numbers (…,), each times the whole of a constant, (…, *shape)."""
-    product: Array = np.multiply.outer(np.asarray(scale), constant)
-    return product
+    return np.multiply.outer(np.asarray(scale), constant)

@@ -167,8 +167,7 @@ class SlowWalk:
 
     def _middle(self, places: Mapping[str, Array]) -> Array:
         center = as_constant("center", self.center, (3,))
-        points: Array = np.mean([pose[:3, :3] @ center + pose[:3, 3] for pose in places.values()], axis=0)
-        return points
+        return np.mean([pose[:3, :3] @ center + pose[:3, 3] for pose in places.values()], axis=0)
 
 
 def _moved(way: Array, angle: float) -> Array:

@@ -129,8 +129,7 @@ def png(pixels: Any) -> bytes:
     """An image (height, width, 3 or 4) of bytes as a PNG file."""
     import imageio.v3  # noqa: PLC0415 - viser needs it too
 
-    encoded: bytes = imageio.v3.imwrite("<bytes>", pixels, extension=".png")
-    return encoded
+    return imageio.v3.imwrite("<bytes>", pixels, extension=".png")
 
 
 def _viser() -> Any:

@@ -81,8 +81,7 @@ class ConstraintKinematics:
     @lazy
     def size(self) -> Scalar:
         """The size that ranks of J are measured by, squared: the sum of all these squares, or of those of J."""
-        whole: Scalar = (self.J * self.J).sum() if self.columns is None else self.columns.sum()
-        return whole
+        return (self.J * self.J).sum() if self.columns is None else self.columns.sum()
 
     def bias(self, v: Array) -> Array:
         """J̇ v, (k,): the acceleration of points and axes at a = 0."""

@@ -80,8 +80,7 @@ def some_configurations(model: Model) -> list[Array]:
 @lru_cache(maxsize=256)
 def diagonal_scale(model: Model, inertia: Inertia = mass_matrix) -> Array:
     """The largest diagonal of what is divided by at a few configurations, (nv,)."""
-    scale: Array = np.abs([inertia(model, q).diagonal() for q in some_configurations(model)]).max(axis=0)
-    return scale
+    return np.abs([inertia(model, q).diagonal() for q in some_configurations(model)]).max(axis=0)
 
 
 def carried_inertia(model: Model) -> Array:

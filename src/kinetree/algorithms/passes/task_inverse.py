@@ -174,8 +174,7 @@ def _no_error() -> None:
 
 def size_of(M: Array, columns: Array) -> Scalar:
     """Σ columns_j / M_jj."""
-    total: Scalar = (columns * divide(1.0, M.diagonal())).sum()
-    return total
+    return (columns * divide(1.0, M.diagonal())).sum()
 
 
 def generic_rank(jacobians: list[Array], columns: list[int] | None = None, sizes: list[float] | None = None) -> int:

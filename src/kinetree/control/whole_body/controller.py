@@ -116,8 +116,7 @@ class WholeBody:
     ) -> Array:
         """τ, (…, nv), of a step that starts from nothing, all contacts and tasks on."""
         known = if_given(parameters=parameters)
-        tau: Array = self.solve(q, v, packed(self.problem, reference), self._all_on, self._cold, **known)[0]
-        return tau
+        return self.solve(q, v, packed(self.problem, reference), self._all_on, self._cold, **known)[0]
 
     def step(
         self,
@@ -173,8 +172,7 @@ class WholeBody:
         """A step of arrays alone, whose leading axes are batch axes: τ, a, forces, the next state, and info: how it
         ended, 0 for a solution, and how many changes it took. `step` is the same with names."""
         values = self._compiled.with_parameters((q, v, reference, switches, state), parameters)
-        solved: tuple[Array, Array, Array, Array, Array] = self._compiled.evaluate(values)
-        return solved
+        return self._compiled.evaluate(values)
 
     def prepare(self) -> None:
         """Compile ahead: the step, and its fallback if there is one."""

@@ -64,8 +64,7 @@ def _solver(robot: Robot, frame: str) -> ClosedForm:
     known = robot._functions.get(key)
     if known is None:
         known = robot._functions.setdefault(key, ClosedForm(robot, key[1]))
-    solver: ClosedForm = known
-    return solver
+    return known
 
 
 @final

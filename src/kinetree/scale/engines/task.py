@@ -35,8 +35,7 @@ def packed(work: Work) -> bytes:
 
 @lru_cache(maxsize=4)
 def _unpacked(payload: bytes) -> Work:
-    work: Work = pickle.loads(payload)
-    return work
+    return pickle.loads(payload)
 
 
 def attempt(payload: bytes, partition: Partition) -> Outcome:

@@ -78,8 +78,7 @@ class CompliantContact(ContactModel):
 
     def forces(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
         """The forces on the robot at every contact, in world axes, (…, n, 3) [N]."""
-        forces: Array = _forces(self)(robot, q, v)
-        return forces
+        return _forces(self)(robot, q, v)
 
     def longest_step(self, robot: Robot, q: ArrayLike, load: float | None = None) -> float:
         """About the longest dt [s] that explicit steps near q can take, if one contact carries `load` [N], the robot's

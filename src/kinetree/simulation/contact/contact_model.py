@@ -60,8 +60,7 @@ class ContactModel(ABC):
 
     def gaps(self, robot: Robot, q: ArrayLike) -> Array:
         """(…, n) [m], negative where something is inside."""
-        gaps: Array = _gaps(self)(robot, q)
-        return gaps
+        return _gaps(self)(robot, q)
 
 
 @lru_cache(maxsize=64)

@@ -46,8 +46,7 @@ class Kernel:
     @property
     def slots(self) -> int:
         """Numbers of the workspace."""
-        slots: int = self.program.slots
-        return slots
+        return self.program.slots
 
     def text(self) -> str:
         """Static functions: one for each part, and `static void name(arguments, results[, w])`, which calls them."""

@@ -11,20 +11,22 @@ TURNED_OVER = (math.pi, 0.0, 0.0)
 """From x forward, y left, z up to x forward, y right, z down."""
 
 
+def _circle(count: int, arm: float, first: float, height: float) -> list[tuple[float, float, float]]:
+    """Points on a circle, counter-clockwise from an angle."""
+    angles = [first + 2.0 * math.pi * k / count for k in range(count)]
+    return [(round(arm * math.cos(angle), 9), round(arm * math.sin(angle), 9), height) for angle in angles]
+
+
 def _rotors(robot: Writer, count: int, arm: float, first: float, height: float = 0.0) -> None:
     """Frames on a circle, counter-clockwise from an angle."""
-    for k in range(count):
-        angle = first + 2.0 * math.pi * k / count
-        at = (round(arm * math.cos(angle), 9), round(arm * math.sin(angle), 9), height)
+    for k, at in enumerate(_circle(count, arm, first, height)):
         robot.frame(f"rotor_{k + 1}", "base_link", at)
 
 
 def _discs(count: int, arm: float, first: float, radius: float, height: float) -> list:
     """What is drawn of rotors and their arms."""
     drawn = []
-    for k in range(count):
-        angle = first + 2.0 * math.pi * k / count
-        at = (round(arm * math.cos(angle), 9), round(arm * math.sin(angle), 9), height)
+    for k, at in enumerate(_circle(count, arm, first, height)):
         drawn.append(
             cylinder(radius, 0.004, at=at, colour="accent" if k in (0, count - 1) else "dark", drawn_only=True)
         )
@@ -61,13 +63,11 @@ def hexarotor() -> Writer:
         "from the front left, 0.215 m from the middle, and blow along -z.",
     )
     arm, first = 0.215, math.pi / 6
-    angles = [first + math.pi / 3 * k for k in range(6)]
-    ends = [(round(arm * math.cos(angle), 9), round(arm * math.sin(angle), 9), 0.01) for angle in angles]
     robot.link(
         "base_link",
         1.5,
         cylinder(0.07, 0.08),
-        *(cylinder(0.022, 0.05, at=end, colour="dark") for end in ends),
+        *(cylinder(0.022, 0.05, at=end, colour="dark") for end in _circle(6, arm, first, 0.01)),
         *_discs(6, arm, first, 0.1, 0.037),
     )
     _rotors(robot, 6, arm, first, 0.037)

@@ -1,6 +1,6 @@
 """Coordinates by name: configurations, joints, postures, normalization.
 
-Covers: robot/joint.py.
+Covers: robot/configurations.py.
 """
 
 import numpy as np

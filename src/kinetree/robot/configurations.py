@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,12 +20,15 @@ from kinetree.compiler import is_traced
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.functions.bindable import Bindable
 from kinetree.model.joints import Joint
-from kinetree.model.tree import Model
+from kinetree.model.tree import Limits, Model
 from kinetree.ops import Array
 from kinetree.robot import shapes
-from kinetree.robot.joint import RobotJoint, joint_of
+from kinetree.robot.frame import Frame
 from kinetree.robot.quantity import HasQuantities, quantity
 from kinetree.spatial.rotation import is_rotation_matrix, quaternion_from_matrix
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
 
 BASE_POSITION, BASE_ORIENTATION = "base_position", "base_orientation"
 
@@ -206,3 +210,43 @@ def _positions(name: str, value: Any, size: int) -> Array:
     if not np.isfinite(array).all():
         raise ArgumentError(f"{name} is {short(value)}; expected finite positions")
     return array
+
+
+@dataclass(frozen=True)
+class RobotJoint:
+    """One joint of a robot."""
+
+    robot: Robot
+    name: str
+    type: str
+    """'revolute', 'prismatic', 'free', … or 'fixed'."""
+    q_slice: slice
+    """Its entries of q; those of its leader if it is a mimic joint, none if it is fixed."""
+    v_slice: slice
+    """Its entries of v, a and tau."""
+    frame: Frame
+    """The link that it moves."""
+    follows: str | None = None
+    """The joint that it mimics, if it does."""
+
+    def __repr__(self) -> str:
+        return f"<Joint {self.name!r} of {self.robot.name!r}: {self.type}>"
+
+    @property
+    def limits(self) -> Limits:
+        """Its .lower and .upper positions, .velocity and .effort, one number for every coordinate."""
+        whole, q, v = self.robot.limits, self.q_slice, self.v_slice
+        return Limits(whole.lower[q], whole.upper[q], whole.velocity[v], whole.effort[v])
+
+
+def joint_of(robot: Robot, name: str) -> RobotJoint:
+    """The joint of this name, fixed ones included."""
+    model = robot.model
+    fixed = {edge.joint: edge.child for edge in model.edges}
+    for joint, body in zip(model.joints[1:], model.names[1:], strict=True):
+        if joint.name == name:
+            moved = robot.frame(body)
+            return RobotJoint(robot, name, joint.kind, joint.q_slice, joint.v_slice, moved, joint.follows)
+    if not isinstance(name, str) or name not in fixed:
+        raise unknown("joint", name, (*(joint.name for joint in model.joints[1:]), *fixed))
+    return RobotJoint(robot, name, "fixed", slice(0, 0), slice(0, 0), robot.frame(fixed[name]))

@@ -13,7 +13,7 @@ from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Sh
 from kinetree.ops import Array
 from kinetree.simulation.contact.obstacles import Block, Ground
 from kinetree.simulation.contact.touch import as_positive
-from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_rpy
+from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_normal, matrix_from_rpy
 
 SHAPES = (Plane, Box, Sphere, Ellipsoid, Cylinder, Capsule)
 
@@ -62,16 +62,9 @@ def as_fixture(value: Any) -> Fixture:
         shape: Shape = Box(value.size)
     else:
         normal = np.array(value.normal)
-        pose[:3, :3], pose[:3, 3] = _axes(normal), value.height * normal
+        pose[:3, :3], pose[:3, 3] = matrix_from_normal(normal), value.height * normal
         shape = Plane()
     return Fixture(shape, pose) if value.friction is None else Fixture(shape, pose, value.friction)
-
-
-def _axes(z: Array) -> Array:
-    """A rotation with this third column."""
-    x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
-    x = x / np.linalg.norm(x)
-    return np.stack([x, np.cross(z, x), z], axis=1)
 
 
 @final

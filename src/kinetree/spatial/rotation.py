@@ -24,6 +24,13 @@ def matrix_about_axis(axis: Array, angle: Any) -> Array:
     return along + (np.eye(3) - along) * cos(angle) + skew(axis) * sin(angle)
 
 
+def matrix_from_normal(z: Array) -> Array:
+    """A rotation matrix whose third column is this unit vector."""
+    x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)
+
+
 def matrix_from_rpy(rpy: ArrayLike) -> Array:
     """R = Rz(yaw) Ry(pitch) Rx(roll) from (roll, pitch, yaw) [rad], as URDF defines it; right angles are exact."""
     (cr, sr), (cp, sp), (cy, sy) = map(_exact_cos_sin, np.asarray(rpy, dtype=float).tolist())

@@ -50,17 +50,17 @@ def emit_copies(layout: Layout, places: Sequence[Sequence[Sequence[int]]], width
         "  br label %enter0",
     ]
     for g, listed in enumerate(places):
-        lines += _copy_head(g, inputs + outputs - 1)
+        body: list[str] = []
         tables = [("inputs", "in", j) for j in range(inputs)] + [("outputs", "out", j) for j in range(outputs - 1)]
         for k, (table, target, j) in enumerate(tables):
-            lines += [
+            body += [
                 *_distance(g, k),
                 *_loads(table, j, f"whole{g}.{k}"),
                 f"  %part{g}.{k} = getelementptr {real}, ptr %whole{g}.{k}, i64 %far{g}.{k}",
                 f"  %to{g}.{k} = getelementptr ptr, ptr %{target}, i64 {j}",
                 f"  store ptr %part{g}.{k}, ptr %to{g}.{k}",
             ]
-        lines += [
+        body += [
             f"  %flag{g} = getelementptr ptr, ptr %out, i64 {outputs - 1}",
             f"  store ptr %own, ptr %flag{g}",
             f"  call void @{own(SINGLE, g)}(ptr %in, ptr %out, ptr %work)",
@@ -68,8 +68,8 @@ def emit_copies(layout: Layout, places: Sequence[Sequence[Sequence[int]]], width
             f"  %before{g} = load {real}, ptr %status",
             f"  %sum{g} = fadd {real} %before{g}, %one{g}",
             f"  store {real} %sum{g}, ptr %status",
-            *_copy_end(g, len(listed)),
         ]
+        lines += _for_copies(g, inputs + outputs - 1, len(listed), body)
     lines += [f"enter{len(places)}:", "  ret void", "}"]
     return "\n\n".join([*_tables(places), "\n".join(lines)])
 
@@ -102,10 +102,10 @@ def emit_batch_copies(layout: Layout, places: Sequence[Sequence[Sequence[int]]],
         *_rows("clear", "begin", "enter0", [f"  store {real} 0.0, ptr %clear.status"], flag),
     ]
     for g, listed in enumerate(places):
-        lines += _copy_head(g, inputs + outputs - 1)
+        body: list[str] = []
         for k in range(inputs + outputs - 1):
             at, column = (3 * k, f"%word{3 * k + 2}") if k < inputs else (inputs + 2 * k, "1")
-            lines += [
+            body += [
                 *_distance(g, k),
                 f"  %numbers{g}.{k} = mul i64 %far{g}.{k}, {column}",
                 f"  %bytes{g}.{k} = mul i64 %numbers{g}.{k}, {size}",
@@ -123,14 +123,14 @@ def emit_batch_copies(layout: Layout, places: Sequence[Sequence[Sequence[int]]],
             f"  %add{g}.sum = fadd {real} %add{g}.before, %add{g}.one",
             f"  store {real} %add{g}.sum, ptr %add{g}.status",
         ]
-        lines += [
+        body += [
             *_stores(g, flag, "%flags"),
             *_stores(g, flag + 1, "1"),
             f"  call void @{own(BATCH, g)}(i64 %first, i64 %last, ptr %own, ptr %inner)",
             *_rows(f"add{g}", f"copy{g}", f"added{g}", adding, flag),
             f"added{g}:",
-            *_copy_end(g, len(listed)),
         ]
+        lines += _for_copies(g, inputs + outputs - 1, len(listed), body)
     lines += [f"enter{len(places)}:", "  br label %chunk", "done:", "  ret void", "}"]
     return "\n\n".join([*_tables(places), "\n".join(lines)])
 
@@ -149,19 +149,15 @@ def _tables(places: Sequence[Sequence[Sequence[int]]]) -> list[str]:
     return texts
 
 
-def _copy_head(g: int, words: int) -> list[str]:
-    """The beginning of the loop over the copies of kernel g: %row is the index of its first distance."""
+def _for_copies(g: int, words: int, count: int, body: Sequence[str]) -> list[str]:
+    """The loop over the copies of kernel g: %row is the index of its first distance."""
     return [
         f"enter{g}:",
         f"  br label %copy{g}",
         f"copy{g}:",
         f"  %c{g} = phi i64 [0, %enter{g}], [%c{g}.next, %next{g}]",
         f"  %row{g} = mul i64 %c{g}, {words}",
-    ]
-
-
-def _copy_end(g: int, count: int) -> list[str]:
-    return [
+        *body,
         f"  br label %next{g}",
         f"next{g}:",
         f"  %c{g}.next = add i64 %c{g}, 1",

@@ -23,7 +23,7 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, cross, skew
 from kinetree.robot import Robot
 from kinetree.spatial.packing import unpack
-from kinetree.spatial.rotation import is_rotation_matrix
+from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_normal
 
 PRESSING = (2, 3, 4)
 """Directions in which the ground presses: along its normal, and about both axes in it. The others take friction."""
@@ -209,7 +209,7 @@ class PointContact(GroundContact):
         return (0, 1, 2)
 
     def axes(self, R: Array) -> Array:
-        return ground_axes(self.normal)
+        return matrix_from_normal(np.array(self.normal))
 
     def pressing_cone(self) -> Array:
         return np.ones((1, 1))
@@ -254,7 +254,7 @@ class SlidingContact(GroundContact):
         return (0, 1, 2)
 
     def axes(self, R: Array) -> Array:
-        return ground_axes(self.normal)
+        return matrix_from_normal(np.array(self.normal))
 
     def sticking_cone(self) -> Array:
         return np.array([[0.0, 0.0, 1.0]])
@@ -281,14 +281,6 @@ def as_normal(contact: Any) -> tuple[float, ...]:
     if np.ndim(contact.at) == 2:
         raise ArgumentError(f"at of contact {contact.name!r} is a pose; expected a point: its axes are the ground's")
     return tuple((normal / size).tolist())
-
-
-def ground_axes(normal: tuple[float, ...]) -> Array:
-    """Axes of the ground as columns, the last of which is its normal."""
-    z = np.array(normal)
-    x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [0.0, 0.0, 1.0], z)
-    x = x / np.linalg.norm(x)
-    return np.stack([x, np.cross(z, x), z], axis=1)
 
 
 @final

@@ -1,6 +1,6 @@
 """kt.convert against the packages themselves: what Pinocchio and MuJoCo compute, in our coordinates.
 
-Covers: model/joints/coordinates.py, convert/convert.py, convert/peer.py.
+Covers: model/joints/coordinates.py, convert/peer.py.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Coordinates by name: configurations, joints, postures, normalization.
-
-Covers: robot/configurations.py.
-"""
+"""Coordinates by name: configurations, joints, postures, normalization."""
 
 import numpy as np
 import pytest

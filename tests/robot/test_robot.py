@@ -1,6 +1,6 @@
 """The public calls: shapes, batches, out=, and a sentence for every wrong argument.
 
-Covers: base/arguments.py, functions/compiled_function.py, functions/parameters.py, robot/applications.py, robot/frame.py, robot/shapes.py,
+Covers: base/arguments.py, functions/compiled_function.py, functions/parameters.py, robot/frame.py, robot/shapes.py,
 robot/wrench.py.
 """
 

@@ -1,6 +1,6 @@
 """Rollouts: as a loop of single steps, alone and in batches, under efforts and under laws.
 
-Covers: compiler/codegen/step_loop.py, simulation/step.py.
+Covers: compiler/codegen/step_loop.py, robot/applications.py, simulation/step.py.
 """
 
 import gc

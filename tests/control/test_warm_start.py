@@ -223,7 +223,7 @@ def test_a_name_whose_code_is_gone(own_cache):
 
 
 def test_a_name_that_leads_to_another_graph_is_not_believed(own_cache, monkeypatch):
-    record = {"digest": "0" * 64, "shapes": [[2]], "is_tuple": False, "refuses": True}
+    record = {"digest": "0" * 64, "shapes": [[2]], "is_tuple": False, "refuses": True, "reasons": []}
     monkeypatch.setattr(specialization, "load_record", lambda *given: record)
     with pytest.raises(RuntimeError, match="was another function"):
         control.ComputedTorque(kt.load("planar2"), 100.0)(np.ones(2), np.ones(2), np.ones(2))

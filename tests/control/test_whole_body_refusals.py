@@ -1,6 +1,6 @@
 """Steps without a solution: errors that name what contradicts what, or the fallback that was chosen.
 
-Covers: control/whole_body/fallback.py, control/whole_body/pack_references.py, control/whole_body/compiled.py.
+Covers: control/whole_body/fallback.py, control/whole_body/pack_references.py.
 """
 
 import numpy as np

@@ -90,7 +90,8 @@ class _SubtreeSums:
                 I, seen, h, f = composite.locked_in_world_axes, X.transpose() * seen, self.h_G, self.f_G
                 S, still = composite.mixed_columns(joint), Motion.zero()
                 steps, V, _ = moving_columns(joint, S, still, still, self.v, self.a)
-                apart = tuple(x - V.cross(s) for x, s in zip(_in_order(steps), S, strict=True))
+                rates = [rate for step in sorted(steps, key=lambda step: step.at.start) for rate in step.rate]
+                apart = tuple(x - V.cross(s) for x, s in zip(rates, S, strict=True))
                 to_G = _as_it_is
             momenta = composite.momenta(i, self.S[i])
             for columns in steps:
@@ -148,11 +149,6 @@ def centroidal_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) 
 def _moment(x: Array, momentum: Force) -> Force:
     """x × f as a moment."""
     return Force(np.zeros(3), cross(x, momentum.force))
-
-
-def _in_order(steps: list[MovingColumns]) -> list[Motion]:
-    """Ṡ of all columns of a joint."""
-    return [rate for step in sorted(steps, key=lambda step: step.at.start) for rate in step.rate]
 
 
 def _as_it_is(force: Force) -> Force:

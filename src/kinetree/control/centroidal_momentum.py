@@ -14,7 +14,7 @@ from kinetree.control.support_consistent import as_stance, torques
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.robot.constrained import Constrained
-from kinetree.spatial.packing import pack
+from kinetree.spatial.packing import pack, unpack
 
 
 @final
@@ -80,7 +80,7 @@ class CentroidalMomentum(Controller):
         k_p, k_d, k_k, posture, k_q, d_q = settings
         stance, order = Constrained(robot, self.equations), robot.model.spatial_order
         error, rate = position - robot.center_of_mass(q), velocity - robot.center_of_mass_velocity(q, v)
-        spin = _angular(robot, robot.centroidal_momentum(q, v))
+        _, spin = unpack(robot.centroidal_momentum(q, v), order)
         linear = robot.mass * (acceleration + times(k_p, error) + times(k_d, rate))
         wanted = pack(linear, angular_momentum_rate + times(k_k, angular_momentum - spin), order)
 
@@ -93,7 +93,3 @@ class CentroidalMomentum(Controller):
         require_regular(robot.model, q, felt.d)
         a = a_0 + felt.answer(np.zeros(robot.nv), drift + rows @ a_0)[0]
         return torques(stance, q, v, a, np.zeros(robot.nv))
-
-
-def _angular(robot: Robot, six: Array) -> Array:
-    return six[3:] if robot.model.spatial_order == "linear-first" else six[:3]

@@ -119,8 +119,8 @@ class HybridMotionForce(Controller):
         if self.equations is not None:
             body = OnContacts(robot, self.equations, q, v, at_rest(robot, a_0), X_J)
             felt = task.inertia(robot, q, body.J, self.regularization)
-            turned_back = np.concatenate([R @ pushed[:3], R @ pushed[3:]])
-            return body.torques(felt.force(w - X_J @ body.a), {task.frame: _user_order(robot, turned_back)})
+            turned_back = pack(R @ pushed[:3], R @ pushed[3:], robot.model.spatial_order)
+            return body.torques(felt.force(w - X_J @ body.a), {task.frame: turned_back})
         if a_0 is not None:
             w = w - X_J @ a_0
         felt = task.inertia(robot, q, X_J, self.regularization)
@@ -138,10 +138,6 @@ def _axes(axes: Any) -> Array:
 def _turned(R: Array, six: Array) -> Array:
     """A 6-vector, linear first, in the axes that are the columns of R."""
     return np.concatenate([R.T @ six[:3], R.T @ six[3:]])
-
-
-def _user_order(robot: Robot, six: Array) -> Array:
-    return pack(six[:3], six[3:], robot.model.spatial_order)
 
 
 def _selected(rows: tuple[int, ...], six: Array) -> Array:

@@ -438,7 +438,9 @@ class CompiledFunction(ABC):
         if self._entry is not None:
             ordered = dict.fromkeys((*self._prepared, *self._specializations))  # the order of Python's choice
             chosen = [key for key in ordered if self._covering(key) == key]
-            self._entry.set_variants([self._variant(key) for key in chosen if all(map(_is_word, key.options))])
+            self._entry.set_variants(
+                [self._variant(key) for key in chosen if all(isinstance(word, str) for word in key.options)]
+            )
 
     def _variant(self, key: Key) -> native.Variant:
         made = self._specializations[key]
@@ -459,10 +461,6 @@ def one_state(name: str, value: object, core: Shape) -> Array:
     if array.shape != core:
         raise ArgumentError(f"{name} has shape {array.shape}; expected {core}, since compiled functions see one state")
     return array
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _place_name(place: Place) -> str:

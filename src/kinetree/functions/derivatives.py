@@ -145,7 +145,8 @@ def _by_argument(law: Definition, named: dict[str, Any], name: str, kind: Kind, 
     fresh = symbols(np.shape(given), _fresh)
     with array_operations_if(False), collected_requirements() as conditions:  # only scalar nodes have derivatives
         argument = fresh.copy() if fresh.shape else fresh[()]  # the law may write into it
-        result = law.apply({**named, **({name: argument} if robot is None else _at(named, robot, argument))})
+        changed = {name: argument} if robot is None else {robot: named[robot].at_parameters(argument)}
+        result = law.apply({**named, **changed})
     leaves, rebuild = flatten(result, is_result)
     rates, axes = _directions(law, named, name, fresh)
     if kind == "rate":
@@ -171,11 +172,6 @@ def _parametric(law: Definition, named: Mapping[str, Any]) -> str:
         f"{law.name} has no parameters to differentiate by; expected a parametric robot, as "
         "kt.load(…, parametric=('inertial',)) gives"
     )
-
-
-def _at(named: Mapping[str, Any], robot: str, parameters: Array) -> dict[str, Any]:
-    """The robot of this name with these parameters."""
-    return {robot: named[robot].at_parameters(parameters)}
 
 
 def _directions(law: Definition, named: Mapping[str, Any], name: str, fresh: Array) -> tuple[Array, tuple[int, ...]]:

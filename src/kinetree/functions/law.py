@@ -144,7 +144,7 @@ class Law(Inspectable):
                 if cache_key not in known:
                     known.setdefault(cache_key, make())  # a signal handler may have made it meanwhile
                     if robot is not None:
-                        self._robots[:] = [*filter(_is_alive, self._robots), weakref.ref(robot)]
+                        self._robots[:] = [*(each for each in self._robots if each() is not None), weakref.ref(robot)]
         return known[cache_key]
 
     def apply(self, named: Mapping[str, Any]) -> Any:
@@ -161,10 +161,6 @@ class Law(Inspectable):
 def _law_with(definition: Definition) -> Law:
     """The law of a definition, from a pickle."""
     return definition.law() or Law(definition)
-
-
-def _is_alive(reference: weakref.ref[Bindable]) -> bool:
-    return reference() is not None
 
 
 def _clear_caches(key: object, robots: Sequence[weakref.ref[Bindable]]) -> None:

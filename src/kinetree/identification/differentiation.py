@@ -48,7 +48,7 @@ def completed(robot: Robot, measured: Measurements, cutoff: float | None = None)
     if robot.nq == robot.nv:
         q = smooth(q)
     else:
-        plain = _plain_positions(robot)
+        plain = [k for joint in robot.model.owners for k, _ in joint.rated]  # no quaternions, no angles on circles
         q[:, plain] = smooth(q[:, plain])
     v = smooth(even.v if even.v is not None else differences(robot, even))
     a = smooth(even.a) if even.a is not None else np.gradient(v, even.period, axis=0)
@@ -108,11 +108,6 @@ def automatic_cutoff(robot: Robot, measured: Measurements) -> float:
     else:
         highest = (3.0 * SHARE**2 * accelerations / ((2.0 * np.pi) ** 2 * noise + 1e-300)) ** (1.0 / 3.0)
     return float(np.clip(highest.min(), min(MARGIN * edge, 0.2 * rate), 0.2 * rate))
-
-
-def _plain_positions(robot: Robot) -> Array:
-    """Entries of q that are numbers of their own, and not those of a quaternion or a circle."""
-    return np.array([k for joint in robot.model.owners for k, _ in joint.rated], dtype=int)
 
 
 def _low_pass(cutoff: float, rate: float, count: int) -> Any:

@@ -69,7 +69,8 @@ def read_recording(robot: Robot, recording: Any) -> list[Measurements]:
     if isinstance(recording, Recording):
         recording = recording.trajectory
     if isinstance(recording, Trajectory):
-        return [_measured(robot, _of_trajectory(robot, each)) for each in _states(recording)]
+        states = [recording.state(*index) for index in np.ndindex(*recording.batch)]
+        return [_measured(robot, _of_trajectory(robot, each)) for each in states]
     if callable(getattr(recording, "keys", None)) and hasattr(recording, "__getitem__"):
         return [_measured(robot, {str(name): recording[name] for name in recording.keys()})]  # noqa: SIM118 - DataFrames
     if isinstance(recording, Iterable) and not isinstance(recording, (bytes, np.ndarray)):
@@ -79,10 +80,6 @@ def read_recording(robot: Robot, recording: Any) -> list[Measurements]:
     raise ArgumentTypeError(
         f"recording is {short(recording)}; expected a mapping with t, q and tau, a kt.Trajectory, a file, or several"
     )
-
-
-def _states(trajectory: Trajectory) -> list[Trajectory]:
-    return [trajectory.state(*index) for index in np.ndindex(*trajectory.batch)]
 
 
 def _of_trajectory(robot: Robot, trajectory: Trajectory) -> dict[str, Array]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -178,16 +177,13 @@ def _solver(
     for name, (rows, stride) in method.workspace(n, m, s).items():
         given[name] = places.buffer(f"scratch_{name}", rows * stride)
     strides = method.strides(n, m, s)
-    listed = [f"{given[name]}, {strides[name]}" if name in strides else given[name] for name in _order(method.function)]
+    order = [name for name in method.function.__annotations__ if name != "return"]
+    listed = [f"{given[name]}, {strides[name]}" if name in strides else given[name] for name in order]
     status = f"{outputs[-1]}[{active_set.STATUS}]"
     lines = [f"{symbol}({', '.join(listed)});", f"switch ((int){status}) {{"]
     for number, reason in STATUSES.items():
         lines += [f"case {number}:", f"    return {codes(reason)};"]
     return [*lines, "default:", "    break;", "}"]
-
-
-def _order(function: Any) -> list[str]:
-    return [name for name in function.__annotations__ if name != "return"]
 
 
 # -- numbers for tests -------------------------------------------------------------------------------------------------

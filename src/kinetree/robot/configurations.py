@@ -19,7 +19,6 @@ from kinetree.base.typed_numbers import typed_number
 from kinetree.compiler import is_traced
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.functions.bindable import Bindable
-from kinetree.model.joints import Joint
 from kinetree.model.tree import Limits, Model
 from kinetree.ops import Array
 from kinetree.robot import shapes
@@ -183,12 +182,8 @@ def labels(model: Model, name: Literal["q", "v", "tau"]) -> list[tuple[str, str]
     found = []
     for joint in model.owners:
         base = "base" if joint is model.floating_base else joint.name
-        found += [(f"{base}{ending}", unit) for ending, unit in _labels(joint, name)]
+        found += [(f"{base}{ending}", unit) for ending, unit in getattr(joint, f"{name}_labels")]
     return found
-
-
-def _labels(joint: Joint, name: str) -> Any:
-    return {"q": joint.q_labels, "v": joint.v_labels, "tau": joint.tau_labels}[name]
 
 
 def _positions(name: str, value: Any, size: int) -> Array:

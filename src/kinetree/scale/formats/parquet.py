@@ -78,11 +78,8 @@ def _opened(path: Path) -> Any:
     except (pyarrow.ArrowInvalid, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise
-        raise ArgumentError(f"{path} is not a Parquet file: {_first_line(error)}") from error
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")
+        first_line = str(error).strip().partition("\n")[0].rstrip(".")
+        raise ArgumentError(f"{path} is not a Parquet file: {first_line}") from error
 
 
 def _numbers(path: Path, name: str, column: Any) -> Array:

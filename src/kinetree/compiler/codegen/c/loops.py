@@ -63,7 +63,7 @@ def needed(function: Callable[..., Any]) -> list[Callable[..., Any]]:
     found: dict[Callable[..., Any], None] = {}
 
     def visit(one: Callable[..., Any]) -> None:
-        for callee in _callees(one):
+        for callee in filter(None, (_callee(one, node) for node in ast.walk(parsed(one)))):
             visit(callee)
         found.setdefault(one)
 
@@ -129,10 +129,6 @@ def _callee(function: Callable[..., Any], node: ast.AST) -> Any:
         found = function.__globals__.get(node.func.id)
         return found if inspect.isfunction(found) else None
     return None
-
-
-def _callees(function: Callable[..., Any]) -> list[Callable[..., Any]]:
-    return [callee for node in ast.walk(parsed(function)) if (callee := _callee(function, node)) is not None]
 
 
 class _Body:

@@ -96,7 +96,8 @@ def _operation(expression: ast.expr) -> tuple[str, list[ast.expr]]:
 
 def _matchers(rule: Rule, arguments: list[str], once: bool) -> list[str]:
     """`if` statements for one rule, one for each order of operands of its commutative operations."""
-    swaps = sum(1 for node in ast.walk(rule.left) if isinstance(node, (ast.BinOp, ast.Call)) and _commutes(node))
+    inner = [node for node in ast.walk(rule.left) if isinstance(node, (ast.BinOp, ast.Call))]
+    swaps = sum(_operation(node)[0] in COMMUTATIVE for node in inner)
     lines: list[str] = []
     seen = set()
     for order in product((False, True), repeat=swaps):
@@ -109,10 +110,6 @@ def _matchers(rule: Rule, arguments: list[str], once: bool) -> list[str]:
             seen.add(tuple(body))
             lines += body
     return lines
-
-
-def _commutes(expression: ast.expr) -> bool:
-    return _operation(expression)[0] in COMMUTATIVE
 
 
 def _match(

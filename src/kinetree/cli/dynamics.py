@@ -21,8 +21,6 @@ from kinetree.robot import Robot
 from kinetree.robot.frame import Frame
 from kinetree.robot.quantity import quantities_of
 
-MOST_COLUMNS = 12
-"""A matrix with more is told by its shape on a screen."""
 OF_STATE = {
     name: quantity
     for name, quantity in quantities_of(Robot).items()
@@ -167,7 +165,7 @@ def _show_array(robot: kt.Robot, value: Array, out: Console) -> None:
         for name, number in zip(coordinate_names(robot), value, strict=True):
             table.add_row(Text(name), fixed(round(float(number), 4)))
         print_table(table, out)
-    elif value.ndim <= 2 and value.shape[-1] <= MOST_COLUMNS:
+    elif value.ndim <= 2 and value.shape[-1] <= 12:  # a matrix with more is told by its shape
         out.print(Text(str(np.round(value, 4) + 0.0)))  # no -0.
     else:
         out.print(f"an array of shape {value.shape}; --json or --out have its numbers")

@@ -15,9 +15,6 @@ from kinetree.cli.numbers import coordinate_names, position_names
 if TYPE_CHECKING:
     from kinetree.simulation.trajectory import Trajectory
 
-MOST_LINES = 14
-"""More have no legend."""
-
 
 def lost(motion: Trajectory) -> float | None:
     """The time [s] at which a motion that diverged was last well; None for others."""
@@ -59,7 +56,7 @@ def draw(robot: kt.Robot, motion: Trajectory, path: Path) -> None:
     below.set(xlabel="time [s]", ylabel="velocities [rad/s or m/s]", xlim=(motion.t[0], motion.t[-1]))
     for axes in (above, below):
         axes.grid(alpha=0.3)
-    if motion.q.shape[1] <= MOST_LINES:
+    if motion.q.shape[1] <= 14:  # more have no legend
         above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
     try:
         with replaced(path) as file:

@@ -31,8 +31,6 @@ PIPE_WIDTH = 120
 """Columns where nobody knows how wide it may be."""
 UNBOUNDED = 100_000
 PROBLEM = 1
-BROKEN_PIPE = 141
-"""What a shell sees of any program whose reader went away."""
 
 NUMBERS = re.compile(r"\[\n\s+((?:(?:null|true|false|-?\d[-+.\deE]*),?\s+)+)\]")
 """A list of them as json writes it, over several lines; no string has such a break."""
@@ -128,7 +126,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             discard_stdout()
-            raise typer.Exit(BROKEN_PIPE) from None
+            raise typer.Exit(141) from None  # what a shell sees of any program whose reader went away
         except typer.BadParameter as problem:
             if kwargs.get("json"):
                 print_json({"error": problem.format_message()})

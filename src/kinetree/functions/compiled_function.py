@@ -437,10 +437,8 @@ class CompiledFunction(ABC):
         """Give the native entry the same code that Python would choose."""
         if self._entry is not None:
             ordered = dict.fromkeys((*self._prepared, *self._specializations))  # the order of Python's choice
-            chosen = [key for key in ordered if self._covering(key) == key]
-            self._entry.set_variants(
-                [self._variant(key) for key in chosen if all(isinstance(word, str) for word in key.options)]
-            )
+            worded = [key for key in ordered if all(isinstance(word, str) for word in key.options)]
+            self._entry.set_variants([self._variant(key) for key in worded if self._covering(key) == key])
 
     def _variant(self, key: Key) -> native.Variant:
         made = self._specializations[key]

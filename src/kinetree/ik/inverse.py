@@ -30,8 +30,6 @@ from kinetree.model.parametric import representative
 from kinetree.ops import Array
 from kinetree.robot import Robot
 
-SEEDS = 1024
-"""Starts to choose from, the same for all problems."""
 MOST_TURNS = 40.0
 """Steps of one attempt; most that arrive do so within twelve."""
 ORTHONORMAL = 1e-6
@@ -75,7 +73,7 @@ class InverseKinematics:
 
         shapes, own = {"target": (step.target_size,)}, identity("step of IK", step, step.length)
         law = BoundLaw(Definition(advance, shapes, identity=own), {"robot": self.robot}, {})
-        seeds = self.robot.random(np.random.default_rng(0), SEEDS)
+        seeds = self.robot.random(np.random.default_rng(0), 1024)  # starts to choose from, the same for all problems
         return Lanes(law.specialization().kernel, seeds, self._free())
 
     def _free(self) -> Array:

@@ -21,9 +21,6 @@ from kinetree.ops import Array, clip, divide, where, zeros
 if TYPE_CHECKING:
     from kinetree.robot.robot import Robot
 
-NO_GAIN = 1e-12
-"""A force that changes by less with its control cannot be controlled."""
-
 
 @final
 @dataclass(frozen=True)
@@ -151,7 +148,7 @@ class Actuators:
         u = zeros(len(self), q, v, tau)
         for i, actuator in enumerate(self.listed):
             force = clip(forces[i], *actuator.force_range)
-            is_dead = abs(gains[i]) < NO_GAIN
+            is_dead = abs(gains[i]) < 1e-12  # a force that changes by less with its control cannot be controlled
             u[i] = clip(divide(force - biases[i], where(is_dead, 1.0, gains[i])), *actuator.control_range)
             u[i] = where(is_dead, clip(0.0 * u[i], *actuator.control_range), u[i])
         return u

@@ -19,8 +19,6 @@ LIGHTS = ("studio", "plain")
 """With reflections and shadows, which are beautiful, and slow without a graphics card; or without."""
 GROUND, BRIGHT = (170, 165, 160), 5.0
 """Colour and intensity of what the sky and the ground give to plain light."""
-PHONE = 0.6
-"""A window less wide than this part of its height is one."""
 UPPER = 0.42
 """The part of a phone's screen that is not covered."""
 
@@ -64,7 +62,7 @@ def eye(centre: Array, radius: float, aspect: float) -> tuple[Array, Array]:
     """Where the camera stands and looks, so that a ball of this radius fills the picture, or the upper part of it."""
     slope = float(np.tan(0.5 * FIELD))
     back = DIRECTION / np.linalg.norm(DIRECTION)
-    if aspect >= PHONE:
+    if aspect >= 0.6:  # below, a window is as narrow as that of a phone
         half = np.arctan(slope * min(aspect, 1.0))
         return centre + back * ROOM * radius / np.sin(half), centre
     distance = ROOM * radius / (slope * min(aspect, UPPER))

@@ -14,8 +14,6 @@ ROBOTS = (("arm6", "fixed"), ("quadruped", "floating"), ("humanoid", "floating")
 QUANTITIES = (("inverse_dynamics", 3), ("mass_matrix", 1), ("forward_dynamics", 3))
 """With the number of their arguments."""
 STATES = 4096
-MUCH = 10.0
-"""Megabytes of results that caches do not hold."""
 
 
 def seconds(call: Callable[..., Any], arguments: tuple[Any, ...], count: int, runs: int = 5) -> float:
@@ -47,5 +45,5 @@ def table(robots: Sequence[tuple[str, str]] = ROBOTS) -> Iterator[str]:
             )
     megabytes = 8e-6 * STATES * robot.nv**2
     yield f"  ({kt.get_num_threads()} threads for batches of {STATES}; a batch gives the same bits as single calls)"
-    if megabytes > MUCH:
+    if megabytes > 10.0:  # more than caches hold
         yield f"  (mass matrices of {STATES} states of {name} are {megabytes:.0f} MB: their time is that of the memory)"

@@ -16,8 +16,6 @@ from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.scale.formats.table import Column, Field, Format, chosen, gathered
 
-ROWS_PER_GROUP = 131_072
-"""Of the files that are written."""
 BUFFER = 2**18
 """Bytes that are read at a time, so that they are decoded in the CPU's cache."""
 
@@ -56,7 +54,7 @@ class Parquet(Format):
         parquet.write_table(
             table,
             path,
-            row_group_size=ROWS_PER_GROUP,
+            row_group_size=131_072,  # of files that are written
             use_dictionary=False,
             compression="none",
             write_statistics=False,

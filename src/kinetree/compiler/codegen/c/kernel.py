@@ -16,8 +16,6 @@ from kinetree.compiler.graph.passes.split import Part
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "less": "<", "less_equal": "<=", "equal": "=="}
 INFIX |= {"logical_and": "&&", "logical_or": "||"}
-MANY_ZEROS = 8
-"""Zeros of one result from which on a loop clears it."""
 COLUMNS = 8
 """Columns of row programs that are computed at a time: compilers make vectors of such loops."""
 WORKSPACE = "w"
@@ -115,7 +113,7 @@ class Kernel:
             places = [k for _, k in group]
             if base == WORKSPACE:
                 continue  # cleared below
-            if len(places) < MANY_ZEROS:
+            if len(places) < 8:  # more are cleared by a loop
                 for k in places:
                     self._store(base, k, self.real.literal(0.0))
             else:

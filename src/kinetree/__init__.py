@@ -81,27 +81,14 @@ else:
     __getattr__, __dir__ = imported_later(
         __name__,
         (
-            "control",
-            "environments",
-            "flight",
-            "identification",
-            "ik",
-            "plot",
-            "scale",
-            "simulation",
-            "solvers",
-            "tasks",
-            "trajectories",
-            "viewer",
+            "control", "environments", "flight", "identification", "ik", "plot", "scale", "simulation", "solvers",
+            "tasks", "trajectories", "viewer",
         ),
         {
-            "Event": "simulation.events",
-            "LimitStops": "simulation.forces",
-            "Trajectory": "simulation.trajectory",
-            "to_c": "interop.c",
-            "to_object": "interop.objects",
+            "Event": "simulation.events", "LimitStops": "simulation.forces", "Trajectory": "simulation.trajectory",
+            "to_c": "interop.c", "to_object": "interop.objects",
         },
-    )
+    )  # fmt: skip
 
 __version__ = "0.2.0.dev0"
 

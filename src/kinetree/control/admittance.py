@@ -59,18 +59,9 @@ class Admittance(Controller):
         self._prepare(None, arguments, still, settings, (self.order,))
 
     def formula(
-        self,
-        robot: None,
-        state: Array,
-        force: Array,
-        pose: Array,
-        velocity: Array,
-        acceleration: Array,
-        mass: Any,
-        damping: Any,
-        stiffness: Any,
-        dt: Any,
-    ) -> tuple[Array, ...]:
+        self, robot: None, state: Array, force: Array, pose: Array, velocity: Array, acceleration: Array, mass: Any,
+        damping: Any, stiffness: Any, dt: Any,
+    ) -> tuple[Array, ...]:  # fmt: skip
         """(M + D dt + K dt²) ë = f - D ė - K (e + ė dt), then ė and e."""
         pose = target_pose(pose, "pose")
         M, D, K = _matrix(mass), _matrix(damping), _matrix(stiffness)

@@ -65,17 +65,9 @@ class CentroidalMomentum(Controller):
         self._prepare(robot, arguments, still, settings, (self.equations,))
 
     def formula(
-        self,
-        robot: Robot,
-        q: Array,
-        v: Array,
-        position: Array,
-        velocity: Array,
-        acceleration: Array,
-        angular_momentum: Array,
-        angular_momentum_rate: Array,
-        *settings: Any,
-    ) -> Array:
+        self, robot: Robot, q: Array, v: Array, position: Array, velocity: Array, acceleration: Array,
+        angular_momentum: Array, angular_momentum_rate: Array, *settings: Any,
+    ) -> Array:  # fmt: skip
         """τ, (nv,)."""
         k_p, k_d, k_k, posture, k_q, d_q = settings
         stance, order = Constrained(robot, self.equations), robot.model.spatial_order

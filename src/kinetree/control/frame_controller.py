@@ -28,14 +28,9 @@ class FrameController(Controller):
     """What the robot stands on."""
 
     def _prepare_frame(
-        self,
-        robot: Robot,
-        task: FrameDirections,
-        gains: dict[str, Array],
-        posture: tuple[Any, Any, Any],
-        regularization: Any,
-        equations: ConstraintSet | None,
-    ) -> None:
+        self, robot: Robot, task: FrameDirections, gains: dict[str, Array], posture: tuple[Any, Any, Any],
+        regularization: Any, equations: ConstraintSet | None,
+    ) -> None:  # fmt: skip
         """With the gains by name, posture, its stiffness and its damping as they were given, and what the robot stands
         on."""
         self.equations = equations
@@ -52,17 +47,9 @@ class FrameController(Controller):
         """F at the frame, for errors e and ė and the acceleration w = ẇ* - J̇ v - J a₀ that Λ is to give."""
 
     def formula(
-        self,
-        robot: Robot,
-        q: Array,
-        v: Array,
-        target: Any,
-        velocity: Any,
-        acceleration: Any,
-        stiffness: Any,
-        damping: Any,
-        *posture: Any,
-    ) -> Array:
+        self, robot: Robot, q: Array, v: Array, target: Any, velocity: Any, acceleration: Any, stiffness: Any,
+        damping: Any, *posture: Any,
+    ) -> Array:  # fmt: skip
         """τ = Jᵀ F + M a₀ + C v + G, (nv,); on contacts, the torques that give M⁻¹ N_cᵀ Jᵀ F + a₀ as they allow."""
         task = self.task
         error, J = task.evaluate(robot, q, target)

@@ -41,17 +41,9 @@ class SupportConsistent(Controller):
         self._prepare(robot, arguments, still, {"stiffness": k_p, "damping": k_d}, (self.equations,))
 
     def formula(
-        self,
-        robot: Robot,
-        q: Array,
-        v: Array,
-        q_des: Array,
-        v_des: Array,
-        a_des: Array,
-        tau_0: Array,
-        stiffness: Any,
-        damping: Any,
-    ) -> Array:
+        self, robot: Robot, q: Array, v: Array, q_des: Array, v_des: Array, a_des: Array, tau_0: Array,
+        stiffness: Any, damping: Any,
+    ) -> Array:  # fmt: skip
         """τ, (nv,)."""
         a = a_des + times(stiffness, robot.difference(q, q_des)) + times(damping, v_des - v)
         return torques(Constrained(robot, self.equations), q, v, a, tau_0)

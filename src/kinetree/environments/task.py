@@ -105,15 +105,9 @@ class Task:
             warnings.simplefilter("ignore", DivergenceWarning)  # it is told as a result
             try:
                 after = self.robot.rollout(
-                    q,
-                    v,
-                    self.efforts,
-                    self.dt,
-                    self.substeps,
-                    contact=self.contact,
-                    parameters={"action": action},
+                    q, v, self.efforts, self.dt, self.substeps, contact=self.contact, parameters={"action": action},
                     every=self.substeps,
-                )
+                )  # fmt: skip
             except (DivergenceError, SingularMassMatrixError):  # none of them can move
                 return q, v, np.ones(q.shape[:-1], dtype=bool)
         return after.q[..., -1, :], after.v[..., -1, :], np.array(after.diverged)

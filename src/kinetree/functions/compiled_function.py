@@ -261,14 +261,9 @@ class CompiledFunction(ABC):
                 self._update_entry()
 
     def _recompute(
-        self,
-        careful: CompiledFunction,
-        key: Key,
-        arguments: Arguments,
-        batch: Shape,
-        broken: Array,
+        self, careful: CompiledFunction, key: Key, arguments: Arguments, batch: Shape, broken: Array,
         results: list[Array],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Replace the results of the states that are `broken` by those of the careful function."""
         rows = {
             name: (np.broadcast_to(array, batch + core)[broken].reshape(-1, *core).astype(careful.dtype), core)

@@ -100,22 +100,9 @@ def identify(
     doubts += _unseen(unknowns, seen)
     squares = sum((each.tau**2).sum(axis=0) for each in recordings)
     return Identification(
-        unknowns,
-        theta,
-        beta,
-        found.beta,
-        C,
-        blocks,
-        seen,
-        found.rms(beta),
-        np.sqrt(squares / len(samples)),
-        found.condition,
-        len(samples),
-        used,
-        method,
-        tuple(doubts),
-        _shown(unknowns, recordings, theta),
-    )
+        unknowns, theta, beta, found.beta, C, blocks, seen, found.rms(beta), np.sqrt(squares / len(samples)),
+        found.condition, len(samples), used, method, tuple(doubts), _shown(unknowns, recordings, theta),
+    )  # fmt: skip
 
 
 def identify_payload(robot: Robot, recording: Any, frame: str, **options: Any) -> Identification:

@@ -273,26 +273,14 @@ def _refuse(task: Task) -> None:
 
 
 def _again(
-    robot: Robot,
-    tasks: tuple[MotionTask, ...],
-    limits: Limits | None,
-    dt: float,
-    contacts: tuple[Contact, ...],
-    damping: float,
-    levenberg: float,
-    contact_gain: float,
-) -> DifferentialIK:
+    robot: Robot, tasks: tuple[MotionTask, ...], limits: Limits | None, dt: float, contacts: tuple[Contact, ...],
+    damping: float, levenberg: float, contact_gain: float,
+) -> DifferentialIK:  # fmt: skip
     """From a pickle."""
     return DifferentialIK(
-        robot,
-        tasks,
-        limits,
-        dt=dt,
-        contacts=contacts,
-        damping=damping,
-        levenberg=levenberg,
+        robot, tasks, limits, dt=dt, contacts=contacts, damping=damping, levenberg=levenberg,
         contact_gain=contact_gain,
-    )
+    )  # fmt: skip
 
 
 def velocity(

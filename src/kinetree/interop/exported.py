@@ -89,14 +89,9 @@ def exported(
 
 
 def traced(
-    compiled: CompiledFunction,
-    key: Key,
-    name: str,
-    dtype: Any = None,
-    fused: bool = True,
-    arrays: bool = True,
+    compiled: CompiledFunction, key: Key, name: str, dtype: Any = None, fused: bool = True, arrays: bool = True,
     lanes: int = 8,
-) -> ExportedFunction:
+) -> ExportedFunction:  # fmt: skip
     """The graph of a compiled function for this key; its program is for registers of this many numbers."""
     kind = compiled.dtype if dtype is None else as_dtype(dtype)
     careful = compiled.careful(key.options) if kind == FLOAT64 else None

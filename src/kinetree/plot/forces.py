@@ -51,15 +51,9 @@ def contact_forces(
         below.plot(times, friction_use(along, across, mu), lw=1.4, **style(k))
     below.axhline(1.0, color=BAD, lw=1.0)
     below.text(
-        0.995,
-        1.0,
-        "slips above",
-        color=BAD,
-        fontsize="x-small",
-        ha="right",
-        va="bottom",
+        0.995, 1.0, "slips above", color=BAD, fontsize="x-small", ha="right", va="bottom",
         transform=below.get_yaxis_transform(),
-    )
+    )  # fmt: skip
     above.axhline(0.0, color=GREY, lw=0.8)
     above.set_ylabel("normal force [N]")
     below.set(xlabel="time [s]", ylabel=f"friction used, μ = {mu:g}", ylim=(0.0, max(1.25, 1.05 * _top(below))))

@@ -66,16 +66,9 @@ def _parameters(ax: Any, result: Identification, count: int) -> None:
     ax.plot(before / size, rows, "o", color=GREY, ms=4.0, label="before")
     bars = np.minimum(half / size, REACH)
     ax.errorbar(
-        (after / size)[seen],
-        rows[seen],
-        xerr=bars[seen],
-        fmt="o",
-        color=COLORS[0],
-        ms=3.0,
-        lw=1.2,
-        capsize=2.0,
+        (after / size)[seen], rows[seen], xerr=bars[seen], fmt="o", color=COLORS[0], ms=3.0, lw=1.2, capsize=2.0,
         label="found, 95 %",
-    )
+    )  # fmt: skip
     if not seen.all():
         ax.plot((after / size)[~seen], rows[~seen], "x", color=BAD, ms=5.0, label="not identifiable")
     words = [word if len(word) <= 34 else f"{word[:32]} …" for word in result.base.describe(2)[:count]]

@@ -44,16 +44,9 @@ def tree(robot: Robot, ax: Any = None, *, joints: bool = True) -> Any:
     for i, name in enumerate(model.names):
         box = {"boxstyle": "round,pad=0.3", "facecolor": LIGHT if i else DARK, "edgecolor": "none"}
         ax.text(
-            depth[i],
-            rows[i],
-            _cut(name, 18),
-            ha="center",
-            va="center",
-            fontsize=6.5,
-            bbox=box,
-            color="black" if i else "white",
-            zorder=2,
-        )
+            depth[i], rows[i], _cut(name, 18), ha="center", va="center", fontsize=6.5, bbox=box,
+            color="black" if i else "white", zorder=2,
+        )  # fmt: skip
     for kind, color in used.items():
         ax.plot([], [], "--" if kind == FOLLOWS else "-", color=color, lw=1.8, label=kind)
     if used:

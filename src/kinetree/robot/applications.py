@@ -132,23 +132,10 @@ class Applications(HasQuantities):
         from kinetree.simulation.rollout import rollout  # noqa: PLC0415 - it imports robots
 
         return rollout(
-            self._robot,
-            q0,
-            v0,
-            law_or_controls,
-            dt,
-            steps,
-            integrator,
-            contact=contact,
-            forces=forces,
-            wrenches=wrenches,
-            parameters=parameters,
-            states=states,
-            record=record,
-            every=every,
-            tolerance=tolerance,
+            self._robot, q0, v0, law_or_controls, dt, steps, integrator, contact=contact, forces=forces,
+            wrenches=wrenches, parameters=parameters, states=states, record=record, every=every, tolerance=tolerance,
             events=events,
-        )
+        )  # fmt: skip
 
     def view(self, motion: Any = None, **options: Any) -> Viewer:
         """A viewer that shows the robot in the browser, at `.url`, until `.close()`; returns immediately

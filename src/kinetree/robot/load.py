@@ -90,15 +90,10 @@ def load(
     if not passive and not read.passive:
         _note_ignored_passive_forces(read.builder)
     model = read.builder.build(
-        base,
-        gravity=read.gravity if gravity is None else gravity,
-        spatial_order=spatial_order,
-        base_velocity=base_velocity,
-        keep_fixed=keep_fixed,
-        passive=passive,
-        friction_width=friction_width,
+        base, gravity=read.gravity if gravity is None else gravity, spatial_order=spatial_order,
+        base_velocity=base_velocity, keep_fixed=keep_fixed, passive=passive, friction_width=friction_width,
         parametric=parametric,
-    )
+    )  # fmt: skip
     if strict:
         refuse(model.findings, read.builder.source)
     return Robot(model, dtype=dtype)
@@ -118,14 +113,9 @@ class _Read:
 
 
 def _read(
-    given: str | bytes | os.PathLike[str] | MjModel,
-    base: str,
-    package_dirs: Folders,
-    xacro_args: Mapping[str, str] | None,
-    has_srdf: bool,
-    repair: bool,
-    root: str | None,
-) -> _Read:
+    given: str | bytes | os.PathLike[str] | MjModel, base: str, package_dirs: Folders,
+    xacro_args: Mapping[str, str] | None, has_srdf: bool, repair: bool, root: str | None,
+) -> _Read:  # fmt: skip
     if is_mjmodel(given):
         return _Read.of(read_mjmodel(given, base=base, root=root))
     document = read_document(given)

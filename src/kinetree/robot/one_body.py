@@ -97,19 +97,11 @@ class OneBodyQuantities(CentroidalQuantities):
         force, moment = unpack_last(self.centroidal_wrench(q, wrenches), order)
         base = self._robot.frame(self.model.frames[0].name)
         return OneBodyMotion(
-            mass=self.model.mass,
-            center=self.center_of_mass(q),
-            velocity=velocity,
-            acceleration=acceleration,
-            inertia=self.locked_inertia(q),
-            inertia_rate=self.locked_inertia_rate(q, v),
-            omega=omega,
-            omega_rate=omega_rate,
-            base_axes=base.pose(q)[..., :3, :3],
-            base_omega=unpack_last(base.velocity(q, v), order)[1],
-            force=force,
-            moment=moment,
-        )
+            mass=self.model.mass, center=self.center_of_mass(q), velocity=velocity, acceleration=acceleration,
+            inertia=self.locked_inertia(q), inertia_rate=self.locked_inertia_rate(q, v), omega=omega,
+            omega_rate=omega_rate, base_axes=base.pose(q)[..., :3, :3],
+            base_omega=unpack_last(base.velocity(q, v), order)[1], force=force, moment=moment,
+        )  # fmt: skip
 
     # -- one rigid body ----------------------------------------------------------------------------------------
 

@@ -148,14 +148,9 @@ def _efforts_by_name(law: Law, result: Any, nv: int) -> Mapping[str, Any]:
 
 
 def as_efforts(
-    robot: Robot,
-    law_or_controls: Any,
-    steps: int,
-    forces: Any = (),
-    wrenches: Mapping[str, Any] | None = None,
-    parameters: Mapping[str, Any] | ArrayLike | None = None,
-    states: Mapping[str, Any] | None = None,
-) -> Efforts:
+    robot: Robot, law_or_controls: Any, steps: int, forces: Any = (), wrenches: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | ArrayLike | None = None, states: Mapping[str, Any] | None = None,
+) -> Efforts:  # fmt: skip
     """All that acts on the robot, read and checked before anything is computed."""
     robot.require_float64("a rollout")
     given: dict[str, Given] = {}

@@ -32,16 +32,9 @@ def frame_scene(server: Any, stages: list[Stage], light: str) -> None:
         server.scene.add_light_hemisphere("/sky", ground_color=GROUND, intensity=BRIGHT)
     cell = 10.0 ** np.round(np.log10(max(radius, 1e-3)) - 0.5)
     server.scene.add_grid(
-        "/ground",
-        infinite_grid=True,
-        cell_size=cell,
-        section_size=5.0 * cell,
-        cell_color=(222, 225, 230),
-        section_color=(190, 196, 205),
-        fade_distance=22.0 * radius,
-        fade_strength=1.5,
-        shadow_opacity=0.25,
-    )
+        "/ground", infinite_grid=True, cell_size=cell, section_size=5.0 * cell, cell_color=(222, 225, 230),
+        section_color=(190, 196, 205), fade_distance=22.0 * radius, fade_strength=1.5, shadow_opacity=0.25,
+    )  # fmt: skip
     position, _ = eye(centre, radius, 1.6)
     camera = server.initial_camera
     camera.look_at, camera.position, camera.fov = tuple(centre), tuple(position), float(FIELD)

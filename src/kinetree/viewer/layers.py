@@ -68,15 +68,9 @@ class Layer(ABC):
             self.nodes.append(self.stage.scene.add_mesh_trimesh(path, surface.textured, **place))
             return
         mesh = self.stage.scene.add_mesh_simple(
-            path,
-            surface.vertices.astype(np.float32),
-            surface.triangles.astype(np.uint32),
-            color=bytes_of(color),
-            opacity=color[3] if color[3] < 1.0 else None,
-            side="double",
-            cast_shadow=color[3] > 0.5,
-            **place,
-        )
+            path, surface.vertices.astype(np.float32), surface.triangles.astype(np.uint32), color=bytes_of(color),
+            opacity=color[3] if color[3] < 1.0 else None, side="double", cast_shadow=color[3] > 0.5, **place,
+        )  # fmt: skip
         self.nodes.append(mesh)
 
 

@@ -44,14 +44,9 @@ class Target:
         self._places = self.follower.places(stage.state.q)
         path = f"{stage.root}/target"
         self.gizmo = stage.scene.add_transform_controls(
-            path,
-            scale=0.14 * stage.size,
-            line_width=4.0,
-            depth_test=False,
-            disable_rotations=not self.follower.turns,
-            position=self._goal[:3, 3],
-            wxyz=wxyz(self._goal[:3, :3]),
-        )
+            path, scale=0.14 * stage.size, line_width=4.0, depth_test=False,
+            disable_rotations=not self.follower.turns, position=self._goal[:3, 3], wxyz=wxyz(self._goal[:3, :3]),
+        )  # fmt: skip
         self.label = stage.scene.add_label(f"{path}/gap", "", visible=False, anchor="bottom-center")
         self.gizmo.on_update(self._dragged)
 

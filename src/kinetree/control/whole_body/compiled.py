@@ -85,15 +85,9 @@ class Compiled(Pipeline):
             J, e, D, lower, upper, state = (operands[name] for name in ("J", "e", "D", "lower", "upper", "state"))
             outputs: tuple[Operand, ...] = (x, Result(3), info)
             solver = hierarchical_qp.stage(
-                n,
-                p.level_sizes,
-                p.since,
-                (J, e, damping, D, lower, upper, state),
-                outputs,
-                hard=True,
-                shared=p.dynamics.held,
-                limit=self.limit,
-            )
+                n, p.level_sizes, p.since, (J, e, damping, D, lower, upper, state), outputs, hard=True,
+                shared=p.dynamics.held, limit=self.limit,
+            )  # fmt: skip
         else:
             m = len(p.equation_names) + len(p.row_names)
             rows = sum(task.size for task in p.stacked)

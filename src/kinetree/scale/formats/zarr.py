@@ -50,15 +50,10 @@ class Zarr(Format):
             shape = (total, *field.shape)
             if field.name not in group or group[field.name].shape != shape:
                 group.create_array(
-                    field.name,
-                    shape=shape,
-                    chunks=(max(1, rows), *(max(1, n) for n in field.shape)),
-                    dtype=np.float64,
-                    compressors=None,
-                    fill_value=np.nan,
-                    attributes={"unit": field.unit},
+                    field.name, shape=shape, chunks=(max(1, rows), *(max(1, n) for n in field.shape)),
+                    dtype=np.float64, compressors=None, fill_value=np.nan, attributes={"unit": field.unit},
                     overwrite=True,
-                )
+                )  # fmt: skip
 
     def store(
         self, out: Path, partition: Partition, arrays: Mapping[str, Array], fields: Sequence[Field], metadata: str

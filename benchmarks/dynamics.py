@@ -48,11 +48,7 @@ QUANTITIES: dict[str, tuple[str, Callable[..., object], str]] = {
     "derivatives of forward dynamics": ("forward_dynamics_derivatives", pin.computeABADerivatives, "qva"),
     "derivatives of a frame's velocity": ("velocity_derivatives", _frame_velocity, "qv"),
     "derivatives of a frame's acceleration": ("acceleration_derivatives", _frame_acceleration, "qva"),
-    "derivatives of the centre of mass": (
-        "center_of_mass_velocity_derivatives",
-        _center_of_mass_velocity,
-        "qv",
-    ),
+    "derivatives of the centre of mass": ("center_of_mass_velocity_derivatives", _center_of_mass_velocity, "qv"),
 }
 OF_FRAME = {"velocity_derivatives": ("local",), "acceleration_derivatives": ("local", "spatial")}
 """Quantities of the robot's frame, and in which form both compute them."""

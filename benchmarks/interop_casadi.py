@@ -42,10 +42,7 @@ def _adam(contender: Contender) -> list[dict[str, Any]]:
         calls = {peer: _evaluated(*found) for peer, found in pair.items()}
         rows.append(row(contender.name, quantity, calls, 1, 30))
         if quantity == "bias forces":
-            slopes = {
-                "kinetree": (_jacobian(pair["kinetree"][0], 0), given),
-                "adam": (_jacobian(theirs, 1), taken),
-            }
+            slopes = {"kinetree": (_jacobian(pair["kinetree"][0], 0), given), "adam": (_jacobian(theirs, 1), taken)}
             agree(*(f(*x).full()[:, -(robot.nv - 6) :] for f, x in slopes.values()))
             calls = {peer: _evaluated(*found) for peer, found in slopes.items()}
             rows.append(row(contender.name, "bias forces, Jacobian", calls, 1, 30))

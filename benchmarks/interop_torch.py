@@ -52,10 +52,7 @@ def _poses(contender: Contender) -> list[dict[str, Any]]:
     frames = [chain.frame_to_idx[body] for body in robot.body_names]
     q = torch.from_numpy(robot.random(0, size=POSES)).float()
     ours = kt.to_torch(robot.poses)
-    calls = {
-        "kinetree": (ours, q),
-        "pytorch_kinematics": (chain.forward_kinematics_tensor, q[:, order]),
-    }
+    calls = {"kinetree": (ours, q), "pytorch_kinematics": (chain.forward_kinematics_tensor, q[:, order])}
     found = chain.forward_kinematics_tensor(q[:, order])[frames].movedim(0, 1)
     agree(ours(q), found, tolerance=1e-4)
     both = {peer: _both(call, given) for peer, (call, given) in calls.items()}

@@ -77,8 +77,7 @@ def work_of(program: Program) -> Work:
     plain = len(re.findall(r"= (?:fadd|fsub|fmul) ", text))
     own_fused, own_plain = (sum(counts[op] for op in group) for group in (FUSED, PLAIN))
     return Work(
-        2 * (own_fused + angles * fused) + own_plain + angles * plain,
-        own_fused + own_plain + angles * (fused + plain),
+        2 * (own_fused + angles * fused) + own_plain + angles * plain, own_fused + own_plain + angles * (fused + plain)
     )
 
 
@@ -129,10 +128,7 @@ def free_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
 
 
 _TRANSPOSITION = ((batches, "pack", free_pack), (batches, "emit_write", free_write))
-WITHOUT = {
-    "transposition": _TRANSPOSITION,
-    "sines either": (*_TRANSPOSITION, (kernels, "sincos", free_sincos)),
-}
+WITHOUT = {"transposition": _TRANSPOSITION, "sines either": (*_TRANSPOSITION, (kernels, "sincos", free_sincos))}
 """What is replaced when a part of the work is left out."""
 
 

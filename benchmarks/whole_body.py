@@ -27,15 +27,7 @@ from table import show
 import kinetree as kt
 from kinetree.compiler.runtime.chain import Chain, Result, Stage
 from kinetree.compiler.runtime.code import Layout
-from kinetree.control import (
-    CenterOfMass,
-    Force,
-    Momentum,
-    Orientation,
-    Posture,
-    SurfaceContact,
-    WholeBody,
-)
+from kinetree.control import CenterOfMass, Force, Momentum, Orientation, Posture, SurfaceContact, WholeBody
 from kinetree.solvers import qp
 from kinetree.solvers.active_set import ITERATIONS
 

@@ -12,15 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import kinetree as kt
-from kinetree.control import (
-    CenterOfMass,
-    Momentum,
-    Orientation,
-    Pose,
-    Posture,
-    SurfaceContact,
-    WholeBody,
-)
+from kinetree.control import CenterOfMass, Momentum, Orientation, Pose, Posture, SurfaceContact, WholeBody
 from kinetree.simulation import Fixture, MujocoWorld
 from kinetree.trajectories import Landing, SlowWalk, footsteps
 

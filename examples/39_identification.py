@@ -41,11 +41,7 @@ for k in range(len(t)):
 # What is logged: positions in steps of an encoder, torques with noise.
 step = 2.0 * np.pi / 2**17
 noise = 0.02 * np.sqrt(np.mean(efforts**2, axis=0))
-log = {
-    "t": t,
-    "q": step * np.round(states / step),
-    "tau": efforts + noise * rng.normal(size=efforts.shape),
-}
+log = {"t": t, "q": step * np.round(states / step), "tau": efforts + noise * rng.normal(size=efforts.shape)}
 
 result = kt.identification.identify(file, log, min_speed=0.05)
 print(result.report())

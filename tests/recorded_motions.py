@@ -67,8 +67,4 @@ def in_mujoco(robot, nominal, reference, duration, dt=5e-4, every=2, stiffness=2
 
 def as_logged(t, q, tau, rng, resolution, noise):
     """Positions of encoders with steps, torques with white noise; (nv,) or one number for each."""
-    return {
-        "t": t,
-        "q": resolution * np.round(q / resolution),
-        "tau": tau + noise * rng.normal(size=tau.shape),
-    }
+    return {"t": t, "q": resolution * np.round(q / resolution), "tau": tau + noise * rng.normal(size=tau.shape)}

@@ -389,10 +389,7 @@ def test_on_a_robot():
         (lambda: solids.cone(1.0, None, mass=1), "height is None; expected a number"),
         (lambda: solids.box((1, 2), mass=1), r"size has shape \(2,\); expected \(3,\)"),
         (lambda: solids.box((1, 2, 0), mass=1), r"size is \(1, 2, 0\); expected three lengths above zero"),
-        (
-            lambda: solids.ellipsoid((1, np.nan, 1), mass=1),
-            r"radii is \(1, nan, 1\); expected three lengths above .*",
-        ),
+        (lambda: solids.ellipsoid((1, np.nan, 1), mass=1), r"radii is \(1, nan, 1\); expected three lengths above .*"),
     ],
 )
 def test_wrong_solids(wrong, sentence):

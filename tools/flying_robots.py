@@ -82,21 +82,13 @@ def quadrotor_arm() -> Writer:
         "straight down; positive angles swing it forward. Rotors 1 to 4 go counter-clockwise from the front left.",
     )
     arm, first = 0.25, math.pi / 4
-    robot.link(
-        "base_link",
-        2.0,
-        box(0.3, 0.3, 0.08),
-        *_discs(4, arm, first, 0.14, 0.06),
-    )
+    robot.link("base_link", 2.0, box(0.3, 0.3, 0.08), *_discs(4, arm, first, 0.14, 0.06))
     _rotors(robot, 4, arm, first, 0.05)
     robot.joint("shoulder", "revolute", "base_link", "upper_arm_link", "-y", Limits(5, 8, -1.7, 1.7), at=(0, 0, -0.06))
     robot.link("upper_arm_link", 0.2, cylinder(0.015, 0.2, at=(0, 0, -0.1)))
     robot.joint("elbow", "revolute", "upper_arm_link", "forearm_link", "-y", Limits(3, 8, -2.4, 2.4), at=(0, 0, -0.2))
     robot.link(
-        "forearm_link",
-        0.25,
-        cylinder(0.012, 0.18, at=(0, 0, -0.09)),
-        sphere(0.02, at=(0, 0, -0.2), colour="accent"),
+        "forearm_link", 0.25, cylinder(0.012, 0.18, at=(0, 0, -0.09)), sphere(0.02, at=(0, 0, -0.2), colour="accent")
     )
     robot.frame("tool0", "forearm_link", at=(0, 0, -0.2))
     return robot

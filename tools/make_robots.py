@@ -183,12 +183,7 @@ def _quadruped_leg(robot: Writer, leg: str, x: float, s: int) -> None:
         cylinder(0.045, 0.04, at=(0, s * 0.055, 0), along="y", colour="dark"),
     )
     robot.joint(f"{leg}_hfe", "revolute", hip, thigh, "y", Limits(60, 12, -1.2, 2.2), at=(0, s * 0.1, 0))
-    robot.link(
-        thigh,
-        1.9,
-        cylinder(0.055, 0.05, along="y", colour="accent"),
-        box(0.06, 0.036, 0.24, at=(0, 0, -0.15)),
-    )
+    robot.link(thigh, 1.9, cylinder(0.055, 0.05, along="y", colour="accent"), box(0.06, 0.036, 0.24, at=(0, 0, -0.15)))
     robot.joint(f"{leg}_kfe", "revolute", thigh, shank, "y", Limits(80, 12, -2.6, 0), at=(0, 0, -0.29))
     robot.link(
         shank,
@@ -259,27 +254,14 @@ def _humanoid_leg(robot: Writer, side: str, s: int) -> None:
     joint("hip_roll", hip_yaw, hip_roll, "x", (0, 0, -0.04), Limits(120, 8, *_outward(s, -0.3, 0.8)))
     robot.link(hip_roll, 1.2, cylinder(0.04, 0.12, along="x", colour="dark"))
     joint("hip_pitch", hip_roll, thigh, "y", (0, 0, -0.05), Limits(160, 10, -2, 0.6))
-    robot.link(
-        thigh,
-        5,
-        cylinder(0.05, 0.12, along="y", colour="accent"),
-        cylinder(0.065, 0.28, at=(0, 0, -0.18)),
-    )
+    robot.link(thigh, 5, cylinder(0.05, 0.12, along="y", colour="accent"), cylinder(0.065, 0.28, at=(0, 0, -0.18)))
     joint("knee", thigh, shank, "y", (0, 0, -0.36), Limits(180, 10, 0, 2.4))
-    robot.link(
-        shank,
-        3.2,
-        cylinder(0.052, 0.1, along="y", colour="accent"),
-        cylinder(0.048, 0.28, at=(0, 0, -0.18)),
-    )
+    robot.link(shank, 3.2, cylinder(0.052, 0.1, along="y", colour="accent"), cylinder(0.048, 0.28, at=(0, 0, -0.18)))
     joint("ankle_pitch", shank, ankle, "y", (0, 0, -0.35), Limits(80, 10, -0.9, 0.7))
     robot.link(ankle, 0.4, cylinder(0.035, 0.07, along="y", colour="dark"))
     joint("ankle_roll", ankle, foot, "x", (0, 0, -0.04), Limits(40, 10, -0.4, 0.4))
     robot.link(
-        foot,
-        1.2,
-        box(0.1, 0.06, 0.05, at=(0, 0, -0.015)),
-        box(0.24, 0.1, 0.03, at=(0.04, 0, -0.055), colour="dark"),
+        foot, 1.2, box(0.1, 0.06, 0.05, at=(0, 0, -0.015)), box(0.24, 0.1, 0.03, at=(0.04, 0, -0.055), colour="dark")
     )
     robot.frame(f"{side}_sole", foot, at=(0, 0, -0.07))
 
@@ -302,12 +284,7 @@ def _humanoid_arm(robot: Writer, side: str, s: int) -> None:
     joint("shoulder_yaw", shoulder_roll, upper_arm, "z", (0, 0, -0.05), Limits(30, 8, *_outward(s, -1.5, 1.5)))
     robot.link(upper_arm, 1.5, cylinder(0.04, 0.18, at=(0, 0, -0.09)))
     joint("elbow", upper_arm, elbow, "y", (0, 0, -0.21), Limits(40, 8, -2.4, 0))
-    robot.link(
-        elbow,
-        0.5,
-        cylinder(0.036, 0.08, along="y", colour="accent"),
-        cylinder(0.032, 0.08, at=(0, 0, -0.06)),
-    )
+    robot.link(elbow, 0.5, cylinder(0.036, 0.08, along="y", colour="accent"), cylinder(0.032, 0.08, at=(0, 0, -0.06)))
     joint("wrist_yaw", elbow, forearm, "z", (0, 0, -0.1), Limits(15, 8, *_outward(s, -1.8, 1.8)))
     robot.link(forearm, 0.9, cylinder(0.034, 0.12, at=(0, 0, -0.06)))
     joint("wrist_pitch", forearm, wrist, "y", (0, 0, -0.14), Limits(10, 8, -0.9, 0.9))

@@ -44,12 +44,7 @@ def box(x: float, y: float, z: float, at: Vector = ORIGIN, colour: str = "light"
 
 
 def cylinder(
-    radius: float,
-    length: float,
-    at: Vector = ORIGIN,
-    along: str = "z",
-    colour: str = "light",
-    drawn_only: bool = False,
+    radius: float, length: float, at: Vector = ORIGIN, along: str = "z", colour: str = "light", drawn_only: bool = False
 ) -> Solid:
     """About its axis m r² / 2, across it m (3 r² + l²) / 12."""
     across = (3 * radius**2 + length**2) / 12

@@ -7,16 +7,7 @@ import pytest
 from scipy.optimize import nnls
 
 import kinetree as kt
-from kinetree.control import (
-    CenterOfMass,
-    Momentum,
-    MotionLimits,
-    Orientation,
-    Pose,
-    Posture,
-    TorqueLimits,
-    WholeBody,
-)
+from kinetree.control import CenterOfMass, Momentum, MotionLimits, Orientation, Pose, Posture, TorqueLimits, WholeBody
 from whole_bodies import equations_left, outside_cones, standing
 
 

@@ -46,10 +46,7 @@ def test_weak_motors_are_named(stander):
         controller.step(q, v, given)
     assert "equation of motion of the base" in caught.value.conflicting
     strict = WholeBody(
-        stander.robot,
-        [CenterOfMass(), Posture(priority=1)],
-        stander.contacts,
-        TorqueLimits(scale=0.002),
+        stander.robot, [CenterOfMass(), Posture(priority=1)], stander.contacts, TorqueLimits(scale=0.002)
     )
     with pytest.raises(kt.InfeasibleError, match="torque limit of"):
         strict.step(q, v, given)
@@ -58,11 +55,7 @@ def test_weak_motors_are_named(stander):
 def test_hard_tasks_that_contradict_each_other_are_named():
     robot = kt.load("arm6")
     q = 0.3 * np.ones(6)
-    tasks = [
-        Position("tool0", hard=True, name="here"),
-        Position("tool0", hard=True, name="there"),
-        Torque(),
-    ]
+    tasks = [Position("tool0", hard=True, name="here"), Position("tool0", hard=True, name="there"), Torque()]
     for more in ([], [Posture(priority=1)]):
         controller = WholeBody(robot, [*tasks, *more])
         here = robot.frame("tool0").pose(q)[:3, 3]

@@ -334,13 +334,7 @@ def test_names_signatures_and_pickles(arm):
     bound = reach.bind(arm)
     assert not native.available() or (
         "Pull a frame" in bound.__doc__
-        and list(inspect.signature(bound).parameters)[:4]
-        == [
-            "q",
-            "v",
-            "target",
-            "gain",
-        ]
+        and list(inspect.signature(bound).parameters)[:4] == ["q", "v", "target", "gain"]
     )
     close(functools.partial(bound, q, v)(np.ones(3), 1.0), reach(arm, q, v, np.ones(3), 1.0), 0)
 

@@ -33,10 +33,7 @@ EXPECTED = {
 }
 MEASURED = {"quadrotor", "fixed_wing"}
 """Their inertias are those of machines, not of what is drawn."""
-STANDING = {
-    "quadruped": {"hfe": 0.6, "kfe": -1.2},
-    "humanoid": {"hip_pitch": -0.4, "knee": 0.8, "ankle_pitch": -0.4},
-}
+STANDING = {"quadruped": {"hfe": 0.6, "kfe": -1.2}, "humanoid": {"hip_pitch": -0.4, "knee": 0.8, "ankle_pitch": -0.4}}
 FEET = {name: sorted(frame for frame in EXPECTED[name][2] if re.search("foot|sole", frame)) for name in STANDING}
 
 each_robot = pytest.mark.parametrize("name", EXPECTED)

@@ -59,8 +59,7 @@ CHAINS = {
     ),
     "a weld": mujoco_text(TWO_ARMS, f'<weld name="w" body1="c" body2="f" {HARD}/>'),
     "a weld with an anchor": mujoco_text(
-        TWO_ARMS,
-        f'<weld body1="c" body2="f" anchor="0.1 0.2 0.3" relpose="-0.1 0.6 0.2 0.98 0.1 0.1 0.1" {HARD}/>',
+        TWO_ARMS, f'<weld body1="c" body2="f" anchor="0.1 0.2 0.3" relpose="-0.1 0.6 0.2 0.98 0.1 0.1 0.1" {HARD}/>'
     ),
     "a weld of sites": mujoco_text(
         TWO_ARMS.replace('<site name="f_tip" pos="0.5 0 0"/>', '<site name="f_tip" pos="0.6 -0.6 -0.2"/>'),

@@ -74,10 +74,7 @@ URDF = {
     "followers of nobody": (150, lambda n: tree(n, lambda k: 0, lambda k: "<mimic joint='nobody'/>")),
     "followers of followers": (150, lambda n: tree(n, lambda k: 0, lambda k: follows(k + 1) * (k < n - 1))),
     "followers in a circle": (150, lambda n: tree(n, lambda k: 0, lambda k: follows((k + 1) % n))),
-    "similar names": (
-        300,
-        lambda n: robot("".join(map(similar, range(n))) + joint(0, LONG, "b")),
-    ),
+    "similar names": (300, lambda n: robot("".join(map(similar, range(n))) + joint(0, LONG, "b"))),
     "materials that are not defined": (500, lambda n: visuals(n, UNDEFINED)),
     "packages that are missing": (500, lambda n: visuals(n, "<mesh filename='package://p{}/a.stl'/>")),
     "a file name of slashes": (300_000, lambda n: visuals(1, f"<mesh filename='package:{'/' * n}'/>")),
@@ -174,9 +171,7 @@ def test_meshes(name, tmp_path):
 
 def test_names_that_do_not_exist():
     check(
-        lambda names: unknown("frame", "tool" * 10_000, names),
-        600,
-        lambda n: [f"{'tool' * 20}{k}" for k in range(n)],
+        lambda names: unknown("frame", "tool" * 10_000, names), 600, lambda n: [f"{'tool' * 20}{k}" for k in range(n)]
     )
 
 

@@ -42,10 +42,7 @@ def attached(folder):
 
 def zipped(folder):
     """A mesh of 1.5 GB, in an archive of 1.5 MB."""
-    with (
-        zipfile.ZipFile(folder / "m.zip", "w", zipfile.ZIP_DEFLATED) as archive,
-        archive.open("m.obj", "w") as file,
-    ):
+    with zipfile.ZipFile(folder / "m.zip", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("m.obj", "w") as file:
         for _ in range(190):
             file.write(b"v 0 0 0\n" * 2**20)
     text = document("<geom type='mesh' mesh='m'/>", "<asset><mesh name='m' file='m.zip/m.obj'/></asset>")

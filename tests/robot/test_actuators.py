@@ -125,8 +125,7 @@ def test_others_are_listed():
 
 
 SPATIAL = TEXT.replace(
-    "</tendon>",
-    """<spatial name="s"><site site="x"/><geom geom="wheel"/><site site="y"/></spatial></tendon>""",
+    "</tendon>", """<spatial name="s"><site site="x"/><geom geom="wheel"/><site site="y"/></spatial></tendon>"""
 ).replace(
     '<body name="b" pos="0.4 0 0">',
     '<site name="x" pos="0.1 0 0.15"/><body name="b" pos="0.4 0 0"><site name="y" pos="0.3 0.02 0.1"/>'

@@ -30,11 +30,7 @@ def test_momentum_about_any_point(s: State):
     assume(s.robot.mass > 0)
     robot, q, v = s.robot.eager, s.q, s.v
     somewhere, root = s.rng.normal(size=3), robot.frame_names[0]
-    places = {
-        "world": np.zeros(3),
-        "base": robot.frame(root).pose(q)[:3, 3],
-        "center-of-mass": robot.center_of_mass(q),
-    }
+    places = {"world": np.zeros(3), "base": robot.frame(root).pose(q)[:3, 3], "center-of-mass": robot.center_of_mass(q)}
     for about, point in places.items():
         close(robot.momentum(q, v, about), by_bodies(robot, q, v, point), 1e-10)
     close(robot.momentum(q, v, somewhere), by_bodies(robot, q, v, somewhere), 1e-10)

@@ -178,10 +178,7 @@ def test_a_list_and_a_dict_that_another_thread_changes():
     try:
         end = time.monotonic() + 1.0
         while time.monotonic() < end:
-            for call in (
-                lambda: robot.gravity_forces(numbers),
-                lambda: robot.bias_forces(Q, Q, pushes),
-            ):
+            for call in (lambda: robot.gravity_forces(numbers), lambda: robot.bias_forces(Q, Q, pushes)):
                 try:
                     assert np.isfinite(call()).all()
                     outcomes.add("computed")

@@ -107,11 +107,7 @@ WRONG = [
     (lambda r: r.gravity_forces(), TypeError, "missing a required argument: 'q'"),
     (lambda r: r.gravity_forces(Q, Q), TypeError, "too many positional arguments"),
     (lambda r: r.gravity_forces(*[Q] * 3000), TypeError, "too many positional arguments"),
-    (
-        lambda r: r.gravity_forces(Q, **{f"k{k}": Q for k in range(3000)}),
-        TypeError,
-        "gravity_forces 'k0' does not",
-    ),
+    (lambda r: r.gravity_forces(Q, **{f"k{k}": Q for k in range(3000)}), TypeError, "gravity_forces 'k0' does not"),
     (lambda r: r.gravity_forces(Q, velocity=Q), TypeError, "argument of gravity_forces 'velocity' does not exist"),
     (lambda r: r.gravity_forces(Q, q=Q), TypeError, "multiple values for argument 'q'"),
     (

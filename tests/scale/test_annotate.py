@@ -281,12 +281,7 @@ def test_damaged_npz_files(tmp_path):
     np.savez(tmp_path / "log2.npz", q=np.zeros((4, 6)), v=np.zeros((3, 6)), a=np.zeros((4, 6)))
     np.savez(tmp_path / "log3.npz", q=np.array([object()]), v=np.zeros((1, 6)), a=np.zeros((1, 6)))
     reasons = [each.reason for each in annotated(tmp_path, tmp_path / "out").failed]
-    words = (
-        "damaged: ",
-        "not an NPZ file",
-        "'v' of shape (3, 6); expected 4 rows",
-        "Python objects",
-    )
+    words = ("damaged: ", "not an NPZ file", "'v' of shape (3, 6); expected 4 rows", "Python objects")
     for reason, word in zip(reasons, words, strict=True):
         assert word in reason
 

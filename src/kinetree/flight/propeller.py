@@ -70,8 +70,4 @@ class Propeller(Part):
 def _by_speed(c: tuple[float, float, float], density: Any, D: float, V: Any) -> tuple[Any, Any, Any]:
     """k₀ + k₁ Ω + k₂ Ω² = ρ n² D⁴ C(J), without a division by Ω."""
     turn = 2.0 * np.pi
-    return (
-        density * (D * D * c[2]) * (V * V),
-        density * (D**3 * c[1] / turn) * V,
-        density * (D**4 * c[0] / turn**2),
-    )
+    return (density * (D * D * c[2]) * (V * V), density * (D**3 * c[1] / turn) * V, density * (D**4 * c[0] / turn**2))

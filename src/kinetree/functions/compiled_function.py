@@ -24,16 +24,7 @@ import numpy as np
 from kinetree.base.arguments import as_floats, as_output, batch_shape, check_quaternions
 from kinetree.base.lazy import lazy
 from kinetree.base.precision import FLOAT64
-from kinetree.compiler import (
-    Kind,
-    Shape,
-    empty_results,
-    is_traced,
-    lock,
-    machine_code_works,
-    native,
-    tracing,
-)
+from kinetree.compiler import Kind, Shape, empty_results, is_traced, lock, machine_code_works, native, tracing
 from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
 from kinetree.functions.result_tree import Rebuild, flatten
 from kinetree.functions.specialization import Specialization, index_text, is_result

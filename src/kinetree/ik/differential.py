@@ -124,11 +124,7 @@ class DifferentialIK:
 
     @native_method
     def velocity(
-        self,
-        *given: ArrayLike,
-        parameters: ArrayLike | None = None,
-        out: Array | None = None,
-        **named: ArrayLike,
+        self, *given: ArrayLike, parameters: ArrayLike | None = None, out: Array | None = None, **named: ArrayLike
     ) -> Array:
         """v, (…, nv), for the `arguments` and the parameters of a parametric robot, whose leading axes are batch
         axes."""

@@ -17,16 +17,7 @@ import numpy as np
 
 from kinetree.base.lazy import lazy
 from kinetree.base.precision import FLOAT64, as_dtype, computing_in
-from kinetree.compiler import (
-    Graph,
-    Shape,
-    any_broken,
-    array_operations_if,
-    build,
-    collected_requirements,
-    host,
-    lock,
-)
+from kinetree.compiler import Graph, Shape, any_broken, array_operations_if, build, collected_requirements, host, lock
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.compiled_function import PLAIN, CompiledFunction, Key
@@ -119,11 +110,7 @@ class _Traced:
 
     def run(self, *given: Array) -> tuple[Any, ...]:
         """The results, and for each reason whether the state is refused."""
-        with (
-            collected_requirements() as conditions,
-            computing_in(self._dtype),
-            array_operations_if(self._arrays),
-        ):
+        with collected_requirements() as conditions, computing_in(self._dtype), array_operations_if(self._arrays):
             result = self._formula(*given)
         leaves, self.rebuild = flatten(result, is_result)
         self.paths = paths(result, is_result)

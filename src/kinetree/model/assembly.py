@@ -227,12 +227,7 @@ class _Tree:
         self.nq = self.nv = 0
 
     def add_body(
-        self,
-        parent: int,
-        link: str,
-        joint: Joint,
-        placement: Transform | None = None,
-        bounds: Bounds = UNBOUNDED,
+        self, parent: int, link: str, joint: Joint, placement: Transform | None = None, bounds: Bounds = UNBOUNDED
     ) -> int:
         if joint.owns_coordinates:
             joint = replace(joint, iq=self.nq, iv=self.nv)

@@ -24,14 +24,7 @@ from kinetree.model.actuators import Actuator
 from kinetree.model.assembly import assemble
 from kinetree.model.bounds import bound_doubts, checked_bounds
 from kinetree.model.constraints import CONSTRAINTS, Constraint
-from kinetree.model.description import (
-    Description,
-    JointDescription,
-    LinkDescription,
-    Mimic,
-    Options,
-    Safety,
-)
+from kinetree.model.description import Description, JointDescription, LinkDescription, Mimic, Options, Safety
 from kinetree.model.findings import Finding, Severity
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import JOINTS, BaseVelocity, JointDynamics
@@ -125,9 +118,7 @@ class ModelBuilder:
             raise self.error(element, f"inertia is {short(inertia)}; expected a kinetree.Inertia", line)
         with self.located(element, line):
             inertia = Inertia(
-                as_number("mass", inertia.mass),
-                as_constant("h", inertia.h, (3,)),
-                as_constant("I", inertia.I, (3, 3)),
+                as_number("mass", inertia.mass), as_constant("h", inertia.h, (3,)), as_constant("I", inertia.I, (3, 3))
             )
         if problem := inertia_error(inertia):
             self.fault(element, problem, line, "it has no mass and no inertia")

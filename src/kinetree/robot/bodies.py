@@ -8,11 +8,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.algorithms import crba, kinematics
 from kinetree.algorithms import jacobian as jacobians
-from kinetree.algorithms.arguments.references import (
-    AccelerationKind,
-    Point,
-    Reference,
-)
+from kinetree.algorithms.arguments.references import AccelerationKind, Point, Reference
 from kinetree.ops import Array
 from kinetree.robot import shapes
 from kinetree.robot.quantity import HasQuantities, NamedOut, quantity
@@ -47,11 +43,7 @@ class BodyQuantities(HasQuantities):
 
     @quantity(jacobians.body_jacobians, shapes.body_rows, is_large=True)
     def body_jacobians(
-        self,
-        q: ArrayLike,
-        reference: Reference = "world-aligned",
-        point: Point = "origin",
-        **named: Unpack[NamedOut],
+        self, q: ArrayLike, reference: Reference = "world-aligned", point: Point = "origin", **named: Unpack[NamedOut]
     ) -> Array:
         """The Jacobian J_i of every body, velocity = J_i v, (…, nbodies, 6, nv), in the order of `body_names`.
 

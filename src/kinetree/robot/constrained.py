@@ -145,12 +145,7 @@ class Constrained(HasQuantities):
 
     @quantity(constrained_dynamics.forward_dynamics, _motion_and_forces, 2, any_frames=True)
     def forward_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        wrenches: Wrenches | None = None,
-        **named: Unpack[Named],
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[Named]
     ) -> tuple[Array, Array]:
         """a, (…, nv) [rad/s² or m/s²], and the forces f of the constraints on the robot, (…, k) [N, N m]:
         M a + C v + G = τ + Jᵀ f + Σ Jᵀ w and J a + J̇ v = 0."""
@@ -164,12 +159,7 @@ class Constrained(HasQuantities):
         any_frames=True,
     )
     def forward_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        wrenches: Wrenches | None = None,
-        **named: Unpack[Named],
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[Named]
     ) -> tuple[Array, Array, Array, Array, Array, Array]:
         """∂a/∂q, ∂a/∂v, ∂a/∂τ, (…, nv, nv) each, then ∂f/∂q, ∂f/∂v, ∂f/∂τ, (…, k, nv) each.
 
@@ -179,12 +169,7 @@ class Constrained(HasQuantities):
 
     @quantity(support_consistent.inverse_dynamics, _motion_and_forces, 2, any_frames=True)
     def inverse_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None = None,
-        **named: Unpack[Named],
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[Named]
     ) -> tuple[Array, Array]:
         """τ, (…, nv) [N m or N], and forces f, (…, k) [N, N m], for accelerations a that the constraints allow:
         M a + C v + G = τ + Jᵀ f + Σ Jᵀ w with the least ‖τ‖, (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + C v + G - Σ Jᵀ w).

@@ -107,11 +107,7 @@ class Frame(HasQuantities):
 
     @_of_task(operational_space.inertia, lambda model, task: (len(task), len(task)))
     def operational_space_inertia(
-        self,
-        q: ArrayLike,
-        reference: Reference = "world-aligned",
-        task: Task = "pose",
-        **named: Unpack[NamedOut],
+        self, q: ArrayLike, reference: Reference = "world-aligned", task: Task = "pose", **named: Unpack[NamedOut]
     ) -> Array:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the apparent inertia at the frame, in the k directions of a task.
 
@@ -133,32 +129,20 @@ class Frame(HasQuantities):
 
     @_of_task(operational_space.gravity, lambda model, task: (len(task),))
     def operational_space_gravity(
-        self,
-        q: ArrayLike,
-        reference: Reference = "world-aligned",
-        task: Task = "pose",
-        **named: Unpack[NamedOut],
+        self, q: ArrayLike, reference: Reference = "world-aligned", task: Task = "pose", **named: Unpack[NamedOut]
     ) -> Array:
         """p = Λ J M⁻¹ G, (…, k) [N, N m]."""
 
     @_of_task(operational_space.consistent_inverse, lambda model, task: (model.nv, len(task)))
     def consistent_inverse(
-        self,
-        q: ArrayLike,
-        reference: Reference = "world-aligned",
-        task: Task = "pose",
-        **named: Unpack[NamedOut],
+        self, q: ArrayLike, reference: Reference = "world-aligned", task: Task = "pose", **named: Unpack[NamedOut]
     ) -> Array:
         """The dynamically consistent inverse J̄ = M⁻¹ Jᵀ Λ, (…, nv, k): J̄ w has the least kinetic energy of all v with
         J v = w, and J̄ᵀ τ is the force of torques τ at the frame."""
 
     @_of_task(operational_space.pseudo_inverse, lambda model, task: (model.nv, len(task)))
     def pseudo_inverse(
-        self,
-        q: ArrayLike,
-        reference: Reference = "world-aligned",
-        task: Task = "pose",
-        **named: Unpack[NamedOut],
+        self, q: ArrayLike, reference: Reference = "world-aligned", task: Task = "pose", **named: Unpack[NamedOut]
     ) -> Array:
         """The pseudo-inverse J⁺, (…, nv, k): J⁺ w has the least ‖v‖ of all v that minimize ‖J v - w‖. It ignores
         inertia, unlike `consistent_inverse`."""

@@ -10,22 +10,9 @@ from typing import Any, Unpack, final
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from kinetree.algorithms import (
-    coriolis,
-    crba,
-    derivatives,
-    energy,
-    factorization,
-    forward_dynamics,
-    joint_forces,
-    rnea,
-)
+from kinetree.algorithms import coriolis, crba, derivatives, energy, factorization, forward_dynamics, joint_forces, rnea
 from kinetree.algorithms import newton_euler as vector_recursion
-from kinetree.algorithms.arguments.references import (
-    AccelerationKind,
-    Point,
-    Reference,
-)
+from kinetree.algorithms.arguments.references import AccelerationKind, Point, Reference
 from kinetree.base.lazy import lazy
 from kinetree.base.precision import FLOAT64, as_dtype
 from kinetree.base.unpickled_once import reduced_once
@@ -212,23 +199,13 @@ class Robot(
 
     @quantity(rnea.inverse_dynamics, shapes.velocities, any_frames=True, by_trees=True)
     def inverse_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None = None,
-        **named: Unpack[NamedOut],
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]
     ) -> Array:
         """τ = M a + C v + G + F - Σ Jᵀ w, (…, nv) [N m or N], by RNEA; F are the `passive_forces` of the joints."""
 
     @quantity(forward_dynamics.forward_dynamics, shapes.velocities, any_frames=True, by_trees=True)
     def forward_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        wrenches: Wrenches | None = None,
-        **named: Unpack[NamedOut],
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]
     ) -> Array:
         """a with M a + C v + G + F = τ + Σ Jᵀ w, (…, nv) [rad/s² or m/s²]; F are the `passive_forces` of the joints.
 
@@ -278,12 +255,7 @@ class Robot(
 
     @quantity(vector_recursion.joint_reactions, shapes.body_sixes)
     def joint_reactions(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None = None,
-        **named: Unpack[NamedOut],
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]
     ) -> Array:
         """The force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
         [N, N m], in the order of `body_names`. It is the load of the joint, including the effort of its motor."""
@@ -301,12 +273,7 @@ class Robot(
         any_frames=True,
     )
     def inverse_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None = None,
-        **named: Unpack[Named],
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[Named]
     ) -> tuple[Array, Array]:
         """∂τ/∂q and ∂τ/∂v of inverse dynamics, (…, nv, nv) each; ∂τ/∂a is the mass matrix.
 
@@ -322,12 +289,7 @@ class Robot(
         any_frames=True,
     )
     def forward_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        wrenches: Wrenches | None = None,
-        **named: Unpack[Named],
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[Named]
     ) -> tuple[Array, Array, Array]:
         """∂a/∂q, ∂a/∂v and ∂a/∂τ of forward dynamics, (…, nv, nv) each.
 

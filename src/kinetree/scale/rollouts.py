@@ -13,13 +13,7 @@ import numpy as np
 from kinetree import __version__
 from kinetree.base.arguments import as_count
 from kinetree.base.files import replaced
-from kinetree.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    DivergenceError,
-    DivergenceWarning,
-    short,
-)
+from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, DivergenceWarning, short
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
 from kinetree.scale.computed import code_of

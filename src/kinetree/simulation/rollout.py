@@ -98,10 +98,7 @@ def rollout(
 
 
 def _dynamics(
-    robot: Robot,
-    contact: ContactEnvironment | None,
-    dynamics: Callable[[Robot], Dynamics] | None,
-    integrator: str,
+    robot: Robot, contact: ContactEnvironment | None, dynamics: Callable[[Robot], Dynamics] | None, integrator: str
 ) -> Dynamics:
     """How the robot moves, if the integrator can follow it."""
     if contact is not None and (isinstance(contact, type) or not isinstance(contact, ContactEnvironment)):

@@ -89,9 +89,7 @@ def spherical_rates_rate(chi: Array, rates: Array) -> Array:
     theta_rate = (along_r * s + along_phi * c) * -turn
     phi_rate = along_theta * (c * turn) - along_r * tilt
     return _columns(
-        r_rate,
-        theta_rate * (r * s) + along_theta * (d_r * s + r * c * tilt),
-        phi_rate * r + along_phi * d_r,
+        r_rate, theta_rate * (r * s) + along_theta * (d_r * s + r * c * tilt), phi_rate * r + along_phi * d_r
     )
 
 

@@ -37,9 +37,7 @@ class RelativePose(FrameTask):
         T, T_B = robot.frame(self.frame).pose(q), robot.frame(self.seen_from).pose(q)
         target = target_pose(target, f"target of {self.frame!r}")
         R_B, p = T_B[:3, :3], T[:3, 3] - T_B[:3, 3]
-        error = np.concatenate(
-            [target[:3, 3] - R_B.T @ p, rotation_error(target[:3, :3], R_B.T @ T[:3, :3])],
-        )
+        error = np.concatenate([target[:3, 3] - R_B.T @ p, rotation_error(target[:3, :3], R_B.T @ T[:3, :3])])
         linear, angular = linear_and_angular(robot, self.frame, q)
         linear_B, angular_B = linear_and_angular(robot, self.seen_from, q)
         rows = [R_B.T @ (linear - linear_B + skew(p) @ angular_B), R_B.T @ (angular - angular_B)]

@@ -33,13 +33,7 @@ def _copy(server: object, shown: ShownRobot) -> ShownRobot:
     """The same robot on another server, its motion at the start."""
     layers = [name for name, layer in shown.layers.items() if layer.visible]
     copy = ShownRobot(
-        server,
-        shown.robot,
-        shown.name,
-        q=shown.q,
-        contacts=shown.contacts,
-        show=layers,
-        offset=shown.stage.offset,
+        server, shown.robot, shown.name, q=shown.q, contacts=shown.contacts, show=layers, offset=shown.stage.offset
     )
     state = shown.stage.state
     copy.set(state.q, state.v, state.wrenches)

@@ -56,11 +56,7 @@ def test_functions_of_dask_arrays(client):
     blocks = da.from_array(q, chunks=(1000, 6))
     law = law_of_a_function().bind(ARM)
     controller = kt.control.ComputedTorque(ARM, 100.0, 20.0)
-    for call, arrays in [
-        (ARM.inverse_dynamics, 3),
-        (ARM.gravity_forces, 1),
-        (controller, 3),
-    ]:
+    for call, arrays in [(ARM.inverse_dynamics, 3), (ARM.gravity_forces, 1), (controller, 3)]:
         found = da.map_blocks(call, *[blocks] * arrays, dtype=float, meta=np.empty((0, 6))).compute()
         np.testing.assert_array_equal(found, call(*[q] * arrays))
     found = da.map_blocks(law, blocks, blocks, 2.0, dtype=float, meta=np.empty((0, 6))).compute()

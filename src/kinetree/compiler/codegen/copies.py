@@ -179,10 +179,7 @@ def _loads(table: str, k: int, name: str, kind: str = "ptr") -> list[str]:
 
 
 def _stores(g: int, k: int, value: str) -> list[str]:
-    return [
-        f"  %own{g}.{k} = getelementptr i64, ptr %own, i64 {k}",
-        f"  store i64 {value}, ptr %own{g}.{k}",
-    ]
+    return [f"  %own{g}.{k} = getelementptr i64, ptr %own, i64 {k}", f"  store i64 {value}, ptr %own{g}.{k}"]
 
 
 def _rows(name: str, before: str, after: str, body: list[str], flag: int) -> list[str]:

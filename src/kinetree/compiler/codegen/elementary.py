@@ -98,10 +98,7 @@ def sincos(width: Width) -> str:
         any_large = b.let(f"call i1 @llvm.vector.reduce.or.v{width.lanes}i1({truth} {large})")
     b.add(f"br i1 {any_large}, label %slow, label %done")
     b.label("slow")
-    slow = [
-        _by_lanes(b, "sin", fast[0], "%x", large),
-        _by_lanes(b, "cos", fast[1], "%x", large),
-    ]
+    slow = [_by_lanes(b, "sin", fast[0], "%x", large), _by_lanes(b, "cos", fast[1], "%x", large)]
     b.add("br label %done")
     b.label("done")
     pairs = zip(fast, slow, strict=True)

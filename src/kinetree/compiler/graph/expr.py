@@ -386,11 +386,7 @@ def _as_kind(kind: str, node: Node) -> Node:
 def _boolean_where(condition: Node, a: Node, b: Node) -> Node:
     """`where` with two boolean branches, as a boolean."""
     condition = _as_kind(BOOLEAN, condition)
-    return make(
-        "logical_or",
-        make("logical_and", condition, a),
-        make("logical_and", make("logical_not", condition), b),
-    )
+    return make("logical_or", make("logical_and", condition, a), make("logical_and", make("logical_not", condition), b))
 
 
 def _folded(op: str, args: tuple[Node, ...]) -> Node:

@@ -107,16 +107,7 @@ def _stacked(robot: kt.Robot, q: Array, first: Array, second: Array) -> Array:
     return np.linalg.pinv(np.vstack([J1, J2])) @ np.concatenate([first, second])
 
 
-@exercise(
-    "4.7",
-    "Tracking with feedback",
-    robot=ARM,
-    q=Q,
-    target=TOOL.pose(Q + 0.05),
-    twist=TWIST,
-    k_PP=5.0,
-    k_PR=2.0,
-)
+@exercise("4.7", "Tracking with feedback", robot=ARM, q=Q, target=TOOL.pose(Q + 0.05), twist=TWIST, k_PP=5.0, k_PR=2.0)
 def tracking(robot: kt.Robot, q: Array, target: Array, twist: Array, k_PP: float, k_PR: float) -> Array:
     """Find q̇ = J⁺ (v* + k_PP Δr, ω* + k_PR Δφ), (7,), with twist = (v*, ω*) and the errors of exercise 4.5."""
     gains = np.concatenate([np.full(3, k_PP), np.full(3, k_PR)])

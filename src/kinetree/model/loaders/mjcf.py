@@ -66,11 +66,7 @@ def read_mjcf(
 
 
 def read_mjmodel(
-    model: MjModel,
-    source: str = "the given MjModel",
-    base: str = "fixed",
-    name: str = "robot",
-    root: str | None = None,
+    model: MjModel, source: str = "the given MjModel", base: str = "fixed", name: str = "robot", root: str | None = None
 ) -> Mjcf:
     """A compiled model; the name is for one that has none, the root a body on the world to read alone."""
     one_of("base", base, ("fixed", "floating"))

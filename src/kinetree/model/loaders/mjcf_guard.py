@@ -31,8 +31,7 @@ TOKEN = re.compile(
 )
 """Whatever begins with < in XML. Each begins where the last one ended and none can fail, so a text is read once."""
 PROLOGUE = re.compile(
-    rb"\s*+(?:<\?.*?\?>\s*+|<!--.*?-->\s*+|<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>\s*+)*+<(?P<root>[^\s<>/!?]++)",
-    re.DOTALL,
+    rb"\s*+(?:<\?.*?\?>\s*+|<!--.*?-->\s*+|<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>\s*+)*+<(?P<root>[^\s<>/!?]++)", re.DOTALL
 )
 NOT_A_NUMBER = re.compile(r"(?:^|[\s,])[+-]?nan(?:$|[\s,])", re.IGNORECASE)
 WITH_NAMES = {"name", "class", "childclass", "model", "file", "site", "body", "joint", "geom", "material", "mesh"}

@@ -25,10 +25,7 @@ class Reading:
     """
 
     def __init__(
-        self,
-        builder: ModelBuilder,
-        children: Mapping[str, Collection[str]],
-        attributes: Mapping[str, Collection[str]],
+        self, builder: ModelBuilder, children: Mapping[str, Collection[str]], attributes: Mapping[str, Collection[str]]
     ) -> None:
         self.builder = builder
         self.known_children = children

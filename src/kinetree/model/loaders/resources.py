@@ -33,11 +33,7 @@ Folders: TypeAlias = Folder | Iterable[Folder] | Mapping[str, Folder]
 class Resources:
     """Where to look, in this order: the folders given, the environment's, and those around the model's own file."""
 
-    def __init__(
-        self,
-        folder: Folder | None = None,
-        package_dirs: Folders = (),
-    ) -> None:
+    def __init__(self, folder: Folder | None = None, package_dirs: Folders = ()) -> None:
         """`folder` holds the model's file; `package_dirs` are those that the user names."""
         self.given: list[Path] = []
         self.packages: dict[str, Path] = {}

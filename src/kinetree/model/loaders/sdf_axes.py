@@ -101,12 +101,7 @@ def _limits(values: Values, label: str, axis: Element, kind: str) -> list[float]
 
 def _dynamics(values: Values, label: str, axis: Element) -> dict[str, float]:
     found = values.single(label, axis, "dynamics")
-    names = {
-        "damping": "damping",
-        "friction": "friction",
-        "stiffness": "spring_stiffness",
-        "rest": "spring_reference",
-    }
+    names = {"damping": "damping", "friction": "friction", "stiffness": "spring_stiffness", "rest": "spring_reference"}
     terms = {name: values.value(label, found, tag, 0.0) for name, tag in names.items()}
     return terms if terms["stiffness"] else terms | {"rest": 0.0}
 

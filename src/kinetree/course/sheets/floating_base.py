@@ -46,7 +46,7 @@ def support_projector(robot: kt.Robot, q: Array, feet: tuple[str, ...]) -> Array
     return np.eye(18) - W @ J.T @ np.linalg.solve(J @ W @ J.T, J)
 
 
-@support_projector.mistake("that is the projector of the Moore-Penrose inverse; here M⁻¹ weighs")
+@support_projector.mistake("that is the projector of the Moore-Penrose inverse; this one is weighted by M⁻¹")
 def _euclidean(robot: kt.Robot, q: Array, feet: tuple[str, ...]) -> Array:
     J = _contact_jacobian(robot, q)
     return np.eye(18) - np.linalg.pinv(J) @ J

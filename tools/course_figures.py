@@ -53,7 +53,7 @@ class Drawing:
         self.parts.append(f'<polyline class="{kind}" points="{path}"{ends}/>')
 
     def arrow(self, start: Any, vector: Any, kind: str = "r") -> None:
-        self.line(start, np.add(start, vector), kind=kind, arrow=kind.split()[0])
+        self.line(start, np.add(start, vector), kind=kind, arrow=kind.partition(" ")[0])
 
     def dot(self, point: Any, colour: str = "r", radius: float = 5.0, hollow: bool = False) -> None:
         x, y = self.at(point)
@@ -71,7 +71,7 @@ class Drawing:
         """About a point, by angles in rad."""
         angles = np.linspace(start, stop, 25)
         points = np.asarray(center) + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        self.line(*points, kind=kind, arrow=kind.split()[0] if arrow else "")
+        self.line(*points, kind=kind, arrow=kind.partition(" ")[0] if arrow else "")
 
     def box(self, corner: Any, size: Any, kind: str = "g", fill: str = "none", opacity: float = 1.0) -> None:
         """From its lower left corner."""
@@ -342,7 +342,7 @@ def floating_base() -> Drawing:
     d.arrow(G, (-0.5, 0.25))
     d.text((0.3, 0.0), "base: 6 velocities, no motor", (-30, 20))
     d.text(G, "G", (10, -14), plain=False)
-    d.text(G + [-0.5, 0.25], "m ċ", (-34, 4), plain=False)
+    d.text(np.add(G, (-0.5, 0.25)), "m ċ", (-34, 4), plain=False)
     d.text(G, "kᴳ", (-48, 24), plain=False)
     d.text((0.0, -0.97), "60 kg", (-16, 30))
     return d
@@ -386,7 +386,7 @@ def contact_forces() -> Drawing:
     for foot, rows in zip(feet, stance.rows, strict=True):
         if "left" in foot:
             at, force = robot.eager.frame(foot).pose(q)[[0, 2], 3], f[rows][[0, 2]]
-            d.line(at + [-0.6 * 0.3, 0.3], at, at + [0.6 * 0.3, 0.3], kind="g thin dash")
+            d.line(np.add(at, (-0.18, 0.3)), at, np.add(at, (0.18, 0.3)), kind="g thin dash")
             d.arrow(at, force / 400.0)
             d.text(at, f"{force[1]:.0f} N", (-20, 22))
     d.arrow(G, (0, -0.3), "g")
@@ -424,7 +424,7 @@ def inertia_ellipse() -> Drawing:
     tip = np.array([1.0, 0.5])
     d.line(*(tip + 0.22 * (Lambda @ round_).T), kind="r")
     d.text(tip, f"{Lambda[0, 0]:.0f} kg", (48, 6))
-    d.text(tip + [0, 0.22 * 3], f"{Lambda[1, 1]:.0f} kg", (10, 0))
+    d.text(np.add(tip, (0.0, 0.66)), f"{Lambda[1, 1]:.0f} kg", (10, 0))
     return d
 
 

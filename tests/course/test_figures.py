@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 from course_figures import FIGURES, FOLDER, drawn
 
 NUMBER = re.compile(r"-?\d+\.?\d*")

@@ -8,7 +8,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "docs" / "coming_from"
 
 
-@pytest.mark.parametrize(("page", "packages"), [("pink", ("pink", "quadprog")), ("tsid", ("tsid",))])
+@pytest.mark.parametrize(("page", "packages"), [("pink", ("pink", "quadprog"))])
 def test_both_sides_of_a_page_run_and_agree(page, packages):
     """Blocks marked `py` are the other library's: they follow ours and compare."""
     for package in ("pinocchio", *packages):

@@ -236,8 +236,9 @@ def test_motions_play_together_and_the_shorter_waits(arm):
         assert all(shown.playing and shown.motion.duration == 5.0 for shown in viewer.robots.values())
         time.sleep(0.2)
         with viewer.lock:
-            one, other = (shown.tick() and shown.time for shown in viewer.robots.values())
-        assert abs(one - other) < 0.02, "they have one clock"
+            now = time.monotonic()
+            one, other = (shown.tick(now) and shown.time for shown in viewer.robots.values())
+        assert abs(one - other) < 1e-9, "they have one clock"
         for shown in viewer.robots.values():
             shown.pause()
             shown.seek(3.0)

@@ -177,12 +177,12 @@ class ShownRobot:
         with self._changing():
             self.playing = False
 
-    def resume(self) -> None:
-        """Play on, from the start if it is at its end."""
+    def resume(self, now: float | None = None) -> None:
+        """Play on, from the start if it is at its end; `now` on the clock of others that play, `time.monotonic()`."""
         with self._changing():
             if self.time >= self._loaded().duration:
                 self.time = 0.0
-            self.playing, self._clock = True, time.monotonic()
+            self.playing, self._clock = True, time.monotonic() if now is None else now
 
     def seek(self, seconds: float) -> None:
         """Show the motion at a time after its start [s]."""
@@ -215,12 +215,12 @@ class ShownRobot:
 
     # -- time --------------------------------------------------------------------------------------------------
 
-    def tick(self) -> bool:
-        """Advances what moves without a user; whether it goes on after this."""
+    def tick(self, now: float) -> bool:
+        """Advances what moves without a user to a time of `time.monotonic()`; whether it goes on after this."""
         with self._lock:
             busy = False
             if self.playing and self.motion is not None:
-                busy = self._advance(self.motion)
+                busy = self._advance(self.motion, now)
             if self.target is not None:
                 q = self.target.advance(self.stage.state.q)
                 if q is not None:
@@ -230,8 +230,7 @@ class ShownRobot:
                     busy = True
             return busy
 
-    def _advance(self, motion: Motion) -> bool:
-        now = time.monotonic()
+    def _advance(self, motion: Motion, now: float) -> bool:
         self.time += self.speed * (now - self._clock)
         self._clock = now
         if self.time >= motion.duration:

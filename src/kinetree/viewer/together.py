@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
@@ -36,9 +37,10 @@ def play_together(
 
 
 def _resume(robots: list[ShownRobot]) -> None:
-    with robots[0]._lock:  # which they share: all get the time from one moment
+    with robots[0]._lock:  # which they share
+        now = time.monotonic()
         for shown in robots:
-            shown.resume()
+            shown.resume(now)
 
 
 class Together:

@@ -283,7 +283,9 @@ class Viewer:
         while not self._closed.is_set():
             self._wake.clear()
             started = time.monotonic()
-            busy = any([shown.tick() for shown in self.robots.values()])
+            with self.lock:
+                now = time.monotonic()
+                busy = any([shown.tick(now) for shown in self.robots.values()])
             if started - last >= NUMBERS or not busy:
                 last = started
                 for panel in self.panels:

@@ -54,7 +54,7 @@ def pytest_configure(config):
 SAMPLED, SWEPT, MANY = 12, 4, 30
 """Of the cases of a test on more than `MANY` real robots, one in `SAMPLED` runs by default, one in `SWEPT` in
 `make test-all`, and all in `make test-long`, unless the test is marked `all_robots`."""
-SWEPT_CASES = 4
+SWEPT_CASES = 8
 """Of the cases of another test that do not run by default, one in so many runs in `make test-all`."""
 APART = (
     *("algorithms", "cli", "compiler/cache", "compiler/codegen", "compiler/test_robots", "control/test_closed_loops"),

@@ -31,7 +31,7 @@ from kinetree.compiler.runtime.code import SINGLE, Kind, Layout, LoopCarry
 from kinetree.compiler.runtime.jit import LoadedCode, assembly_of, host, lazy_code, lock, machine_code_works, once
 from kinetree.compiler.runtime.memory import empty, empty_results, set_result_memory
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
-from kinetree.compiler.runtime.stored import CachedCode, load_record, save_record, tracing_first
+from kinetree.compiler.runtime.stored import CachedCode, record_or_lock, save_record
 from kinetree.compiler.runtime.target import cpu_names
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges, set_num_threads
 
@@ -79,8 +79,8 @@ __all__ = [
     "StepLoop", "StridedView", "Vector",
     "address_of", "any_broken", "archive", "array_operations_if", "as_node", "assembly_of", "build", "cache",
     "call_text", "collected_requirements", "constant", "cpu_names", "differentiate", "empty", "empty_results",
-    "explained", "function_modules", "get_num_threads", "host", "is_traced", "lazy_code", "load_record", "lock",
+    "explained", "function_modules", "get_num_threads", "host", "is_traced", "lazy_code", "lock",
     "loop_function", "loop_stage", "loops_module", "machine", "machine_code_works", "native", "new_table",
-    "object_for", "once", "reachable", "rebuilt", "require", "run_ranges", "save_record", "set_num_threads",
-    "set_result_memory", "symbols", "trace", "tracing", "tracing_first", "uses",
+    "object_for", "once", "reachable", "rebuilt", "record_or_lock", "require", "run_ranges", "save_record",
+    "set_num_threads", "set_result_memory", "symbols", "trace", "tracing", "uses",
 ]  # fmt: skip

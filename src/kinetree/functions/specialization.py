@@ -27,10 +27,9 @@ from kinetree.compiler import (
     assembly_of,
     collected_requirements,
     host,
-    load_record,
     lock,
+    record_or_lock,
     save_record,
-    tracing_first,
 )
 from kinetree.functions.result_tree import Rebuild, flatten, paths
 from kinetree.ops import Array
@@ -55,11 +54,9 @@ class Specialization:
         """Whether the result is one array or a plain tuple of arrays; whether it is a tuple; whether states may be
         refused: the last output of the code is then their status, not zero for a refused one; and for which reasons."""
         self.shapes: tuple[Shape, ...]
-        record = None if identity is None else load_record(identity, self._target)
-        if record is None:
-            with tracing_first(identity, self._target) as record:
-                if record is None:
-                    self._trace(identity)
+        with record_or_lock(identity, self._target) as record:
+            if record is None:
+                self._trace(identity)
         if record is not None:
             self._digest, self.is_flat = record["digest"], True
             self.is_tuple, self.refuses = record["is_tuple"], record["refuses"]

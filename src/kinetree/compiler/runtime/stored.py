@@ -40,16 +40,19 @@ class CachedCode:
         )
 
 
-def _read_or_made(key: str, make: Callable[[], bytes], stores: Callable[[], bool] = lambda: True) -> bytes:
-    """The data of a key from disk, or made and stored, if `stores()` then; one process of this host makes it."""
+def _read_or_made(key: str, make: Callable[[], bytes], of_library: bool = False) -> bytes:
+    """The data of a key from disk, or made and stored; one process of this host makes it.
+
+    Data `of_library`, not of a graph, is stored only if no part of the library was replaced."""
     data = disk.read(key)
     if data is None:
         with first_on_this_host(key):
             data = disk.read(key)  # another process may have made it meanwhile
             if data is None:
                 data = make()
-                if stores():
-                    _store(key, data)
+                found = replaced()
+                if not (of_library and found):
+                    _store(key, data, found)
     return data
 
 
@@ -61,28 +64,25 @@ def stored_object(
     if found:
         return compiled(assembly(), target)
     key = key_of(target, "module", name, found=found)
-    return _read_or_made(key, lambda: compiled(assembly(), target), lambda: not replaced())
-
-
-def load_record(identity: str, target: Target) -> Any:
-    """The record of the function with this identity; None if there is none."""
-    found = replaced()
-    if found:
-        return None
-    data = disk.read(key_of(target, "record", identity, found=found))
-    return None if data is None else json.loads(data)
+    return _read_or_made(key, lambda: compiled(assembly(), target), of_library=True)
 
 
 @contextmanager
-def tracing_first(identity: str | None, target: Target) -> Iterator[Any]:
-    """A context in which no other process of this host traces the function of this identity; its record, if one has
-    done so meanwhile."""
+def record_or_lock(identity: str | None, target: Target) -> Iterator[Any]:
+    """The record of the function with this identity; or None, and then no other process of this host traces the
+    function in this context."""
     found = frozenset() if identity is None else replaced()
     if identity is None or found:
         yield None
         return
-    with first_on_this_host(key_of(target, "record", identity, found=found)):
-        yield load_record(identity, target)
+    key = key_of(target, "record", identity, found=found)
+    data = disk.read(key)
+    if data is not None:
+        yield json.loads(data)
+        return
+    with first_on_this_host(key):
+        data = disk.read(key)  # another process may have traced it meanwhile
+        yield None if data is None else json.loads(data)
 
 
 def save_record(identity: str, target: Target, record: Any) -> None:
@@ -134,11 +134,11 @@ def _hash(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _store(key: str, data: bytes, found: frozenset[str] | None = None) -> None:
+def _store(key: str, data: bytes, found: frozenset[str]) -> None:
     """Write to the disk, unless the library's files were edited since they were loaded, or part of the compiler was
-    replaced in this process."""
+    replaced in this process: `found` is the result of `replaced()`."""
     is_edited = _file_times() != _LOADED_TIMES and _sources() != _SOURCES
-    if not is_edited and not any(map(_affects_code, replaced() if found is None else found)):
+    if not is_edited and not any(map(_affects_code, found)):
         disk.write(key, data)
 
 

@@ -1,6 +1,6 @@
 """Batches of every size and layout, threads, and the targets this CPU can stand in for.
 
-Covers: compiler/codegen/batch.py, compiler/codegen/kernel.py, compiler/codegen/tiles.py,
+Covers: compiler/codegen/batch.py, compiler/codegen/kernel.py, compiler/codegen/prefetches.py, compiler/codegen/tiles.py,
 compiler/program.py.
 """
 

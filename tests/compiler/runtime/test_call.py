@@ -1,7 +1,7 @@
 """Batches of every size and layout, threads, and the targets this CPU can stand in for.
 
-Covers: compiler/codegen/batch.py, compiler/codegen/kernel.py, compiler/codegen/prefetches.py, compiler/codegen/tiles.py,
-compiler/program.py.
+Covers: compiler/codegen/batch.py, compiler/codegen/kernel.py, compiler/codegen/prefetches.py,
+compiler/codegen/tiles.py, compiler/program.py.
 """
 
 import re

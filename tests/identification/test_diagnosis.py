@@ -72,3 +72,20 @@ def test_torques_that_are_zero():
     with pytest.raises(kt.ArgumentError, match="tau is zero in all samples; expected torques"):
         told(tau=np.zeros_like(GOOD["tau"]))
     assert told(tau=GOOD["tau"] * [1.0, 0.0]) == [], "one of them may be"
+
+
+def test_series_of_different_times_where_some_torques_are_mere_noise():
+    """A slow motion of an arm whose wrist needs less than the noise: damping takes up much of a shift."""
+    arm = kt.load("arm6")
+    good = exact(arm, noise=0.05)
+    unknowns = Unknowns.of(arm, None, ("damping", "friction"), 0.1)
+    assert findings(unknowns, read_recording(arm, good)) == []
+    for samples, sentence in ((3, "15 ms later"), (-12, "60 ms earlier")):
+        late = good | {"tau": np.roll(good["tau"], samples, axis=0)}
+        found = findings(unknowns, read_recording(arm, late))
+        assert found == [f"torques fit best {sentence}: tau and q are not in step"]
+
+
+def test_times_in_milliseconds_without_velocities_to_compare():
+    changes = {"t": 1e3 * GOOD["t"], "v": 1e-3 * GOOD["v"], "a": 1e-6 * GOOD["a"]}
+    assert "samples are 5 s apart: is t in seconds?" in told(**changes)

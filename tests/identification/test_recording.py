@@ -93,6 +93,7 @@ HOLE[7, 1] = np.nan
         (RECORDING | {"t": RECORDING["t"][::-1]}, "expected ascending times"),
         (RECORDING | {"q": RECORDING["q"].T}, rf"q has shape \(2, {N}\); expected \({N}, 2\)"),
         (RECORDING | {"v": RECORDING["v"][:-1]}, "v has shape"),
+        (RECORDING | {"tau": RECORDING["tau"][:-1]}, rf"tau has shape .*; expected \({N}, 2\)$"),
         (RECORDING | {"wrench.tol": np.zeros((N, 6))}, "frame 'tol' does not exist"),
         (RECORDING | {"wrench.forearm_link": np.zeros((N, 3))}, r"wrench.forearm_link has shape .*; expected"),
         ({k: v for k, v in columns().items() if k != f"tau.{JOINTS[1]}"}, f"column 'tau.{JOINTS[1]}' is missing"),

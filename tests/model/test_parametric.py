@@ -106,6 +106,42 @@ def test_every_quantity_takes_parameters(base, rng):
     assert count > 70
 
 
+def test_methods_that_combine_quantities_take_parameters(rng):
+    robot = kt.load("quadruped", "floating", parametric={"inertial": ["base_link", "front_left_thigh_link"]})
+    P = robot.parameters * rng.uniform(0.5, 1.5, (3, 1))
+    q, (v, a) = robot.random(rng, 3), rng.normal(size=(2, 3, robot.nv))
+    wrenches = {"front_left_foot": rng.normal(size=(3, 6))}
+    calls = {
+        "average_angular_velocity": lambda each, k, **n: each.average_angular_velocity(q[k], v[k], **n),
+        "locked_velocity": lambda each, k, **n: each.locked_velocity(q[k], v[k], **n),
+        "momentum": lambda each, k, **n: each.momentum(q[k], v[k], "base", **n),
+        "angular_momentum_parts": lambda each, k, **n: each.angular_momentum_parts(q[k], v[k], **n),
+        "kinetic_energy_parts": lambda each, k, **n: each.kinetic_energy_parts(q[k], v[k], **n),
+        "floating_base_blocks": lambda each, k, **n: (
+            each.floating_base_blocks(q[k], v[k], **n).centroidal_momentum_bias
+        ),
+        "one_body_motion": lambda each, k, **n: each.one_body_motion(
+            q[k], v[k], a[k], {"front_left_foot": wrenches["front_left_foot"][k]}, **n
+        ).about_point(np.zeros(3)),
+        "single_rigid_body": lambda each, k, **n: each.single_rigid_body(q[k], **n).forward_dynamics(
+            np.zeros(3), np.eye(3), np.ones(3), np.ones((1, 3)), np.zeros((1, 3))
+        ),
+    }
+    for name, call in calls.items():
+        found = call(robot, slice(None), parameters=P)
+        for k in range(3):
+            wanted = call(robot.with_parameters(P[k]).baked, k)
+            one = call(robot, k, parameters=P[k])
+            for x, y, z in zip(*(u if isinstance(u, tuple) else (u,) for u in (found, wanted, one)), strict=True):
+                close(x[k], y, 1e-9)
+                close(z, y, 1e-9)
+        assert np.abs(np.stack(call(robot, 0)) - np.stack(call(robot, 0, parameters=P[0]))).max() > 1e-3, name
+    with pytest.raises(kt.ArgumentError, match="takes no parameters"):
+        robot.baked.momentum(q, v, parameters=P)
+    with pytest.raises(kt.ArgumentError, match=r"parameters has shape \(3,\); expected"):
+        robot.single_rigid_body(q, parameters=np.zeros(3))
+
+
 @pytest.mark.parametrize(
     ("kind", "base", "name"),
     [("placement", "fixed", "forward_dynamics"), ("joint", "floating", "inverse_dynamics_derivatives")],

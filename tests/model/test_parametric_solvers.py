@@ -210,6 +210,46 @@ print(sorted(counted))
 """
 
 
+@pytest.mark.sweep
+def test_controllers_with_the_inertias_of_the_call(rng):
+    arm, walker = (
+        kt.load(name, base, parametric="inertial") for name, base in (("arm6", "fixed"), ("quadruped", "floating"))
+    )
+    feet = [kt.Contact(name) for name in walker.frame_names if name.endswith("foot")]
+    q, v, goal = arm.random(rng), rng.normal(size=6), arm.random(rng)
+    pose = arm.frame("tool0").pose(goal)
+    stance = walker.configuration(
+        {name: {"haa": 0.0, "hfe": 0.6, "kfe": -1.2}[name[-3:]] for name in walker.joint_names}
+    )
+    for robot, make, given in (
+        (arm, kt.control.GravityCompensation, (q, v)),
+        (arm, lambda r: kt.control.JointImpedance(r, 10.0, 1.0), (q, v, goal)),
+        (arm, lambda r: kt.control.OperationalSpace(r, "tool0", 10.0), (q, v, pose)),
+        (arm, lambda r: kt.control.CartesianImpedance(r, "tool0", 10.0, 1.0), (q, v, pose)),
+        (arm, lambda r: kt.control.HybridMotionForce(r, "tool0", 10.0), (q, v, pose)),
+        (walker, lambda r: kt.control.SupportConsistent(r.constrained(feet), 10.0), (stance, np.zeros(18), stance)),
+    ):
+        P = robot.parameters * rng.uniform(0.7, 1.3, (2, 1))
+        controller = make(robot)
+        found = controller(*given, parameters=P)
+        for k in range(2):
+            np.testing.assert_allclose(found[k], make(robot.with_parameters(P[k]).baked)(*given), atol=1e-9)
+        assert np.abs(found - controller(*given)).max() > 1e-2
+
+
+def test_closed_forms_are_of_the_numbers_that_the_robot_has():
+    robot = kt.load("arm6", parametric={"placement": ["elbow", "tool0"]})
+    longer = robot.with_parameters(robot.parameters + np.eye(12)[6] * 0.01)
+    target = robot.frame("tool0").pose([0.3, -0.8, 1.0, 0.2, 0.5, 0.0])
+    for each in (robot, longer):
+        solutions = kt.ik.closed_form(each, "tool0", target)
+        assert len(solutions)
+        poses = each.frame("tool0").pose(solutions)
+        np.testing.assert_allclose(poses, np.broadcast_to(target, poses.shape), atol=1e-9)
+    with pytest.raises(TypeError, match="parameters"):
+        kt.ik.closed_form(robot, "tool0", target, parameters=longer.parameters)
+
+
 def test_edits_of_numbers_trace_and_compile_nothing():
     """Quantities, controllers, searches and whole-body control of an edited robot run the code of the first; one with
     its numbers in the code is compiled."""

@@ -94,16 +94,16 @@ class Program:
 
     def batch_assembly(self) -> str:
         """The module for a batch."""
-        return self._blocks(emit_batch(self.space, len(self.parts), self.outputs))
+        return self._blocks(emit_batch(self.space, len(self.parts), self.outputs), prefetches=True)
 
     def loop_assembly(self) -> str:
         """The module for many steps of a batch."""
         assert self.carry is not None
-        return self._blocks(emit_step_loop(self.space, len(self.parts), self.outputs, self.carry))
+        return self._blocks(emit_step_loop(self.space, len(self.parts), self.outputs, self.carry), prefetches=False)
 
-    def _blocks(self, loop: str) -> str:
+    def _blocks(self, loop: str, prefetches: bool) -> str:
         """The module of a loop over blocks of states."""
-        kernel = emit_block(BLOCK, self.parts, self.outputs, self.space, self.rows)
+        kernel = emit_block(BLOCK, self.parts, self.outputs, self.space, self.rows, prefetches)
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
     def code(self, kind: Kind) -> Code:

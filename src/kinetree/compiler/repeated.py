@@ -51,7 +51,7 @@ class RepeatedProgram:
             workspace = max(program.single_workspace() for program in self.programs)
         else:
             kernels = [
-                f"{emit_block(BLOCK, p.parts, p.outputs, p.space, p.rows)}\n\n"
+                f"{emit_block(BLOCK, p.parts, p.outputs, p.space, p.rows, prefetches=True)}\n\n"
                 f"{emit_batch(p.space, len(p.parts), p.outputs)}"
                 for p in self.programs
             ]

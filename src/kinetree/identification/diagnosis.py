@@ -24,6 +24,8 @@ UNITS = {
 """What a ratio of dq/dt to v hints at."""
 STILL = 1e-3
 """Ranges of positions [rad or m] below which a joint counts as at rest."""
+LONGEST_PERIOD = 0.25
+"""[s], of samples: a motion that shows inertias is over between two of them."""
 MOST_SAMPLES = 4000
 LONGEST_LAG = 0.1
 """[s], and the longest in samples."""
@@ -63,11 +65,16 @@ def _means(x: Array, window: int) -> Array:
 def findings(unknowns: Unknowns, recordings: list[Measurements], min_speed: float = 0.0) -> list[str]:
     """What is suspicious in recordings with v and a."""
     robot = unknowns.robot
-    found = _at_rest(robot, recordings) + _beyond_limits(robot, recordings)
+    found = _seldom(recordings) + _at_rest(robot, recordings) + _beyond_limits(robot, recordings)
     if not any(each.tau.any() or each.wrenches for each in recordings):
         raise ArgumentError("tau is zero in all samples; expected torques: without them motion shows ratios of masses")
     longest = max(recordings, key=len)
     return found + _scale_of_torques(robot, longest) + _lag(unknowns, longest, min_speed)
+
+
+def _seldom(recordings: list[Measurements]) -> list[str]:
+    period = max(each.period for each in recordings)
+    return [f"samples are {period:.3g} s apart: is t in seconds?"] if period > LONGEST_PERIOD else []
 
 
 def _at_rest(robot: Robot, recordings: list[Measurements]) -> list[str]:
@@ -114,7 +121,8 @@ def _scale_of_torques(robot: Robot, measured: Measurements) -> list[str]:
 
 
 def _lag(unknowns: Unknowns, measured: Measurements, min_speed: float) -> list[str]:
-    """Whether shifted torques fit much better."""
+    """Whether shifted torques fit much better, by the mean of the logarithms of what is left of each: torques that are
+    mere noise fit as badly with any shift."""
     assert measured.v is not None and measured.a is not None
     most = min(MOST_LAGS, int(LONGEST_LAG / measured.period), len(measured) // 4)
     if most < 1:
@@ -124,17 +132,21 @@ def _lag(unknowns: Unknowns, measured: Measurements, min_speed: float) -> list[s
     q, v, a = (x[index] for x in (measured.q, measured.v, measured.a))
     Y = unknowns.base.columns(unknowns.whole(q, v, a))
     known = unknowns.known(q, v, a, {frame: wrench[index] for frame, wrench in measured.wrenches.items()})
-    scale = measured.tau.std(axis=0)
-    scale = np.maximum(scale, max(1e-3 * float(scale.max()), 1e-30))
-    weights = (np.abs(v) >= min_speed) / scale
-    rows = (Y * weights[..., None]).reshape(-1, Y.shape[-1])
-    Q, R = np.linalg.qr(rows / np.maximum(np.linalg.norm(rows, axis=0), 1e-300))
-    Q = Q[:, np.abs(np.diag(R)) > 1e-9]
     lags = np.arange(-most, most + 1)
-    torques = np.stack([((measured.tau[index + lag] - known) * weights).ravel() for lag in lags], axis=1)
-    rest = (torques**2).sum(axis=0) - ((Q.T @ torques) ** 2).sum(axis=0)
+    torques = np.stack([measured.tau[index + lag] - known for lag in lags], axis=-1)
+    left = measured.tau.std(axis=0)[:, None] * np.ones(len(lags))
+    for _ in range(2):  # the second time, joints count by their noise
+        scale = np.maximum(left[:, most], max(1e-6 * float(left[:, most].max()), 1e-30))
+        weights = (np.abs(v) >= min_speed) / scale
+        rows = (Y * weights[..., None]).reshape(-1, Y.shape[-1])
+        Q, R = np.linalg.qr(rows / np.maximum(np.linalg.norm(rows, axis=0), 1e-300))
+        Q = Q[:, np.abs(np.diag(R)) > 1e-9]
+        weighted = (torques * weights[..., None]).reshape(len(rows), -1)
+        fitted = Q @ (Q.T @ weighted)
+        left = scale[:, None] * np.sqrt(np.mean((weighted - fitted).reshape(torques.shape) ** 2, axis=0))
+    rest = 2.0 * np.log(np.maximum(left, 1e-9 * max(float(left.max()), 1e-300))).mean(axis=0)
     best = int(np.argmin(rest))
-    if abs(lags[best]) < 2 or rest[best] > 0.8 * rest[most]:
+    if abs(lags[best]) < 2 or rest[best] > rest[most] + np.log(0.8):
         return []
     late = lags[best] * measured.period
     return [

@@ -157,8 +157,9 @@ def _series(robot: Robot, named: Mapping[str, Any], name: str, count: int, size:
         if name == "tau" and array.ndim == 2 and array.shape == (count, len(robot.model.actuated)):
             return _spread(robot, array)
         if array.shape != (count, size):
-            motors = f" or ({count}, {len(robot.model.actuated)})" if name == "tau" else ""
-            raise ArgumentError(f"{name} has shape {array.shape}; expected ({count}, {size}){motors}")
+            motors = len(robot.model.actuated)
+            driven = f" or ({count}, {motors})" if name == "tau" and motors != size else ""
+            raise ArgumentError(f"{name} has shape {array.shape}; expected ({count}, {size}){driven}")
         return array
     labels = [label for label, _ in labels_of(robot, "q" if name == "q" else "tau" if name == "tau" else "v")]
     if not any(f"{name}.{label}" in named for label in labels):

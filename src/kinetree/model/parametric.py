@@ -133,6 +133,15 @@ def parameters_of(model: Model) -> Array:
     return _inputs(model).values
 
 
+def moving_mass(model: Model, parameters: Array) -> Any:
+    """The mass of all that moves, with these parameters, (…, n): a number, or (…, 1)."""
+    inputs = _inputs(model)
+    columns = [10 * k for k, i in enumerate(inputs.inertial) if i in model.moving]
+    rest = sum(model.inertias[i].mass for i in model.moving if i not in inputs.inertial)
+    total = rest + parameters[..., columns].sum(-1, keepdims=True)
+    return total if total.ndim > 1 else total[0]
+
+
 def _inputs(model: Model) -> Parametric:
     if model.parametric is None:
         raise ArgumentError(

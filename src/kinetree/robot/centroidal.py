@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from kinetree.base.arguments import as_floats
 from kinetree.compiler import is_traced
 from kinetree.errors import ArgumentError, one_of
 from kinetree.model.joints import Free
+from kinetree.model.parametric import moving_mass, parameters_of
 from kinetree.ops import Array
 from kinetree.robot import shapes
 from kinetree.robot.quantity import HasQuantities, Named, NamedOut, quantity
@@ -131,17 +132,17 @@ class CentroidalQuantities(HasQuantities):
         """The moment of internal motion (gesticulation) L̇ ω̄ - ω̄ × L ω̄, (…, 3) [N m]: the difference of
         k̇_G = L ω̄̇ + L̇ ω̄ from Euler's equation of one rigid body."""
 
-    def average_angular_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+    def average_angular_velocity(self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None) -> Array:
         """ω̄ = L⁻¹ k_G in world axes, (…, 3) [rad/s]; in general it is not the angular velocity of any frame."""
-        return unpack_last(self.average_velocity(q, v), self.model.spatial_order)[1]
+        return unpack_last(self.average_velocity(q, v, parameters=parameters), self.model.spatial_order)[1]
 
-    def locked_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+    def locked_velocity(self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None) -> Array:
         """v_b + M_b⁻¹ M_bj v_j, (…, 6) [m/s, rad/s]: the base velocity, in the convention of v, at which the robot with
         locked joints has the same momentum. It is the average velocity at the base."""
         joint, order = self._floating_base("locked velocity"), self.model.spatial_order
-        linear, angular = unpack_last(self.average_velocity(q, v), order)
-        pose = self._robot.frame(self.model.frames[0].name).pose(q)
-        linear = linear + cross_last(angular, pose[..., :3, 3] - self.center_of_mass(q))
+        linear, angular = unpack_last(self.average_velocity(q, v, parameters=parameters), order)
+        pose = self._robot.frame(self.model.frames[0].name).pose(q, parameters=parameters)
+        linear = linear + cross_last(angular, pose[..., :3, 3] - self.center_of_mass(q, parameters=parameters))
         if joint.frame == "body":
             linear, angular = ((x[..., None, :] @ pose[..., :3, :3])[..., 0, :] for x in (linear, angular))
         return pack_last(linear, angular, order)
@@ -154,47 +155,64 @@ class CentroidalQuantities(HasQuantities):
 
     # -- about other points ------------------------------------------------------------------------------------
 
-    def momentum(self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world") -> Array:
+    def momentum(
+        self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world", *, parameters: ArrayLike | None = None
+    ) -> Array:
         """The total linear momentum, and the angular momentum about a point, in world axes, (…, 6) [N s, N m s].
 
         about   "world" (its origin), "base" (origin of the root link), "center-of-mass", or a point (…, 3) [m]
         """
-        linear, spin = unpack_last(self.centroidal_momentum(q, v), self.model.spatial_order)
-        return pack_last(linear, spin + self._orbital(q, linear, about), self.model.spatial_order)
+        order = self.model.spatial_order
+        linear, spin = unpack_last(self.centroidal_momentum(q, v, parameters=parameters), order)
+        return pack_last(linear, spin + self._orbital(q, linear, about, parameters), order)
 
     def angular_momentum_parts(
-        self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world"
+        self, q: ArrayLike, v: ArrayLike, about: Point | ArrayLike = "world", *, parameters: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """The angular momentum about a point p, split (König) into spin k_G about the centre of mass and orbital
         momentum (c - p) × m ċ, (…, 3) each [N m s]."""
-        linear, spin = unpack_last(self.centroidal_momentum(q, v), self.model.spatial_order)
-        return spin, self._orbital(q, linear, about)
+        momentum = self.centroidal_momentum(q, v, parameters=parameters)
+        linear, spin = unpack_last(momentum, self.model.spatial_order)
+        return spin, self._orbital(q, linear, about, parameters)
 
-    def kinetic_energy_parts(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    def kinetic_energy_parts(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """The kinetic energy, split (König) into ½ m ċ² and the part about the centre of mass, (…) each [J]."""
-        velocity = self.center_of_mass_velocity(q, v)
-        of_center = 0.5 * self.model.mass * (velocity * velocity).sum(-1)
-        return of_center, self._robot.kinetic_energy(q, v) - of_center
+        velocity = self.center_of_mass_velocity(q, v, parameters=parameters)
+        mass = self._mass(parameters)
+        of_center = 0.5 * (mass[..., 0] if np.ndim(mass) else mass) * (velocity * velocity).sum(-1)
+        return of_center, self._robot.kinetic_energy(q, v, parameters=parameters) - of_center
 
-    def _orbital(self, q: ArrayLike, linear: Array, about: Point | ArrayLike) -> Array:
+    def _orbital(self, q: ArrayLike, linear: Array, about: Point | ArrayLike, parameters: ArrayLike | None) -> Array:
         """The orbital momentum (c - p) × m ċ."""
         if isinstance(about, str) and one_of("about", about, POINTS) == "center-of-mass":
             return 0.0 * linear
-        r = self.center_of_mass(q)
+        r = self.center_of_mass(q, parameters=parameters)
         if not isinstance(about, str):
             r = r - (about if is_traced(about) else as_floats("about", about, (3,)))
         elif about == "base":
-            r = r - self._robot.frame(self.model.frames[0].name).pose(q)[..., :3, 3]
+            r = r - self._robot.frame(self.model.frames[0].name).pose(q, parameters=parameters)[..., :3, 3]
         return cross_last(r, linear)
+
+    def _mass(self, parameters: ArrayLike | None) -> Any:
+        """The mass of all that moves [kg]; (…, 1) for parameters with batch axes."""
+        if parameters is None:
+            return self.model.mass
+        is_known = is_traced(parameters) or self.model.parametric is None  # others are refused there
+        given: Any = parameters if is_known else as_floats("parameters", parameters, (len(parameters_of(self.model)),))
+        return moving_mass(self.model, given)
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def floating_base_blocks(self, q: ArrayLike, v: ArrayLike) -> FloatingBaseBlocks:
+    def floating_base_blocks(
+        self, q: ArrayLike, v: ArrayLike, *, parameters: ArrayLike | None = None
+    ) -> FloatingBaseBlocks:
         """The blocks of mass matrix and bias forces for base and joints: .M_b .M_bj .M_j .h_b .h_j, the selection .S_b;
         and results of these blocks: .mass, .center, .centroidal_momentum_matrix, .centroidal_momentum_bias."""
         joint, robot = self._floating_base("blocks of a floating one"), self._robot
         axes = np.eye(3)
         if joint.frame == "body":
-            axes = robot.frame(self.model.frames[0].name).pose(q)[..., :3, :3]
-        M, h = robot.mass_matrix(q), robot.bias_forces(q, v)
+            axes = robot.frame(self.model.frames[0].name).pose(q, parameters=parameters)[..., :3, :3]
+        M, h = robot.mass_matrix(q, parameters=parameters), robot.bias_forces(q, v, parameters=parameters)
         return FloatingBaseBlocks(M, h, axes, self.model.gravity, self.model.spatial_order)

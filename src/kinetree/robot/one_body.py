@@ -86,34 +86,37 @@ class OneBodyQuantities(CentroidalQuantities):
         """
 
     def one_body_motion(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
-    ) -> OneBodyMotion:
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *,
+        parameters: ArrayLike | None = None,
+    ) -> OneBodyMotion:  # fmt: skip
         """Motion and forces of the whole robot, .mass .center .inertia .omega …, with Newton-Euler equations
         .in_world_axes(), .in_turning_axes(…) and .about_point(…). Their residuals are zero for a floating base if the
         wrenches cause the motion."""
-        order = self.model.spatial_order
-        velocity, omega = unpack_last(self.average_velocity(q, v), order)
-        acceleration, omega_rate = unpack_last(self.average_acceleration(q, v, a), order)
-        force, moment = unpack_last(self.centroidal_wrench(q, wrenches), order)
+        order, own = self.model.spatial_order, Named(parameters=parameters)
+        velocity, omega = unpack_last(self.average_velocity(q, v, **own), order)
+        acceleration, omega_rate = unpack_last(self.average_acceleration(q, v, a, **own), order)
+        force, moment = unpack_last(self.centroidal_wrench(q, wrenches, **own), order)
         base = self._robot.frame(self.model.frames[0].name)
         return OneBodyMotion(
-            mass=self.model.mass, center=self.center_of_mass(q), velocity=velocity, acceleration=acceleration,
-            inertia=self.locked_inertia(q), inertia_rate=self.locked_inertia_rate(q, v), omega=omega,
-            omega_rate=omega_rate, base_axes=base.pose(q)[..., :3, :3],
-            base_omega=unpack_last(base.velocity(q, v), order)[1], force=force, moment=moment,
+            mass=self._mass(parameters), center=self.center_of_mass(q, **own), velocity=velocity,
+            acceleration=acceleration, inertia=self.locked_inertia(q, **own),
+            inertia_rate=self.locked_inertia_rate(q, v, **own), omega=omega, omega_rate=omega_rate,
+            base_axes=base.pose(q, **own)[..., :3, :3], base_omega=unpack_last(base.velocity(q, v, **own), order)[1],
+            force=force, moment=moment,
         )  # fmt: skip
 
     # -- one rigid body ----------------------------------------------------------------------------------------
 
-    def single_rigid_body(self, q: ArrayLike) -> SingleRigidBody:
+    def single_rigid_body(self, q: ArrayLike, *, parameters: ArrayLike | None = None) -> SingleRigidBody:
         """The robot with its joints locked at q: .mass, .center and .inertia in the axes of the base,
         .forward_dynamics(…) under contact forces, .error(…) relative to the robot, and a .model() for `kt.Robot`."""
-        pose = self._robot.frame(self.model.frames[0].name).pose(q)
+        own = Named(parameters=parameters)
+        pose = self._robot.frame(self.model.frames[0].name).pose(q, **own)
         R = pose[..., :3, :3]
         return SingleRigidBody(
-            mass=self.model.mass,
-            center=transposed_times(R, self.center_of_mass(q) - pose[..., :3, 3]),
-            inertia=transposed(R) @ self.locked_inertia(q) @ R,
+            mass=self._mass(parameters),
+            center=transposed_times(R, self.center_of_mass(q, **own) - pose[..., :3, 3]),
+            inertia=transposed(R) @ self.locked_inertia(q, **own) @ R,
             gravity=self.model.gravity,
             spatial_order=self.model.spatial_order,
         )

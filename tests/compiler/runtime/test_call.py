@@ -1,7 +1,7 @@
 """Batches of every size and layout, threads, and the targets this CPU can stand in for.
 
-Covers: compiler/codegen/batch.py, compiler/codegen/kernel.py, compiler/codegen/tiles.py,
-compiler/program.py.
+Covers: compiler/codegen/batch.py, compiler/codegen/kernel.py, compiler/codegen/prefetches.py,
+compiler/codegen/tiles.py, compiler/program.py.
 """
 
 import re
@@ -166,6 +166,42 @@ def test_other_targets(target):
     one = outputs(1)
     lesser.single([x[36], y[36]], one)
     assert all(np.array_equal(a[0], b[36]) for a, b in zip(one, out, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32])
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_long_rows_of_inputs_in_every_layout(name, dtype):
+    """Rows of as many numbers as the parameters of a robot: whole tiles, pieces of tiles, lines ahead of the last."""
+    target = host(name).computing_in(dtype)
+    for n in (13, 60, 67):
+        kernel = Kernel(build(lambda x, y: (np.cumsum(x * y), x[::-1] * 2.0), [(n,), (n,)], target))
+        for states in (1, 5, 2 * target.lanes, 50):
+            rng = np.random.default_rng(n)
+            x, y = rng.integers(-9, 9, (2, states, n)).astype(dtype)
+            wide = np.zeros((states, 2 * n), dtype)
+            wide[:, ::2] = y
+            for b in (y, np.asfortranarray(y), wide[:, ::2], np.broadcast_to(y[0], y.shape), y[::-1]):
+                out = [np.full((states, n), np.nan, dtype) for _ in range(2)]
+                kernel.batch([x, b], out)
+                assert np.array_equal(out[0], np.cumsum(x * b, axis=1)) and np.array_equal(out[1], x[:, ::-1] * 2)
+
+
+def test_prefetches_are_spread_over_all_of_the_kernel():
+    """One at a time, the lines of two rows of 40 numbers, and no more than one for every few operations."""
+
+    def chain(x, y):
+        for _ in range(20):
+            x = x * y + x
+        return x
+
+    text = build(chain, [(40,), (40,)], host()).batch_assembly()
+    body = re.search(r"@kinetree_block\.part0\(.*?\n}", text, re.DOTALL)[0].splitlines()
+    found = [k for k, line in enumerate(body) if "llvm.prefetch" in line]
+    assert len(found) == 2 * -(-40 * host().width.bytes // 64)
+    assert max(np.diff(found)) < 0.1 * len(body) and found[0] > 30 and found[-1] > 0.9 * len(body)
+    assert "llvm.prefetch" not in text[text.index("@kinetree.read(") :].split("\n}")[0]
+    short = build(lambda x: x[:1] + 1.0, [(1000,)], host()).batch_assembly()
+    assert short.count("@llvm.prefetch") <= 3  # those of the result
 
 
 def test_threads_give_the_same_bits(compiled, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,8 @@ class Balance(NamedTuple):
 class OneBodyMotion:
     """The motion of the robot as one body and the forces on it, in world axes; batch axes in front of all."""
 
-    mass: float
+    mass: Any
+    """[kg]; (…, 1) where states have masses of their own."""
     center: Array
     """c, (…, 3) [m], and ċ and c̈."""
     velocity: Array

@@ -10,6 +10,7 @@ joints (gesticulation) is left out, and ω is taken for the angular velocity of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +28,8 @@ from kinetree.spatial.last_axes import cross_last, solved, times, transposed
 class SingleRigidBody:
     """One body, or one for every configuration of a batch."""
 
-    mass: float
-    """[kg]"""
+    mass: Any
+    """[kg]; (…, 1) where states have masses of their own."""
     center: Array
     """The centre of mass from the base, in the axes of the base, (…, 3) [m]."""
     inertia: Array

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.compiler.codegen.kernel import BlockSpace
+from kinetree.compiler.codegen.ir import Width
+from kinetree.compiler.codegen.kernel import TABLE_ROW, BlockSpace
+from kinetree.compiler.codegen.prefetches import LINE
 from kinetree.compiler.codegen.tiles import loop, pack
-from kinetree.compiler.codegen.write import STREAMED, count, emit_write, fields, prefetch, streamed_size
+from kinetree.compiler.codegen.write import STREAMED, count, emit_write, fields, streamed_size
 from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.runtime.code import BATCH
 
@@ -86,10 +88,26 @@ def _share(space: BlockSpace) -> str:
 def set_input(j: int, place: str, stride: str) -> list[str]:
     """Instructions that set the address and the stride at which the kernel reads input j."""
     return [
-        f"  %from{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
+        f"  %from{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j}",
         f"  store ptr {place}, ptr %from{j}.at, align 8",
-        f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
+        f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j + 8}",
         f"  store i64 {stride}, ptr %stride{j}.at, align 8",
+    ]
+
+
+def _set_ahead(j: int, width: Width) -> list[str]:
+    """Instructions that set where the next block of input j begins, and the distance of the lines to prefetch: one line
+    of every column, or all lines of the rows; for shared rows, what is in the cache already."""
+    return [
+        f"  %next{j}.offset = mul i64 %row{j}, {width.lanes}",
+        f"  %next{j} = getelementptr {width.element}, ptr %rows{j}, i64 %next{j}.offset",
+        f"  %ahead{j} = select i1 %shared{j}, ptr %packed{j}, ptr %next{j}",
+        f"  %ahead{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j + 16}",
+        f"  store ptr %ahead{j}, ptr %ahead{j}.at, align 8",
+        f"  %across{j} = mul i64 %column{j}, {width.size}",
+        f"  %hop{j} = select i1 %direct{j}, i64 %across{j}, i64 {LINE}",
+        f"  %hop{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j + 24}",
+        f"  store i64 %hop{j}, ptr %hop{j}.at, align 8",
     ]
 
 
@@ -115,7 +133,6 @@ def _read(space: BlockSpace) -> str:
             f"begin{j}:",
             f"  %offset{j} = mul i64 %i, %row{j}",
             f"  %rows{j} = getelementptr {width.element}, ptr %in{j}, i64 %offset{j}",
-            *prefetch(f"in{j}", f"%rows{j}", f"%row{j}", size, width, write=False),
             f"  %aside{j} = icmp eq i64 %row{j}, 1",
             f"  %direct{j} = and i1 %aside{j}, %whole",
             f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
@@ -123,6 +140,7 @@ def _read(space: BlockSpace) -> str:
             f"  %stride{j} = select i1 %direct{j}, i64 %column{j}, i64 {W}",
             *set_input(j, f"%from{j}", f"%stride{j}"),
             f"  %shared{j} = icmp eq i64 %row{j}, 0",
+            *_set_ahead(j, width),
             f"  %ready{j} = or i1 %direct{j}, %shared{j}",
             f"  br i1 %ready{j}, label %begin{j + 1}, label %pack{j}",
             f"pack{j}:",

@@ -13,6 +13,7 @@ from typing import Self
 
 from kinetree.compiler.codegen.elementary import atan2, by_library, function_name, library, sincos
 from kinetree.compiler.codegen.ir import Lines, Width
+from kinetree.compiler.codegen.prefetches import LINE, Prefetches
 from kinetree.compiler.codegen.row_loops import Region, emit_rows
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
@@ -24,8 +25,8 @@ PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTRINSIC = {"sqrt": "sqrt", "absolute": "fabs", "minimum": "minimum", "maximum": "maximum"}
 COMPARISON = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LOGIC = {"logical_and": "and", "logical_or": "or"}
-LINE = 64
-"""The size of a cache line in bytes."""
+TABLE_ROW = 32
+"""The size of a row of the table of inputs in bytes: four words."""
 COLUMNS = 64
 """The numbers of every row of results in the write buffer at a time; shorter rows are written directly."""
 FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False), "fnms": (True, True)}
@@ -43,8 +44,9 @@ class BlockSpace:
 
     @property
     def slot(self) -> int:
-        """The offset of the first slot, behind the table of (address, stride) of every input."""
-        return _aligned(16 * len(self.layout.inputs))
+        """The offset of the first slot, behind the table of inputs: address, stride, and of the lines that the next
+        block reads the first and their distance."""
+        return _aligned(TABLE_ROW * len(self.layout.inputs))
 
     def packed(self, j: int) -> int:
         """The offset of input j after transposition."""
@@ -96,18 +98,21 @@ def emit_single(
     return "\n\n".join([*emitter.row_functions(), *texts, f"{head} {{\n{body}\n}}"])
 
 
-def emit_block(name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace, places: RowPlaces) -> str:
+def emit_block(
+    name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace, places: RowPlaces, prefetches: bool
+) -> str:
     """void name.partK(workspace) for every part, to be called in order for a block of states, and name.constants, to
-    be called once before them."""
+    be called once before them. With `prefetches`, the parts prefetch the inputs of the next block."""
     emitter = _Emitter(space.layout, space.width, space.width, outputs, places)
+    if prefetches:
+        operations = sum(len(part.nodes) for part in parts)
+        emitter.prefetches = Prefetches(space.layout.inputs, space.width, operations)
     prologue = [f"  %slots = getelementptr i8, ptr %work, i64 {space.slot}"]
     for j in range(len(space.layout.inputs)):
-        prologue += [
-            f"  %in{j}.at = getelementptr i8, ptr %work, i64 {16 * j}",
-            f"  %in{j} = load ptr, ptr %in{j}.at, align 8",
-            f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {16 * j + 8}",
-            f"  %stride{j} = load i64, ptr %stride{j}.at, align 8",
-        ]
+        words = (("in", "ptr"), ("stride", "i64"), ("ahead", "ptr"), ("hop", "i64"))
+        for k, (word, kind) in enumerate(words):  # LLVM removes unused ones
+            prologue.append(f"  %{word}{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j + 8 * k}")
+            prologue.append(f"  %{word}{j} = load {kind}, ptr %{word}{j}.at, align 8")
     for j in range(len(space.layout.outputs)):
         prologue.append(f"  %out{j} = getelementptr i8, ptr %work, i64 {space.result(j)}")
     bodies = {f"part{k}": emitter.part(part, inputs=k == 0) for k, part in enumerate(parts)}
@@ -265,6 +270,7 @@ class _Emitter:
         named = {f"%out{j}": size for j, size in enumerate(layout.outputs)}
         self.output_positions = output_positions(named, outputs, places, "%slots")
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
+        self.prefetches: Prefetches | None = None
 
     def part(self, part: Part, inputs: bool = False, constants: bool = False) -> str:
         """The body of one part, which also writes outputs that are `inputs` or `constants`."""
@@ -286,6 +292,8 @@ class _Emitter:
             if node in part.stores:
                 self._store_slot(node, part.stores[node] * self.width.bytes)
             self._output(node)
+            if self.prefetches is not None:
+                self.prefetches.after_operation(self.lines)
         self.lines.add("ret void")
         return "\n".join(self.lines.text)
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kinetree.compiler.codegen.ir import Width
+
+PIECE = 16
+"""The size, in bytes, of what is loaded of a row at a time: pieces of several rows become one vector by instructions
+that read memory, and shuffles, which are slower, are left for numbers within a piece."""
 
 
 def loop(
@@ -75,36 +81,64 @@ def aligned(pointer: str, width: Width) -> str:
 
 def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[str]:
     """Instructions that transpose W rows of `columns` columns, beginning with column `start`."""
-    real, lines = width.real, []
+    n = min(W, PIECE // width.size)
+    lines: list[str] = []
     for row in range(W):
         lines += [
             f"  %{p}r{row} = mul i64 %row, {row}",
             f"  %{p}o{row} = add i64 %{p}r{row}, {start}",
             f"  %{p}s{row} = getelementptr {width.element}, ptr %src, i64 %{p}o{row}",
         ]
-        if columns == W:
-            lines.append(f"  %{p}v{row} = load {real}, ptr %{p}s{row}, align {width.size}")
-        else:
-            lines.append(
-                f"  %{p}v{row} = call {real} @llvm.masked.load.{width.suffix}.p0({aligned(f'%{p}s{row}', width)}, "
-                f"{mask(columns, W)}, {real} zeroinitializer)"
-            )
-    names = transposed(p, [f"%{p}v{row}" for row in range(W)], width, lines)
+    vectors = []
+    for k in range(W):  # as after the swaps of blocks of n numbers and more
+        first = k - k % n
+        pieces = [_piece(p, row, first, min(columns - first, n), n, width, lines) for row in range(k % n, W, n)]
+        vectors.append(_joined(f"{p}j{k}", pieces, n, width, lines))
+    names = transposed(p, vectors, width, lines, n)
     for column in range(columns):
         lines += [
             f"  %{p}k{column} = add i64 {start}, {column}",
             f"  %{p}w{column} = mul i64 %{p}k{column}, {W}",
             f"  %{p}d{column} = getelementptr {width.element}, ptr %dst, i64 %{p}w{column}",
-            f"  store {real} {names[column]}, ptr %{p}d{column}, align {width.size}",
+            f"  store {width.real} {names[column]}, ptr %{p}d{column}, align {width.size}",
         ]
     return lines
 
 
-def transposed(p: str, rows: list[str], width: Width, lines: list[str]) -> list[str]:
-    """The names of W vectors of W lanes after transposition, by swaps of blocks of growing size."""
+def _piece(p: str, row: int, first: int, count: int, n: int, width: Width, lines: list[str]) -> str:
+    """The name of a vector of n numbers of a row, of which `count` exist, from column `first` of the tile on."""
+    if count <= 0:
+        return "zeroinitializer"
+    part = replace(width, lanes=n)
+    at, name = f"%{p}a{row}.{first}", f"%{p}v{row}.{first}"
+    lines.append(f"  {at} = getelementptr {width.element}, ptr %{p}s{row}, i64 {first}")
+    if count == n:
+        lines.append(f"  {name} = load {part.real}, ptr {at}, align {width.size}")
+    else:
+        lines.append(
+            f"  {name} = call {part.real} @llvm.masked.load.{part.suffix}.p0({aligned(at, part)}, {mask(count, n)}, "
+            f"{part.real} zeroinitializer)"
+        )
+    return name
+
+
+def _joined(p: str, names: list[str], n: int, width: Width, lines: list[str]) -> str:
+    """The name of the vector of all pieces of n numbers, one behind the other."""
+    while len(names) > 1:
+        real, listed = f"<{n} x {width.element}>", ", ".join(f"i32 {k}" for k in range(2 * n))
+        pairs = list(zip(names[::2], names[1::2], strict=True))
+        names = [f"%{p}.{n}.{k}" for k in range(len(pairs))]
+        for name, (a, b) in zip(names, pairs, strict=True):
+            lines.append(f"  {name} = shufflevector {real} {a}, {real} {b}, <{2 * n} x i32> <{listed}>")
+        n *= 2
+    return names[0]
+
+
+def transposed(p: str, rows: list[str], width: Width, lines: list[str], below: int | None = None) -> list[str]:
+    """The names of W vectors of W lanes after transposition, by swaps of blocks of growing size, up to `below`."""
     W, real = width.lanes, width.real
     distance = 1
-    while distance < W:
+    while distance < (below or W):
         new = list(rows)
         for i in range(W):
             if i & distance:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.compiler.codegen.ir import Width
-from kinetree.compiler.codegen.kernel import COLUMNS, LINE, BlockSpace, buffer_row_size, is_zero
+from kinetree.compiler.codegen.kernel import COLUMNS, BlockSpace, buffer_row_size, is_zero
+from kinetree.compiler.codegen.prefetches import LINE
 from kinetree.compiler.codegen.tiles import aligned, loop, mask, transposed
 from kinetree.compiler.graph.expr import Node
 
@@ -79,7 +80,7 @@ def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
         lines += [
             f"  br label %begin{j + 1}",
             f"plain{j}:",
-            *prefetch(f"out{j}", f"%to{j}", f"%back{j}", n, space.width, write=True),
+            *_prefetch(f"out{j}", f"%to{j}", f"%back{j}", n, space.width),
             f"  call fastcc void @kinetree.unpack.{j}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)",
             f"  br label %begin{j + 1}",
         ]
@@ -93,8 +94,8 @@ MAX_LINES = 64
 """The maximum number of cache lines of one array to prefetch; the CPU prefetches the rest of longer rows."""
 
 
-def prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) -> list[str]:
-    """Instructions that prefetch the cache lines of the next block, whose rows follow those at `start`."""
+def _prefetch(p: str, start: str, row: str, n: int, width: Width) -> list[str]:
+    """Instructions that prefetch, to write, the cache lines of the next block, whose rows follow those at `start`."""
     lines = [
         f"  %{p}.ahead = mul i64 {row}, {width.lanes}",
         f"  %{p}.next = getelementptr {width.element}, ptr {start}, i64 %{p}.ahead",
@@ -102,7 +103,7 @@ def prefetch(p: str, start: str, row: str, n: int, width: Width, write: bool) ->
     for line in range(min(-(-n * width.bytes // LINE), MAX_LINES)):
         lines += [
             f"  %{p}.line{line} = getelementptr i8, ptr %{p}.next, i64 {line * LINE}",
-            f"  call void @llvm.prefetch.p0(ptr %{p}.line{line}, i32 {int(write)}, i32 3, i32 1)",
+            f"  call void @llvm.prefetch.p0(ptr %{p}.line{line}, i32 1, i32 3, i32 1)",
         ]
     return lines
 

@@ -1,0 +1,38 @@
+"""Prefetches of what the next block reads, spread over the operations of this one.
+
+All at once they would wait for each other, and operations for them: a core has few misses under way at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.compiler.codegen.ir import Lines, Width
+
+LINE = 64
+"""The size of a cache line in bytes."""
+APART = 4
+"""The minimum number of operations from one prefetch to the next."""
+
+
+class Prefetches:
+    """Of inputs with so many numbers each, in a kernel of so many operations.
+
+    Line k of input j is k · %hop_j bytes behind %ahead_j: the next number of column k, or the next line of the rows.
+    """
+
+    def __init__(self, inputs: Sequence[int], width: Width, operations: int) -> None:
+        lines = [(j, k) for j, n in enumerate(inputs) for k in range(-(-n * width.bytes // LINE))]
+        self._left = lines[: operations // APART][::-1]
+        self._apart = operations / max(1, len(self._left))
+        self._since = 0.0
+
+    def after_operation(self, lines: Lines) -> None:
+        """Write the prefetch that is due, if any."""
+        self._since += 1.0
+        if self._left and self._since >= self._apart:
+            self._since -= self._apart
+            j, k = self._left.pop()
+            far = lines.let(f"mul i64 %hop{j}, {k}")
+            line = lines.let(f"getelementptr i8, ptr %ahead{j}, i64 {far}")
+            lines.add(f"call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")

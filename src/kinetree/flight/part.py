@@ -107,11 +107,23 @@ class Aircraft:
         return Airflow(V.linear - pose[:3, :3].T @ wind, V.angular, rho, pose[2, 3] - self.air.ground)
 
     def efforts(self, robot: Robot, q: Array, v: Array, t: Scalar = 0.0, u: Any = ()) -> Array:
-        """τ = Σ Jᵀ f, (nv,): the generalised forces of all parts, for one state."""
+        """τ = Σ Jᵀ f, (nv,): the generalised forces of all parts, for one state.
+
+        Forces go from tips to root as in the recursion of Newton and Euler, so that no rotation to the world and back
+        is in them: those on the base of a multicopter are constant matrices times forces.
+        """
         robot = as_written(robot, q, v)
-        tau = ops.zeros(robot.nv, q, v, *([u] if ops.is_scalar_array(u) else []))
+        model, F = robot.model, dict[int, Force]()
         for frame, force in self.forces(robot, q, v, u, t):
-            tau = tau + robot.frame(frame).jacobian(q, "local").T @ force.vector(robot.model.spatial_order)
+            body = model.frame(robot.frame(frame).name).body
+            F[body] = F.get(body, Force.zero()) + placement(robot, frame).transpose() * force
+        q = q if ops.is_scalar_array(q) else np.asarray(q, dtype=float)
+        tau = ops.zeros(robot.nv, q, v, *([u] if ops.is_scalar_array(u) else []))
+        for i, p in model.tips_to_root():
+            if i in F:
+                joint = model.joints[i]
+                tau[joint.v_slice] += joint.generalized_force(q, F[i])
+                F[p] = F.get(p, Force.zero()) + (joint.transform(q) * model.placements[i]).transpose() * F[i]
         return tau
 
     def wrenches(self, robot: Robot, q: Array, v: Array, u: Any = (), t: Scalar = 0.0) -> dict[str, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, final
 
@@ -88,6 +88,11 @@ class Aircraft:
         """Names of all inputs, in the order of u."""
         return tuple(f"{part.frame} {name}" for part in self.parts for name in part.inputs)
 
+    @property
+    def in_still_air(self) -> Aircraft:
+        """The same without wind, which is how steady flight is seen from the air around it."""
+        return replace(self, air=replace(self.air, wind=UniformWind()))
+
     def forces(self, robot: Robot, q: Array, v: Array, u: Any = (), t: Scalar = 0.0) -> list[tuple[str, Force]]:
         """Of every part, its frame and its force in the frame's axes, for one state; u are all inputs (n,)."""
         given, robot = self._inputs(u), as_written(robot, q, v)
@@ -100,6 +105,11 @@ class Aircraft:
 
     def flow(self, robot: Robot, frame: str, q: Array, v: Array, t: Scalar = 0.0) -> Airflow:
         """The airflow at a frame, for one state."""
+        if np.ndim(q) != 1 or np.ndim(v) != 1:
+            raise ArgumentError(
+                f"q has shape {np.shape(q)} and v {np.shape(v)}; expected one state: a function that is compiled by "
+                "kt.compile takes batches"
+            )
         robot = as_written(robot, q, v)
         pose = robot.frame(frame).pose(q)
         V = Motion.from_vector(robot.frame(frame).velocity(q, v, "local"), robot.model.spatial_order)

@@ -57,6 +57,7 @@ def main() -> None:
             logs(folder / "logs", robot, kind, 1)
             content["partitions"].append({"robot": name, "format": kind, **partition(folder, robot)})
             print(content["partitions"][-1], flush=True)
+    content["bookkeeping"] = bookkeeping(folder, robots["UR5"])
     logs(folder / "logs", robots["UR5"], "npz", 96)
     engines = sys.argv[3:] or ("local", "dask", "ray")
     for engine, workers in ((engine, workers) for engine in engines for workers in (1, 2)):
@@ -103,6 +104,22 @@ def partition(folder: Path, robot: kt.Robot) -> dict[str, Any]:
             best = {"bare": bare, "cpu": cpu, **parts, "MB read": value["bytes_read"] / 1e6}
             best |= {"MB written": value["bytes_written"] / 1e6, "beside": cpu - sum(value["cpu"].values())}
     return best
+
+
+def bookkeeping(folder: Path, robot: kt.Robot) -> list[dict[str, float]]:
+    """CPU seconds of a partition for what is not reading, computing or writing, in runs of one and of eight, beside the
+    bare call."""
+    rng, rows = np.random.default_rng(0), []
+    v, a = rng.standard_normal((2, ROWS, robot.nv))
+    q = robot.random(rng, ROWS)
+    for count in (1, 8):
+        logs(folder / "logs", robot, "npz", count)
+        bare, beside = cpu_of(lambda: robot.inverse_dynamics(q, v, a)), np.inf
+        for _ in range(9):
+            report, cpu = annotated(folder, robot)
+            beside = min(beside, cpu - sum(sum(each.value["cpu"].values()) for each in report.values))
+        rows.append({"partitions": count, "bare": bare, "beside": beside / count, "share": beside / count / bare})
+    return rows
 
 
 def cpu_of(call: Callable[[], object]) -> float:

@@ -74,14 +74,16 @@ def ours() -> list[dict[str, object]]:
             controlled,
             {"states": {"speeds": hover}, "parameters": {"goal": np.zeros(3)}},
         ),
-        "rotors and drag, Runge-Kutta": (None, {"forces": Turning(craft, tuple(hover)), "integrator": "rk4"}),
+        "rotors and drag in every stage": (None, {"forces": Turning(craft, tuple(hover)), "integrator": "rk4"}),
     }
     rows = []
     for name, (law, options) in cases.items():
         seconds = running_time(
             lambda law=law, options=options: robot.rollout(q, v, law, DT, STEPS, every=STEPS, **options)
         )
-        rows.append({"simulator": "kinetree", "what": name, "million steps/s": COUNT * STEPS / seconds / 1e6})
+        integrator = options.get("integrator", "semi-implicit-euler")
+        row = {"simulator": "kinetree", "what": name, "integrator": integrator}
+        rows.append({**row, "million steps/s": COUNT * STEPS / seconds / 1e6})
     return rows
 
 
@@ -93,7 +95,7 @@ def theirs() -> list[dict[str, object]]:
         from rotorpy.vehicles.multirotor import Multirotor  # noqa: PLC0415
     except ImportError:
         return []
-    what = "rotors and drag, Runge-Kutta"
+    what: dict[str, object] = {"what": "rotors and drag in every stage", "integrator": "rk4"}
     model = Multirotor(quad_params, control_abstraction="cmd_motor_speeds", aero=True)
     state = {
         **{name: np.zeros(3) for name in ("x", "v", "w", "wind")},
@@ -108,7 +110,7 @@ def theirs() -> list[dict[str, object]]:
             moved = model.step(moved, command, DT)
 
     rows: list[dict[str, object]] = [
-        {"simulator": "rotorpy", "what": what, "million steps/s": STEPS / running_time(steps) / 1e6}
+        {"simulator": "rotorpy", **what, "million steps/s": STEPS / running_time(steps) / 1e6}
     ]
     try:
         import torch  # noqa: PLC0415
@@ -126,7 +128,7 @@ def theirs() -> list[dict[str, object]]:
     )
     held = {"cmd_motor_speeds": torch.full((count, 4), 470.0).double()}
     seconds = running_time(lambda: many.step(batch, held, DT))
-    rows.append({"simulator": "rotorpy, batched", "what": what, "million steps/s": count / seconds / 1e6})
+    rows.append({"simulator": "rotorpy, batched", **what, "million steps/s": count / seconds / 1e6})
     return rows
 
 

@@ -5,10 +5,12 @@ wall-clock times stand beside them. A partition has a million states. Logs of ma
 that they fit on a disk; each is read and computed as if it were another.
 
     python scale.py [millions of states, 100] [folder] [engines, local dask ray]
+    python scale.py steady [folder in memory]       renews only the rows of clusters that run already
 """
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import resource
@@ -17,14 +19,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
-from measure import save
+from measure import RESULTS, save
 from robots import load
 
 import kinetree as kt
@@ -38,6 +40,11 @@ FILES = 4
 
 def main() -> None:
     """Measure, print, save."""
+    if sys.argv[1:2] == ["steady"]:
+        record = RESULTS / "scale.json"
+        content = json.loads(record.read_text()) | {"steady": steady(Path(sys.argv[2]))}
+        record.write_text(json.dumps(content, indent=1) + "\n")
+        return
     millions = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     folder = Path(sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="kinetree-scale-"))
     kt.set_num_threads(1)
@@ -50,6 +57,7 @@ def main() -> None:
             logs(folder / "logs", robot, kind, 1)
             content["partitions"].append({"robot": name, "format": kind, **partition(folder, robot)})
             print(content["partitions"][-1], flush=True)
+    content["bookkeeping"] = bookkeeping(folder, robots["UR5"])
     logs(folder / "logs", robots["UR5"], "npz", 96)
     engines = sys.argv[3:] or ("local", "dask", "ray")
     for engine, workers in ((engine, workers) for engine in engines for workers in (1, 2)):
@@ -98,6 +106,22 @@ def partition(folder: Path, robot: kt.Robot) -> dict[str, Any]:
     return best
 
 
+def bookkeeping(folder: Path, robot: kt.Robot) -> list[dict[str, float]]:
+    """CPU seconds of a partition for what is not reading, computing or writing, in runs of one and of eight, beside the
+    bare call."""
+    rng, rows = np.random.default_rng(0), []
+    v, a = rng.standard_normal((2, ROWS, robot.nv))
+    q = robot.random(rng, ROWS)
+    for count in (1, 8):
+        logs(folder / "logs", robot, "npz", count)
+        bare, beside = cpu_of(lambda: robot.inverse_dynamics(q, v, a)), np.inf
+        for _ in range(9):
+            report, cpu = annotated(folder, robot)
+            beside = min(beside, cpu - sum(sum(each.value["cpu"].values()) for each in report.values))
+        rows.append({"partitions": count, "bare": bare, "beside": beside / count, "share": beside / count / bare})
+    return rows
+
+
 def cpu_of(call: Callable[[], object]) -> float:
     """The best of several."""
     best = np.inf
@@ -108,21 +132,67 @@ def cpu_of(call: Callable[[], object]) -> float:
     return float(best)
 
 
-def annotated(folder: Path, robot: kt.Robot, engine: Any = "local", workers: int = 1) -> tuple[Report, float]:
+def annotated(
+    folder: Path, robot: kt.Robot, engine: Any = "local", workers: int = 1, client: Any = None
+) -> tuple[Report, float]:
     """A run into an empty folder, and its CPU seconds in this process."""
     shutil.rmtree(folder / "out", ignore_errors=True)
     begun = time.process_time()
-    report = annotate(folder / "logs", robot, "inverse_dynamics", folder / "out", engine, workers=workers, rows=ROWS)
+    given: Any = {"workers": workers, "rows": ROWS, "client": client}
+    report = annotate(folder / "logs", robot, "inverse_dynamics", folder / "out", engine, **given)
     assert report.complete, report
     return report, time.process_time() - begun
 
 
-def run_of(folder: Path, robot: kt.Robot, engine: str, workers: int) -> dict[str, Any]:
-    """A run of all files: wall-clock seconds, and CPU seconds of all tasks, by kind."""
-    report, here = annotated(folder, robot, engine, workers)
+def run_of(folder: Path, robot: kt.Robot, engine: str, workers: int, client: Any = None) -> dict[str, Any]:
+    """A run of all files: wall-clock seconds, the part of them that workers were busy, and CPU seconds of all tasks, by
+    kind."""
+    report, here = annotated(folder, robot, engine, workers, client)
+    busy = sum(sum(each.value["seconds"].values()) for each in report.values) / (workers * report.seconds)
     tasks = [each.value["cpu"] for each in report.values]
     spent = {kind: sum(task[kind] for task in tasks) for kind in ("read", "compute", "write")}
-    return {"partitions": report.done, "seconds": report.seconds, "in this process": here, **spent}
+    return {"partitions": report.done, "seconds": report.seconds, "busy": busy, "in this process": here, **spent}
+
+
+def steady(folder: Path, count: int = 32, rounds: int = 4) -> list[dict[str, Any]]:
+    """Runs on clusters that have started and have run once: the best of several, one worker and two by turns.
+
+    `busy` is the part of the time in which a worker was at a task, which other programs on the machine change little.
+    """
+    kt.set_num_threads(1)
+    os.environ["KINETREE_NUM_THREADS"] = "1"
+    robot, best = load("UR5").robot, {}
+    logs(folder / "logs", robot, "npz", count)
+    for _ in range(rounds):
+        for engine, workers in ((engine, workers) for engine in ("dask", "ray") for workers in (1, 2)):
+            began = time.monotonic()
+            with cluster(engine, workers) as client:
+                started = time.monotonic() - began
+                for _ in range(2):  # the first one loads code and files
+                    row = run_of(folder, robot, engine, workers, client)
+            row = {"engine": engine, "workers": workers, "start": started, **row, "load": psutil.getloadavg()[0]}
+            print(row, flush=True)
+            if row["seconds"] < best.get((engine, workers), row)["seconds"] or (engine, workers) not in best:
+                best[engine, workers] = row
+    shutil.rmtree(folder)
+    return list(best.values())
+
+
+@contextmanager
+def cluster(engine: str, workers: int) -> Iterator[Any]:
+    """A cluster on this machine, and the client of Dask's."""
+    if engine == "ray":
+        import ray  # noqa: PLC0415 - an extra
+
+        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="error")
+        yield None
+        ray.shutdown()
+        return
+    import distributed  # noqa: PLC0415 - an extra
+
+    settings: dict[str, Any] = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as started, distributed.Client(started) as client:
+        yield client
 
 
 def in_a_process(folder: Path) -> dict[str, Any]:

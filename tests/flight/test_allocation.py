@@ -56,6 +56,66 @@ def test_thrusts_are_within_limits_whatever_is_asked(seed):
     assert np.allclose(law(wrench), f, atol=1e-12)
 
 
+def layout(places, tilts=(), speeds=()):
+    """Rotors at places (x, y, z) that turn alternately, tilted about the arm, with their largest speeds."""
+    builder, parts = kt.ModelBuilder("layout"), []
+    builder.link("body", kt.Inertia(2.0, np.zeros(3), 0.02 * np.eye(3)))
+    for k, at in enumerate(places):
+        angle, tilt = np.arctan2(at[1], at[0]), tilts[k] if tilts else 0.0
+        builder.link(f"r{k}")
+        builder.joint(f"m{k}", "fixed", "body", f"r{k}", xyz=at, rpy=(tilt * np.cos(angle), tilt * np.sin(angle), 0))
+        top = speeds[k] if speeds else 1500.0
+        parts.append(flight.Rotor(f"r{k}", 1e-5, 2e-7, direction=(-1) ** k, max_speed=top))
+    return flight.Allocation(kt.Robot(builder.build("floating")), parts)
+
+
+def around(count, radius=0.3, height=0.0):
+    angles = np.arange(count) * 2 * np.pi / count
+    return [(radius * np.cos(a), radius * np.sin(a), height) for a in angles]
+
+
+SQUARE = [(0.3, 0.3, 0), (-0.3, 0.3, 0), (-0.3, -0.3, 0), (0.3, -0.3, 0)]
+LAYOUTS = {
+    "a long nose": lambda: layout([(0.6, 0.25, 0), (-0.2, 0.25, 0), (-0.2, -0.25, 0), (0.6, -0.25, 0)]),
+    "weak and strong rotors": lambda: layout(SQUARE, speeds=(900.0, 1500.0, 900.0, 1500.0)),
+    "a rotor without a limit": lambda: layout(SQUARE, speeds=(900.0, np.inf, 900.0, 1500.0)),
+    "six, one failed": lambda: layout(around(6)).without(0, axes=("z", "roll", "pitch")),
+    "eight, one failed": lambda: layout([at for at in SQUARE for _ in range(2)]).without(3),
+    "fully actuated": lambda: layout(around(6), tilts=[0.4 * (-1) ** k for k in range(6)]),
+    "lift is not controlled": lambda: flight.Allocation(allocation().robot, allocation().rotors, ("roll", "pitch")),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_desaturation_gives_parts_of_what_was_asked_and_nothing_else(name):
+    """B f has one share of roll and pitch, one of the forces across, one of yaw; all of the wrench where lift and tilt
+    are within limits, with forces across, and with yaw. A small roll or pitch is there in full at no lift, too."""
+    chosen, rng = LAYOUTS[name](), np.random.default_rng(0)
+    rows = [("x", "y", "z", "roll", "pitch", "yaw").index(axis) for axis in chosen.axes]
+    B, tilt = chosen.matrix[rows], [chosen.axes.index("roll"), chosen.axes.index("pitch")]
+    others = [[k for k, axis in enumerate(chosen.axes) if axis in group] for group in (("x", "y"), ("yaw",))]
+    size = {"x": 3.0, "y": 3.0, "z": 30.0, "roll": 6.0, "pitch": 6.0, "yaw": 0.5}
+    kept = [[k for k, axis in enumerate(chosen.axes) if axis not in left] for left in (("x", "y", "yaw"), ("yaw",), ())]
+    scaled = 0
+    for _ in range(100):
+        wrench = rng.normal(size=len(rows)) * [size[axis] for axis in chosen.axes]
+        f = chosen.thrusts(wrench)
+        assert (f >= 0.0).all() and (f <= chosen.limits * (1 + 1e-12)).all()
+        given = B @ f
+        stages = [chosen.inverse[:, keep] @ wrench[keep] for keep in kept]
+        if all((plain >= 0.0).all() and (plain <= chosen.limits).all() for plain in stages):
+            assert np.allclose(given, wrench)
+        for group in filter(None, (tilt, *others)):
+            asked = wrench[group]
+            share = given[group] @ asked / (asked @ asked)
+            assert -1e-9 < share < 1.0 + 1e-9 and np.allclose(given[group], share * asked, atol=1e-9)
+            scaled += share < 0.99
+        small = np.zeros(len(rows))
+        small[tilt] = 0.02 * wrench[tilt] / np.linalg.norm(wrench[tilt])
+        assert np.allclose((B @ chosen.thrusts(small))[tilt], small[tilt])
+    assert scaled > 20
+
+
 def hexa(senses):
     """A symmetric hexarotor whose rotors turn as the word says: P clockwise, N counter-clockwise, from the front."""
     builder = kt.ModelBuilder("hexa")
@@ -96,16 +156,7 @@ def test_a_quadrotor_without_a_rotor_keeps_all_but_yaw():
 
 
 def test_tilted_rotors_give_all_six():
-    builder, parts = kt.ModelBuilder("tilted"), []
-    builder.link("body", kt.Inertia(2.0, np.zeros(3), 0.02 * np.eye(3)))
-    for k in range(6):
-        angle, tilt = k * np.pi / 3, 0.4 * (-1) ** k
-        builder.link(f"r{k}")
-        at = (0.3 * np.cos(angle), 0.3 * np.sin(angle), 0)
-        builder.joint(f"m{k}", "fixed", "body", f"r{k}", xyz=at, rpy=(tilt * np.cos(angle), tilt * np.sin(angle), 0))
-        parts.append(flight.Rotor(f"r{k}", 1e-5, 2e-7, direction=(-1) ** k, max_speed=1500.0))
-    robot = kt.Robot(builder.build("floating"))
-    full = flight.Allocation(robot, parts)
+    full = LAYOUTS["fully actuated"]()
     assert full.axes == ("x", "y", "z", "roll", "pitch", "yaw") and full.rank == 6
     wrench = np.array([0.5, -0.3, 20.0, 0.1, 0.05, -0.02])
     assert np.allclose(full.matrix @ full.thrusts(wrench), wrench)
@@ -113,15 +164,8 @@ def test_tilted_rotors_give_all_six():
 
 def test_coaxial_rotors_share_the_thrust():
     """Eight rotors in four pairs, one above the other: yaw by the difference within a pair, which costs no lift."""
-    builder, parts = kt.ModelBuilder("coaxial"), []
-    builder.link("body", kt.Inertia(2.0, np.zeros(3), 0.02 * np.eye(3)))
-    for k in range(8):
-        angle = np.pi / 4 + k // 2 * np.pi / 2
-        builder.link(f"r{k}")
-        at = (0.3 * np.cos(angle), 0.3 * np.sin(angle), 0.05 * (-1) ** k)
-        builder.joint(f"m{k}", "fixed", "body", f"r{k}", xyz=at)
-        parts.append(flight.Rotor(f"r{k}", 1e-5, 2e-7, direction=(-1) ** k, max_speed=1200.0))
-    chosen = flight.Allocation(kt.Robot(builder.build("floating")), parts)
+    places = [(x, y, z) for x, y, _ in around(4) for z in (0.05, -0.05)]
+    chosen = layout(places, speeds=[1200.0] * 8)
     assert chosen.rank == 4 and np.allclose(chosen.hover, 2.0 * 9.81 / 8)
     f = chosen.thrusts([19.62, 0.0, 0.0, 0.05])
     assert np.allclose(f[0::2], f[0]) and np.allclose(f[1::2], f[1]) and f[1] > f[0] and f.sum() == pytest.approx(19.62)

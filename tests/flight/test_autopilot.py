@@ -26,6 +26,21 @@ def test_at_trim_it_does_nothing(pilot):
     assert energy["pitch"] == pytest.approx(about.theta) and energy["throttle"] == pytest.approx(about.u[3])
 
 
+def test_airspeed_is_through_the_air(pilot):
+    """In a wind and with it, as at trim in still air: speeds of the loops are measured, not those over the ground."""
+    robot, autopilot, tecs = pilot
+    about, wind = level(), np.array([-7.0, 2.0, 0.5])
+    v = about.v.copy()
+    v[:3] += robot.frame("base_link").pose(about.q)[:3, :3].T @ wind
+    found = autopilot(about.q, v, np.zeros(2), DT, about.phi, about.theta, wind=wind)
+    assert np.allclose(found["u"], about.u) and np.allclose(found["memory"], 0.0, atol=1e-12)
+    flat = np.array([-7.0, 2.0, 0.0])
+    v[:3] -= robot.frame("base_link").pose(about.q)[:3, :3].T @ (wind - flat)
+    energy = tecs(about.q, v, np.zeros(2), DT, about.q[2], wind=flat)
+    assert energy["pitch"] == pytest.approx(about.theta) and energy["throttle"] == pytest.approx(about.u[3])
+    assert tecs(about.q, v, np.zeros(2), DT, about.q[2])["throttle"] > about.u[3], "over the ground it is slower"
+
+
 def test_energy_rates():
     total, balance = flight.energy_rates(2.0, 0.0, 20.0)
     assert (total, balance) == (0.1, 0.1)

@@ -52,6 +52,15 @@ def test_it_is_a_part_and_a_rotor_that_stands_does_nothing():
     assert pushed[0] < 0.0 < pushed[2] and pushed[5] < 0.0
 
 
+def test_near_the_ground_it_has_more_thrust_at_the_same_torque():
+    near = flight.BladeRotor("part", 0.2, 0.02, 0.25, -0.1, drag=0.012, ground=True)
+    for height in (0.05, 0.2, 5.0):
+        flow = Airflow(np.zeros(3), np.zeros(3), 1.225, height)
+        ours, free = near.force(flow, np.array([600.0])), ROTOR.force(flow, np.array([600.0]))
+        assert ours.force[2] == pytest.approx(flight.ground_effect(height, 0.2) * free.force[2])
+        assert np.array_equal(ours.moment, free.moment)
+
+
 def test_flapping_tilts_the_thrust_backwards():
     stiff, free = ROTOR, flight.BladeRotor("part", 0.2, 0.02, 0.25, -0.1, drag=0.012, flapping=1.0)
     flow = Airflow(np.array([10.0, 0.0, 0.0]), np.zeros(3), 1.225, 10.0)

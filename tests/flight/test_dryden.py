@@ -35,7 +35,22 @@ def test_series_have_the_variance():
     assert series.shape == (500, 400, 3)
     assert np.allclose(series.std(axis=(0, 1)), TURBULENCE.intensities, rtol=0.05)
     assert abs(series.mean()) < 0.05
-    assert TURBULENCE.series(rng, 0.05, 0).shape == (0, 3)
+    assert TURBULENCE.series(rng, 0.05, 0).shape == (0, 3) and TURBULENCE.series(7, 0.05, 2, size=3).shape == (3, 2, 3)
+
+
+def test_series_have_the_spectrum():
+    """The mean periodogram of many series beside the closed form, between a twentieth and five times V/L."""
+    steps, dt = 4096, 0.05
+    series = TURBULENCE.series(np.random.default_rng(2), dt, steps, size=100)
+    window = np.hanning(steps)[:, None]
+    power = (
+        2.0 * dt * (np.abs(np.fft.rfft(series * window, axis=1)) ** 2).mean(axis=0) / (window**2).sum() / (2 * np.pi)
+    )
+    omega = 2 * np.pi * np.fft.rfftfreq(steps, dt)
+    for k, length in enumerate(TURBULENCE.lengths):
+        inside = (omega > 0.05 * 25.0 / length) & (omega < 5.0 * 25.0 / length)
+        ratio = power[inside, k] / TURBULENCE.spectrum(omega[inside])[:, k]
+        assert ratio.mean() == pytest.approx(1.0, abs=0.05) and ratio.std() < 0.2
 
 
 def test_waves_have_the_variance_and_turn_with_the_heading():

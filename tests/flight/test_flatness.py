@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from flying import load
+import kinetree as kt
+from flying import allocation, load, rotors
 from kinetree import flight
 
 POINTS = [[0, 0, 1], [2, 1, 2], [3, -1, 1.5], [0, 0, 1]]
@@ -40,6 +41,24 @@ def test_the_wrench_moves_the_robot_along_the_path():
         assert np.allclose(robot.forward_dynamics(motion.q, motion.v, tau), motion.a)
         world = robot.frame("base_link").acceleration(motion.q, motion.v, motion.a)[:3]
         assert np.allclose(world, PATH(t).acceleration)
+
+
+def test_rotor_speeds_of_the_path_alone_fly_it():
+    """Open loop, by the speeds that the flat outputs give, in a rollout: the error is that of fourth-order steps."""
+    robot, craft = load("quadrotor")
+    chosen = allocation()
+    still = flight.Aircraft([flight.Rotor(r.frame, r.thrust, r.torque, r.direction) for r in rotors(craft)])
+    path = flight.minimum_snap(POINTS, [0, 1.5, 3.0, 4.5], [0, 0.3, 0.5, 0])
+
+    @kt.compile
+    def fly(robot, q, v, t):
+        return still.efforts(robot, q, v, t, chosen.speeds(flight.flat_motion(robot, path(t)).wrench))
+
+    start, errors = flight.flat_motion(robot, path(0.0)), []
+    for dt in (4e-3, 2e-3):
+        flown = robot.rollout(start.q, start.v, fly, dt, round(4.5 / dt), "rk4")
+        errors.append(np.linalg.norm(flown.q[:, :3] - path(flown.t).position, axis=1).max())
+    assert errors[0] < 1e-6 and errors[1] < errors[0] / 12.0
 
 
 def test_at_rest_it_hovers_level():

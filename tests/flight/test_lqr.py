@@ -37,6 +37,15 @@ def test_what_has_no_regulator_is_refused(arguments, words):
         flight.lqr(*arguments)
 
 
+def test_what_is_no_cost_is_refused():
+    robot, _ = load("quadrotor")
+    for options, words in (({"position": 0.0}, "position is 0"), ({"moment": -1.0}, "moment is -1")):
+        with pytest.raises(kt.ArgumentError, match=words):
+            flight.HoverLQR(robot, **options)
+    with pytest.raises(kt.ArgumentError, match="has no weight"):
+        flight.HoverLQR(kt.load("quadrotor", base="floating", gravity=(0, 0, 0)))
+
+
 def test_it_brings_a_quadrotor_back():
     robot, _ = load("quadrotor")
     control = flight.HoverLQR(robot)

@@ -21,8 +21,16 @@ def test_axial_flight_conserves_momentum():
     for climb in (-8.0, -9.0, -40.0):
         v = flight.axial_velocity(climb, 4.0)
         assert -v * (climb + v) == pytest.approx(16.0)
+    assert flight.axial_velocity(-1e-9, 4.0) == pytest.approx(4.0)  # no step at hover
+    assert flight.axial_velocity(-8.0 + 1e-9, 4.0) == pytest.approx(flight.axial_velocity(-8.0, 4.0), rel=0.03)
     ring = flight.axial_velocity(np.array([-6.0, -4.0, -2.0]), 4.0)
     assert (ring > 4.0).all() and (ring < 9.0).all()
+
+
+def test_without_thrust_nothing_is_induced():
+    climbs = np.array([-3.0, 0.0, 3.0])
+    assert np.array_equal(flight.axial_velocity(climbs, 0.0), np.zeros(3)) and flight.axial_velocity(2.0, 0.0) == 0.0
+    assert np.array_equal(flight.forward_velocity(np.array([0.0, 5.0, 5.0]), climbs, 0.0), np.zeros(3))
 
 
 def test_forward_flight_of_glauert():

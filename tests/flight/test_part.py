@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+import one_of_each
 from flying import load, one_body, random_state, rotors
 from kinetree import flight
 
@@ -35,6 +36,34 @@ def test_other_conventions_feel_the_same_air():
     other = kt.load("quadrotor_arm", base="floating", spatial_order="angular-first")
     swapped = np.concatenate([v[3:6], v[:3], v[6:]])
     assert swapped @ craft.efforts(other, q, swapped, 0.0, u) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"base": "floating"}, {"base": "floating", "base_velocity": "mixed", "spatial_order": "angular-first"}],
+)
+def test_efforts_are_jacobians_times_forces_on_every_joint(options):
+    """Drag on all links of a tree with every kind of joint, compiled and as written."""
+    robot = kt.Robot(one_of_each.builder().build(**options))
+    q, v, _ = one_of_each.state(robot)
+    craft = flight.Aircraft([flight.BodyDrag(name, (0.3, 0.2, 0.1), (0.1, 0.2, 0.3)) for name in robot.body_names])
+    expected = np.zeros(robot.nv)
+    for name, force in craft.forces(robot, q, v):
+        expected += robot.frame(name).jacobian(q, "local").T @ force.vector(robot.model.spatial_order)
+    law = kt.compile(lambda robot, q, v: craft.efforts(robot, q, v) + 0.0)
+    assert np.allclose(craft.efforts(robot, q.tolist(), v), expected, rtol=1e-10, atol=1e-9)
+    assert np.allclose(law(robot, q, v), expected, rtol=1e-10, atol=1e-9)
+
+
+def test_places_of_parts_may_be_parameters():
+    """A rotor on a longer arm, of one compilation: twice the moment."""
+    robot, craft = kt.load("quadrotor", base="floating", parametric={"placement": ["rotor_1"]}), load("quadrotor")[1]
+    law = kt.compile(lambda robot, q, v, u: craft.efforts(robot, q, v, 0.0, u), shapes={"u": (4,)})
+    p = np.array(robot.parameters)
+    far = np.where(np.isclose(np.abs(p), 0.17 / np.sqrt(2.0)), 2.0 * p, p)
+    q, v, u = robot.neutral(), np.zeros(6), np.array([500.0, 0, 0, 0])
+    near, there = law(robot, q, v, u), law(robot, q, v, u, parameters=far)
+    assert np.abs(near[3:5]).min() > 0.1 and np.allclose(there, near * [1, 1, 1, 2, 2, 1])
 
 
 def test_in_vacuum_energy_and_momentum_stay():
@@ -85,6 +114,7 @@ def test_a_batch_in_a_rollout_is_each_state_alone():
     [
         (lambda r, c: c.efforts(r, r.neutral(), np.zeros(6), 0.0, np.zeros(3)), r"u has shape \(3,\); expected \(4,\)"),
         (lambda r, c: c.efforts(r, r.neutral(), np.zeros(6)), r"u has shape \(0,\)"),
+        (lambda r, c: c.efforts(r, np.tile(r.neutral(), (5, 1)), np.zeros(6), 0.0, np.zeros(4)), "expected one state"),
         (lambda r, c: flight.Aircraft("rotor"), "parts has 'r'"),
         (lambda r, c: flight.Aircraft(c.parts, air=1.2), "air is 1.2"),
         (lambda r, c: flight.Air(density=-1.0), "density is -1"),

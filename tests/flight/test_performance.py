@@ -39,6 +39,9 @@ def test_range_endurance_turn_and_stall():
     radius, rate, load_factor = GLIDER.turn(40.0, np.radians(60.0))
     assert load_factor == pytest.approx(2.0) and radius * rate == pytest.approx(40.0)
     assert radius == pytest.approx(1600.0 / (9.80665 * np.sqrt(3.0)))
+    for call in (lambda: GLIDER.turn(0.0, 0.5), lambda: GLIDER.breguet_range(1.0, 0.0, 0.8)):
+        with pytest.raises(kt.ArgumentError, match="expected a positive number"):
+            call()
     assert GLIDER.stall_speed(load=4.0) == pytest.approx(2.0 * GLIDER.stall_speed())
 
 

@@ -21,6 +21,11 @@ def test_the_blend_is_half_at_the_angle_of_stall():
     assert stalled(0.26, 0.26, 50.0) == pytest.approx(0.5, abs=1e-9)
     assert stalled(0.0, 0.26, 50.0) < 1e-5 and stalled(3.1, 0.26, 50.0) == pytest.approx(1.0)
     assert np.isfinite(stalled(np.array([-np.pi, np.pi]), 0.47, 50.0)).all()
+    law = kt.compile(lambda alpha: flight.LinearPolar(5.0, sharpness=1e4).at(alpha), shapes={"alpha": ()})
+    for alpha in (-np.pi, 0.0, 0.2, 0.3, np.pi):  # as sharp as a step, backwards too: no infinity by another
+        section, slope = law(alpha), kt.jacobian(law, wrt="alpha")(alpha)
+        assert section[0] == pytest.approx(5.0 * alpha if abs(alpha) < 0.26 else flat_plate(alpha), abs=1e-12)
+        assert np.isfinite(slope[0])
 
 
 def test_a_measured_polar():

@@ -24,6 +24,15 @@ def test_coefficients_at_an_advance_ratio():
     assert np.array_equal(standing.vector(), np.zeros(6))
 
 
+def test_in_a_flow_from_behind_the_blades_still_drag():
+    """A propeller that stands is a brake both ways; with J < 0 the thrust goes on growing."""
+    propeller = flight.Propeller("part", 0.5, (0.09, -0.06, -0.1), (0.005, 0.005, -0.016))
+    for V in (20.0, -20.0):
+        assert propeller.force(felt(V), np.array([0.0])).force[0] * V < 0.0
+    thrusts = [propeller.force(felt(V), np.array([500.0])).force[0] for V in (-30.0, -10.0, 0.0, 10.0, 30.0)]
+    assert (np.diff(thrusts) < 0.0).all()
+
+
 def test_with_a_motor_its_torque_balances():
     _, craft = load("fixed_wing")
     propeller = craft.parts[1]

@@ -60,6 +60,19 @@ def test_inputs_can_be_held_and_bounded():
     tight = flight.trim(robot, craft, 25.0, bounds={"aero elevator": (-0.05, 0.05)})
     assert not tight.success and "elevator" in tight.reason
     assert np.abs(tight.u[0]) <= 0.05 + 1e-12
+    assert flight.trim(robot, craft, 25.0, held={"throttle": 2.0}).inputs["propeller throttle"] == 2.0, "as it is given"
+
+
+def test_wind_plays_no_part():
+    """Airspeed is through the air: trim, modes, neutral point and polar in a headwind are those in still air."""
+    robot, craft = load("fixed_wing")
+    windy = flight.aircraft("fixed_wing", flight.Air(1.2682, flight.UniformWind((-8.0, 3.0, 0.0))))
+    found = flight.trim(robot, windy, 25.0)
+    assert found.success and np.allclose(found.u, level().u)
+    assert np.allclose(flight.linearize(robot, windy, found).A, flight.linearize(robot, craft, level()).A)
+    assert flight.static_stability(robot, windy, found) == pytest.approx(flight.static_stability(robot, craft, level()))
+    speeds = (22.0, 25.0, 28.0)
+    assert flight.Performance.of(robot, windy, speeds).drag == flight.Performance.of(robot, craft, speeds).drag
 
 
 @pytest.mark.parametrize(
@@ -71,6 +84,8 @@ def test_inputs_can_be_held_and_bounded():
         ({"radius": 100.0, "turn_rate": 0.1}, "expected one of them"),
         ({"bounds": {"flaps": (0, 1)}}, "flaps"),
         ({"bounds": {"elevator": (1, 0)}}, "lower one first"),
+        ({"bounds": {"throttle": 0.5}}, "bounds of 'throttle' has shape"),
+        ({"iterations": -1}, "iterations is -1"),
         ({"frame": "nose"}, "nose"),
         ({"sideslip": np.inf}, "sideslip is inf"),
     ],

@@ -100,6 +100,16 @@ def test_calls_of_all_kinds(tmp_path):
         np.testing.assert_allclose(read_results(tmp_path / "out", name), right, rtol=1e-14, atol=1e-14, err_msg=name)
 
 
+def test_settings_of_a_controller_are_noticed(tmp_path):
+    given = states(ARM, 20)
+    np.savez(tmp_path / "log.npz", q=given["q"], v=given["v"], q_des=given["q"] + 0.1)
+    for gain, done in ((50.0, 1), (50.0, 0)):
+        held = kt.control.JointImpedance(ARM, gain, 5.0)
+        assert annotate(tmp_path / "log.npz", ARM, {"held": held}, tmp_path / "out").done == done
+    with pytest.raises(kt.ArgumentError, match="results for another quantities"):
+        annotate(tmp_path / "log.npz", ARM, {"held": kt.control.JointImpedance(ARM, 60.0, 5.0)}, tmp_path / "out")
+
+
 def test_other_types_and_orders_of_columns(tmp_path):
     given = states(ARM, 30)
     right = ARM.gravity_forces(given["q"].astype(np.float32).astype(float))

@@ -117,6 +117,40 @@ def test_a_second_run_does_what_is_missing(tmp_path, result):
             call(**changed)
 
 
+def test_numbers_of_laws_controls_and_distributions_are_noticed(tmp_path):
+    """What a law captures, controls that are arrays, constants of a distribution; the same ones go on."""
+
+    def braked(gain):
+        return kt.compile(lambda robot, q, v: -gain * v)
+
+    def run(name, law, v0=(0.0, 0.1)):
+        return monte_carlo(POLE, law, {"v0": v0}, samples=300, out=tmp_path / name, **COMMON).report
+
+    for name, first, second, word in [
+        ("law", {"law": braked(1.0)}, {"law": braked(2.0)}, "law"),
+        ("controls", {"law": np.array([0.0, 0.1])}, {"law": np.array([0.0, 0.2])}, "law"),
+        ("distribution", {"law": None}, {"law": None, "v0": (0.0, 0.2)}, "distribution"),
+    ]:
+        assert run(name, **first).done >= 1 and run(name, **first).done == 0
+        with pytest.raises(kt.ArgumentError, match=f"another {word}"):
+            run(name, **second)
+
+
+def test_random_robots():
+    """Samples of the inputs of a parametric robot: each is a rollout with its own."""
+    robot = kt.load("cartpole", parametric=("inertial",))
+    own = np.array(robot.parameters)
+
+    def masses(rng, size):
+        return {"v0": rng.standard_normal((size, 2)), "parameters": own * rng.uniform(0.5, 2.0, (size, 1))}
+
+    found = monte_carlo(robot, None, masses, samples=300, seed=2, metrics={"swing": swing}, **COMMON)
+    value, sample = found["swing"].worst[0]
+    drawn = found.draw(sample)
+    alone = robot.rollout(robot.neutral(), drawn["v0"], None, 2e-3, 40, parameters=drawn["parameters"])
+    assert swing(alone) == value and found.samples == 300
+
+
 def test_a_metric_that_fails_is_told():
     with pytest.warns(kt.IncompleteWarning, match="rows 0 to 9: metric 'swing' has shape"):
         result = monte_carlo(POLE, None, {"v0": [0.0, 0.0]}, samples=10, metrics={"swing": lambda m: m.q}, **COMMON)

@@ -74,6 +74,12 @@ def flight_attitude(robot: Robot, frame: str, q: Array) -> EulerAngles:
     return euler_angles(TO_NED @ robot.frame(frame).pose(q)[:3, :3])
 
 
+def speed_through_air(robot: Robot, frame: str, q: Array, velocity: Array, wind: Array) -> Any:
+    """V [m/s] of a frame with this velocity (6,) in its own axes, in a wind (3,) in world axes."""
+    through = velocity[:3] - robot.frame(frame).pose(q)[:3, :3].T @ wind
+    return ops.sqrt(through @ through)
+
+
 def robot_state(robot: Robot, frame: str, x: Array) -> tuple[Array, Array]:
     """q and v of a robot without joints, from the twelve numbers of its frame."""
     X = _placement(robot, frame)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from itertools import combinations
 from typing import Any, final
 
@@ -70,6 +71,17 @@ class Allocation:
         """Of the controlled rows: below their number, some cannot be controlled on their own."""
         self.inverse = np.linalg.pinv(working)
         """B⁺, (n, len(axes)): the thrusts with the least sum of squares."""
+        self._lifting, self._rising = self._lift_direction()
+
+    def _lift_direction(self) -> tuple[Array, list[int]]:
+        """Thrusts d (n,), the largest 1, that lift and do nothing else to the controlled axes; rotors with d > 0."""
+        rows = [AXES.index("z"), *(row for row in self._of if AXES[row] != "z")]
+        working = self.matrix[rows].copy()
+        working[:, list(self.failed)] = 0.0
+        d = np.linalg.pinv(working)[:, 0]
+        d = d / max(float(d.max()), RANK)
+        d[np.abs(d - 1.0) < RANK] = 1.0
+        return d, np.flatnonzero(d > RANK).tolist()
 
     def __repr__(self) -> str:
         lost = f", without {self.failed}" if self.failed else ""
@@ -116,36 +128,53 @@ class Allocation:
     def thrusts(self, wrench: Any) -> Array:
         """f (n,) [N] for a wrench of the controlled axes, within limits; one state, or traced.
 
-        Where limits are met, yaw is given up first, as far as it must be, then collective thrust is shifted so that
-        roll and pitch fit, and only then these are scaled down: a multicopter that keeps its attitude can fly back.
+        Where limits are met, yaw is given up first, as far as it must be, then forces across; then the lift is changed
+        so that roll and pitch fit, and only then these are scaled down, both alike: a multicopter that keeps its
+        attitude can fly back. Roll and pitch keep their ratio in every layout, also where a rotor has failed.
         """
         w = wrench if ops.is_scalar_array(wrench) else as_real("wrench", wrench, f"({len(self.axes)},)")
         if np.shape(w) != (len(self.axes),):
             raise ArgumentError(f"wrench has shape {np.shape(w)}; expected ({len(self.axes)},): {', '.join(self.axes)}")
         parts = {axis: self.inverse[:, k] * w[k] for k, axis in enumerate(self.axes)}
-        lift, tilt, turn = (
+        lift, tilt, across, turn = (
             sum((parts[axis] for axis in group if axis in parts), start=np.zeros(len(self.rotors)))
-            for group in (("z", "x", "y"), ("roll", "pitch"), ("yaw",))
+            for group in (("z",), ("roll", "pitch"), ("x", "y"), ("yaw",))
         )
-        working = [k for k in range(len(self.rotors)) if k not in self.failed]
-        tilt = tilt * _largest_share([(tilt[k], self.limits[k]) for k in working])
-        f = lift + tilt
-        f = f + self._shift(f, working)
-        share: Any = 1.0
-        for k in working:
-            room = ops.where(ops.less(0.0, turn[k]), self.limits[k] - f[k], f[k])
-            share = ops.minimum(share, ops.maximum(room, 0.0) / ops.maximum(ops.absolute(turn[k]), 1e-12))
-        given = [ops.clip(f[k] + share * turn[k], 0.0, self.limits[k]) for k in range(len(self.rotors))]
-        return np.array(given)
+        f = lift + tilt * self._share_of_tilt(tilt)
+        f = f + self._shift(f) * self._lifting
+        for part in (across, turn):
+            f = f + part * self._share(f, part)
+        return np.array([ops.clip(f[k], 0.0, limit) for k, limit in enumerate(self.limits)])
 
-    def _shift(self, f: Array, working: list[int]) -> Any:
-        """How much all thrusts are raised or lowered so that they are within limits [N]."""
+    def _share_of_tilt(self, tilt: Array) -> Any:
+        """The largest s in [0, 1] for which some lift λ has 0 ≤ s t_k + λ d_k ≤ f_max of all rotors k that lift by d_k:
+        λ ≥ s max(-t_j/d_j), and so s (t_k/d_k + max(-t_j/d_j)) ≤ f_max/d_k."""
+        slopes = {k: tilt[k] / self._lifting[k] for k in self._rising}
+        deepest, share = _most([-slope for slope in slopes.values()]), 1.0
+        rooms = {k: float(self.limits[k] / self._lifting[k]) for k in self._rising}
+        for room in sorted(set(rooms.values()) - {np.inf}):
+            steepest = _most([slopes[k] for k in self._rising if rooms[k] == room])
+            share = ops.minimum(share, room / ops.maximum(steepest + deepest, 1e-12))
+        return share
+
+    def _shift(self, f: Array) -> Any:
+        """The least change λ of the lift for which thrusts f_k + λ d_k are within limits, of a tilt that fits [N]."""
         up: Any = 0.0
         down: Any = 0.0
-        for k in working:
-            up = ops.maximum(up, -f[k])
-            down = ops.maximum(down, f[k] - self.limits[k])
-        return up - down if all(np.isfinite(self.limits[k]) for k in working) else up
+        for k in self._rising:
+            up = ops.maximum(up, -f[k] / self._lifting[k])
+            if np.isfinite(self.limits[k]):
+                down = ops.maximum(down, (f[k] - self.limits[k]) / self._lifting[k])
+        return up - down
+
+    def _share(self, f: Array, part: Array) -> Any:
+        """The largest s in [0, 1] for which the thrusts f + s part of the working rotors are within limits."""
+        share: Any = 1.0
+        for k in range(len(self.rotors)):
+            if k not in self.failed:
+                room = ops.where(ops.less(0.0, part[k]), self.limits[k] - f[k], f[k])
+                share = ops.minimum(share, ops.maximum(room, 0.0) / ops.maximum(ops.absolute(part[k]), 1e-12))
+        return share
 
     def speeds(self, wrench: Any) -> Array:
         """ω (n,) [rad/s] for a wrench of the controlled axes, within limits; one state, or traced."""
@@ -164,11 +193,6 @@ def _wrench(robot: Robot, rotor: Rotor) -> Array:
     return (placement(robot, rotor.frame).transpose() * force).vector()
 
 
-def _largest_share(pairs: list[tuple[Any, float]]) -> Any:
-    """The largest s in [0, 1] with which max s f - min s f fits between 0 and the least limit."""
-    highest: Any = 0.0
-    lowest: Any = 0.0
-    for f, _ in pairs:
-        highest, lowest = ops.maximum(highest, f), ops.minimum(lowest, f)
-    room = min((limit for _, limit in pairs), default=0.0)
-    return 1.0 if not np.isfinite(room) else ops.minimum(1.0, room / ops.maximum(highest - lowest, 1e-12))
+def _most(values: list[Any]) -> Any:
+    """The largest of some values."""
+    return reduce(ops.maximum, values) if values else 0.0

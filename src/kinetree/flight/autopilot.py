@@ -9,7 +9,7 @@ import numpy as np
 from kinetree import ops
 from kinetree.control.controller import Controller
 from kinetree.errors import ArgumentError
-from kinetree.flight.aerospace import flight_attitude
+from kinetree.flight.aerospace import flight_attitude, speed_through_air
 from kinetree.flight.fields import finite
 from kinetree.flight.flyers import STATE, as_flyer
 from kinetree.flight.trim import Trim, required
@@ -32,7 +32,7 @@ GAINS = {
 
 @final
 class Autopilot(Controller):
-    """Elevator, aileron, rudder and throttle: `autopilot(q, v, memory, dt, roll, pitch, airspeed)` as
+    """Elevator, aileron, rudder and throttle: `autopilot(q, v, memory, dt, roll, pitch, airspeed, wind)` as
     {"u": (4,), "memory": (2,)}.
 
         δa = k (φ* - φ) - k_p p
@@ -40,7 +40,8 @@ class Autopilot(Controller):
         δr = k_r (r - r̄),   r̄ the mean of r over the washout: a steady turn is not opposed
         δt = δt₀ + k (V* - V) + k_i ∫(V* - V) dt
 
-    about the inputs of a trim. `memory` is r̄ and the integral, which a rollout carries; deflections are within
+    about the inputs of a trim, with the airspeed V in a `wind` (3,) [m/s] in world axes, zero if it is not given, as
+    sensors measure it. `memory` is r̄ and the integral, which a rollout carries; deflections are within
     ±`travel` [rad], throttle from 0 to 1. Signs are those of an aircraft on which a positive elevator pitches down and
     a positive rudder yaws left, as Aerosonde's derivatives have it; other gains are given by name.
     """
@@ -54,8 +55,8 @@ class Autopilot(Controller):
         if len(about.u) != 4:
             raise ArgumentError(f"the trim has {len(about.u)} inputs; expected elevator, aileron, rudder and throttle")
         values = np.array([finite(name, gains.get(name, default)) for name, default in GAINS.items()])
-        arguments = {**STATE, "memory": (2,), "dt": (), "roll": (), "pitch": (), "airspeed": ()}
-        still = {"roll": 0.0, "pitch": about.theta, "airspeed": about.airspeed}
+        arguments = {**STATE, "memory": (2,), "dt": (), "roll": (), "pitch": (), "airspeed": (), "wind": (3,)}
+        still = {"roll": 0.0, "pitch": about.theta, "airspeed": about.airspeed, "wind": np.zeros(3)}
         settings = {"gains": values, "level": about.u, "travel": finite("travel", travel)}
         self._prepare(robot, arguments, still, settings, (about.frame,))
 
@@ -63,10 +64,10 @@ class Autopilot(Controller):
 
     def formula(self, robot: Robot, q: Array, v: Array, memory: Array, dt: Any, *given: Any) -> dict[str, Array]:
         """Inputs (4,) and the next memory (2,)."""
-        (frame,), (roll, pitch, airspeed, gains, level, travel) = self.structure, given
+        (frame,), (roll, pitch, airspeed, wind, gains, level, travel) = self.structure, given
         phi, theta, _ = flight_attitude(robot, frame, q)
         six = robot.frame(frame).velocity(q, v, "local")
-        V = ops.sqrt(six[:3] @ six[:3])
+        V = speed_through_air(robot, frame, q, six, wind)
         k_roll, k_p, k_pitch, k_q, k_r, washout, k_speed, k_integral = gains
         slow, integral = memory
         missing = airspeed - V

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import as_count, read_fields
+from kinetree.base.arguments import as_count, as_flag, read_fields
 from kinetree.flight.fields import finite, fraction, nonnegative, positive, text, turn
 from kinetree.flight.part import Airflow, Part
+from kinetree.flight.rotor import ground_effect
 from kinetree.ops import Array
 from kinetree.spatial import Force
 
@@ -38,7 +39,7 @@ class BladeCoefficients(NamedTuple):
 @dataclass(frozen=True)
 class BladeRotor(Part):
     """A rotor with blades of constant chord and linear twist, θ = θ₀ + θ_t r/R, under uniform inflow; its input is its
-    speed ω [rad/s]. With σ = N c/πR, μ = V_∥/ωR and λ = (V_z + v_i)/ωR:
+    speed ω ≥ 0 [rad/s]. With σ = N c/πR, μ = V_∥/ωR and λ = (V_z + v_i)/ωR:
 
         C_T = σa/2 [θ₀ (1/3 + μ²/2) + θ_t (1 + μ²)/4 - λ/2]       blade elements
         C_T = 2 λ_i √(μ² + λ²)                                    momentum, λ = V_z/ωR + λ_i
@@ -67,11 +68,13 @@ class BladeRotor(Part):
     """f: how freely blades flap, from 0, stiff, to 1."""
     direction: int = 1
     """1 turns counter-clockwise about z, -1 clockwise."""
+    ground: bool = False
+    """Whether the thrust grows near the ground, as that of `Rotor` does."""
     inputs = ("speed",)
 
     def __post_init__(self) -> None:
         read_fields(self, frame=text, radius=positive, chord=positive, pitch=finite, twist=finite, blades=as_count)
-        read_fields(self, lift_slope=positive, drag=nonnegative, flapping=fraction, direction=turn)
+        read_fields(self, lift_slope=positive, drag=nonnegative, flapping=fraction, direction=turn, ground=as_flag)
 
     @property
     def solidity(self) -> float:
@@ -113,4 +116,5 @@ class BladeRotor(Part):
         scale = flow.density * self.area * tip * tip * ops.where(ops.less(LEAST_SPEED, tip), 1.0, 0.0)
         H = -scale * found.hub_force / along
         n = -self.direction * scale * self.radius * found.torque
-        return Force(np.array([H * x, H * y, scale * found.thrust]), np.array([0.0 * n, 0.0 * n, n]))
+        T = scale * found.thrust * (ground_effect(flow.height, self.radius) if self.ground else 1.0)
+        return Force(np.array([H * x, H * y, T]), np.array([0.0 * n, 0.0 * n, n]))

@@ -14,9 +14,9 @@ from typing import Any, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import as_count, read_fields
+from kinetree.base.arguments import as_count, as_generator, as_shape, read_fields
 from kinetree.errors import ArgumentError
-from kinetree.flight.fields import positive, three
+from kinetree.flight.fields import finite, positive, three
 from kinetree.ops import Array, Scalar
 
 FEET = 0.3048
@@ -66,22 +66,22 @@ class Dryden:
         across = sigma**2 * (tau / np.pi) * (1.0 + 3.0 * x) / (1.0 + x) ** 2
         return np.concatenate([along[..., :1], across[..., 1:]], axis=-1)
 
-    def series(self, rng: np.random.Generator, dt: float, steps: int, size: tuple[int, ...] = ()) -> Array:
+    def series(self, rng: np.random.Generator, dt: float, steps: int, size: int | tuple[int, ...] = ()) -> Array:
         """Gusts (*size, steps, 3) [m/s] every dt [s] from white noise by the filters, exactly discretised.
 
         Of the state x of a filter ẋ = A x + b w, x' = e^(A dt) x + noise with the covariance P - e^(A dt) P e^(Aᵀdt).
         The first state is drawn from the stationary distribution.
         """
-        count, h = as_count("steps", steps), positive("dt", dt)
-        gusts = np.empty((*size, count, 3))
+        count, h, shape = as_count("steps", steps), positive("dt", dt), as_shape("size", size)
+        rng, gusts = as_generator("rng", rng), np.empty((*shape, count, 3))
         for k in range(3):
             F, covariance, c = self._filter(k, h)
             P = covariance[0]
-            x = rng.normal(size=(*size, 2)) @ _root(P).T
+            x = rng.normal(size=(*shape, 2)) @ _root(P).T
             root = _root(covariance[1])
             for i in range(count):
                 gusts[..., i, k] = x @ c
-                x = x @ F.T + rng.normal(size=(*size, 2)) @ root.T
+                x = x @ F.T + rng.normal(size=(*shape, 2)) @ root.T
         return gusts
 
     def _filter(self, k: int, dt: float) -> tuple[Array, tuple[Array, Array], Array]:
@@ -103,7 +103,7 @@ class Dryden:
         Frequencies are spread evenly on a logarithmic scale about V/L; phases are drawn. The mean square is σ² less
         what is outside of the range, 2 % of it.
         """
-        n = as_count("count", count, 2)
+        n, rng = as_count("count", count, 2), as_generator("rng", rng)
         waves = []
         for k in range(3):
             edges = self.airspeed / self.lengths[k] * np.geomspace(1e-2, 1e2, n + 1)
@@ -111,7 +111,7 @@ class Dryden:
             amplitude = np.sqrt(2.0 * self.spectrum(omega)[:, k] * np.diff(edges))
             phase = rng.uniform(0.0, 2.0 * np.pi, n)
             waves.append(tuple(zip(omega.tolist(), amplitude.tolist(), phase.tolist(), strict=True)))
-        return WaveGusts(tuple(waves), float(heading))
+        return WaveGusts(tuple(waves), finite("heading", heading))
 
 
 def _root(P: Array) -> Array:

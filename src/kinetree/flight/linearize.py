@@ -61,7 +61,7 @@ def linearize(robot: Robot, aircraft: Aircraft, about: Trim) -> LinearModel:
     """The linear model (12 states) about a trim, by exact derivatives of the equations of motion."""
     robot = without_joints(robot, "linearize")
     required(about)
-    by_x, by_u = _derivatives(aircraft, about.frame)(robot, about.x, about.u)
+    by_x, by_u = _derivatives(aircraft.in_still_air, about.frame)(robot, about.x, about.u)
     return LinearModel(by_x, by_u, STATES, aircraft.inputs, about.airspeed)
 
 

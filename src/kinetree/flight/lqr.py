@@ -11,6 +11,7 @@ from kinetree import ops
 from kinetree.base.arguments import as_floats
 from kinetree.control.controller import Controller
 from kinetree.errors import ArgumentError
+from kinetree.flight.fields import positive
 from kinetree.flight.flyers import STATE, without_joints
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -92,8 +93,12 @@ class HoverLQR(Controller):
         A = np.block([[zero, eye], [by_q, by_v]])
         B = np.concatenate([np.zeros((6, 4)), by_tau[:, 2:]])
         weight = robot.mass * float(np.linalg.norm(robot.gravity))
-        cost = np.repeat([position, tilt, velocity, rate], 3) ** -2.0
-        effort = (weight * np.array([thrust, moment, moment, moment])) ** -2.0
+        if not weight:
+            raise ArgumentError(f"{robot.name!r} has no weight; expected gravity, by which costs are scaled")
+        errors = {"position": position, "tilt": tilt, "velocity": velocity, "rate": rate}
+        cost = np.repeat([positive(name, value) for name, value in errors.items()], 3) ** -2.0
+        lift, turn = weight * positive("thrust", thrust), weight * positive("moment", moment)
+        effort = np.array([lift, turn, turn, turn]) ** -2.0
         K, _ = lqr(A, B, np.diag(cost), np.diag(effort))
         self._prepare(robot, {**STATE, "position": (3,), "yaw": ()}, {"yaw": 0.0}, {"gain": K})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, final
 
@@ -88,6 +88,11 @@ class Aircraft:
         """Names of all inputs, in the order of u."""
         return tuple(f"{part.frame} {name}" for part in self.parts for name in part.inputs)
 
+    @property
+    def in_still_air(self) -> Aircraft:
+        """The same without wind, which is how steady flight is seen from the air around it."""
+        return replace(self, air=replace(self.air, wind=UniformWind()))
+
     def forces(self, robot: Robot, q: Array, v: Array, u: Any = (), t: Scalar = 0.0) -> list[tuple[str, Force]]:
         """Of every part, its frame and its force in the frame's axes, for one state; u are all inputs (n,)."""
         given, robot = self._inputs(u), as_written(robot, q, v)
@@ -100,6 +105,11 @@ class Aircraft:
 
     def flow(self, robot: Robot, frame: str, q: Array, v: Array, t: Scalar = 0.0) -> Airflow:
         """The airflow at a frame, for one state."""
+        if np.ndim(q) != 1 or np.ndim(v) != 1:
+            raise ArgumentError(
+                f"q has shape {np.shape(q)} and v {np.shape(v)}; expected one state: a function that is compiled by "
+                "kt.compile takes batches"
+            )
         robot = as_written(robot, q, v)
         pose = robot.frame(frame).pose(q)
         V = Motion.from_vector(robot.frame(frame).velocity(q, v, "local"), robot.model.spatial_order)
@@ -107,11 +117,23 @@ class Aircraft:
         return Airflow(V.linear - pose[:3, :3].T @ wind, V.angular, rho, pose[2, 3] - self.air.ground)
 
     def efforts(self, robot: Robot, q: Array, v: Array, t: Scalar = 0.0, u: Any = ()) -> Array:
-        """τ = Σ Jᵀ f, (nv,): the generalised forces of all parts, for one state."""
+        """τ = Σ Jᵀ f, (nv,): the generalised forces of all parts, for one state.
+
+        Forces go from tips to root as in the recursion of Newton and Euler, so that no rotation to the world and back
+        is in them: those on the base of a multicopter are constant matrices times forces.
+        """
         robot = as_written(robot, q, v)
-        tau = ops.zeros(robot.nv, q, v, *([u] if ops.is_scalar_array(u) else []))
+        model, F = robot.model, dict[int, Force]()
         for frame, force in self.forces(robot, q, v, u, t):
-            tau = tau + robot.frame(frame).jacobian(q, "local").T @ force.vector(robot.model.spatial_order)
+            body = model.frame(robot.frame(frame).name).body
+            F[body] = F.get(body, Force.zero()) + placement(robot, frame).transpose() * force
+        q = q if ops.is_scalar_array(q) else np.asarray(q, dtype=float)
+        tau = ops.zeros(robot.nv, q, v, *([u] if ops.is_scalar_array(u) else []))
+        for i, p in model.tips_to_root():
+            if i in F:
+                joint = model.joints[i]
+                tau[joint.v_slice] += joint.generalized_force(q, F[i])
+                F[p] = F.get(p, Force.zero()) + (joint.transform(q) * model.placements[i]).transpose() * F[i]
         return tau
 
     def wrenches(self, robot: Robot, q: Array, v: Array, u: Any = (), t: Scalar = 0.0) -> dict[str, Array]:

@@ -123,13 +123,14 @@ class Performance:
         part = nonnegative("fuel", fuel) / self.weight
         if part >= 1.0:
             raise ArgumentError(f"fuel is {fuel:g} N of {self.weight:g} N; expected less than the whole weight")
-        return float(efficiency / consumption * self.best_glide().glide_ratio * -np.log1p(-part))
+        by_weight = positive("efficiency", efficiency) / positive("consumption", consumption)
+        return float(by_weight * self.best_glide().glide_ratio * -np.log1p(-part))
 
     def turn(self, speed: float, bank: float) -> tuple[float, float, float]:
         """Radius [m], rate [rad/s] and load factor of a level turn: R = V²/(g tan φ), n = 1/cos φ."""
         if not 0.0 < abs(bank) < np.pi / 2:
             raise ArgumentError(f"bank is {bank:g} rad; expected an angle below 90°, and not zero")
-        rate = GRAVITY * np.tan(bank) / speed
+        rate = GRAVITY * np.tan(bank) / positive("speed", speed)
         return float(speed / rate), float(rate), float(1.0 / np.cos(bank))
 
     def climb_rate(self, power: float, speed: Any, density: Any = SEA_LEVEL_DENSITY) -> Any:
@@ -153,6 +154,7 @@ class Performance:
 def _coefficients(robot: Robot, aircraft: Aircraft, level: Trim) -> tuple[float, float]:
     """C_L and C_D of a level flight: of all that is not a propeller, along and across the path."""
     total, area, density, q, v = np.zeros(3), 1.0, SEA_LEVEL_DENSITY, level.q, level.v
+    aircraft = aircraft.in_still_air
     R_frame = robot.frame(level.frame).pose(q)[:3, :3]
     for part, (name, force) in zip(aircraft.parts, aircraft.forces(robot, q, v, level.u), strict=True):
         if isinstance(part, Airframe):

@@ -10,6 +10,9 @@ from kinetree.base.arguments import read_fields
 from kinetree.flight.fields import finite, nonnegative, positive, some
 from kinetree.flight.table import Table
 
+STEEP = 150.0
+"""The largest exponent of a blend, whose square is a number, too."""
+
 
 class Section(NamedTuple):
     """Dimensionless, at one angle of attack."""
@@ -34,9 +37,8 @@ def stalled(alpha: Any, angle: float, sharpness: float) -> Any:
 
     σ = (1 + e^(-M(α - α₀)) + e^(M(α + α₀))) / ((1 + e^(-M(α - α₀))) (1 + e^(M(α + α₀))))
     """
-    bounded = ops.clip(alpha, -3.2, 3.2)
-    ahead = ops.exp(-sharpness * (bounded - angle))
-    behind = ops.exp(sharpness * (bounded + angle))
+    ahead = ops.exp(ops.clip(-sharpness * (alpha - angle), -STEEP, STEEP))
+    behind = ops.exp(ops.clip(sharpness * (alpha + angle), -STEEP, STEEP))
     return (1.0 + ahead + behind) / ((1.0 + ahead) * (1.0 + behind))
 
 

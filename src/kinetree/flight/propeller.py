@@ -21,8 +21,9 @@ from kinetree.spatial import Force
 class Propeller(Part):
     """Thrust along x of a frame, by J = V/(n D) with n = Ω/2π revolutions a second and the speed V along x:
 
-        T = ρ n² D⁴ C_T(J),   Q = ρ n² D⁵ C_Q(J),   C(J) = c₀ + c₁ J + c₂ J²
+        T = ρ n² D⁴ C_T(J),   Q = ρ n² D⁵ C_Q(J),   C(J) = c₀ + c₁ J + c₂ J |J|
 
+    where J² of the usual polynomial is J |J|, so that in a flow from behind the drag of the blades is against it, too.
     Its input is the speed Ω [rad/s]; with a motor, the throttle from 0 to 1, a part of the voltage, and Ω is where the
     torque of the motor equals Q (Beard, McLain 2012, and their supplement).
     """
@@ -70,4 +71,8 @@ class Propeller(Part):
 def _by_speed(c: tuple[float, float, float], density: Any, D: float, V: Any) -> tuple[Any, Any, Any]:
     """k₀ + k₁ Ω + k₂ Ω² = ρ n² D⁴ C(J), without a division by Ω."""
     turn = 2.0 * np.pi
-    return (density * (D * D * c[2]) * (V * V), density * (D**3 * c[1] / turn) * V, density * (D**4 * c[0] / turn**2))
+    return (
+        density * (D * D * c[2]) * (V * ops.absolute(V)),
+        density * (D**3 * c[1] / turn) * V,
+        density * (D**4 * c[0] / turn**2),
+    )

@@ -47,7 +47,7 @@ def static_stability(robot: Robot, aircraft: Aircraft, about: Trim) -> StaticSta
     """By exact derivatives of the forces on the aircraft, at a trim with its inputs held."""
     robot = without_joints(robot, "static_stability")
     required(about)
-    slope = _slope(aircraft, about.frame)(robot, np.zeros(2), about.x, about.u)
+    slope = _slope(aircraft.in_still_air, about.frame)(robot, np.zeros(2), about.x, about.u)
     force, moment = slope[:3], slope[3:]
     a = about.alpha
     lift = float(force[0, 0] * np.sin(a) - force[2, 0] * np.cos(a))

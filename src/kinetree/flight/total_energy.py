@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.control.controller import Controller
+from kinetree.flight.aerospace import speed_through_air
 from kinetree.flight.atmosphere import GRAVITY
 from kinetree.flight.fields import positive
 from kinetree.flight.flyers import STATE, as_flyer
@@ -34,15 +35,16 @@ def energy_rates(climb_rate: Any, acceleration: Any, speed: Any) -> EnergyRates:
 
 @final
 class TotalEnergyControl(Controller):
-    """Pitch and throttle to fly at a height and an airspeed: `tecs(q, v, memory, dt, height, airspeed)` as
+    """Pitch and throttle to fly at a height and an airspeed: `tecs(q, v, memory, dt, height, airspeed, wind)` as
     {"pitch": θ*, "throttle": δt, "memory": (2,)}.
 
         γ* = k_h (h* - h)/V,   V̇*/g = k_V (V* - V)/g                       commands, bounded
         δt = δt₀ + k_t [(γ* + V̇*/g) - (ḣ/V + V̇/g)] + ∫                     energy
         θ* = θ₀ + k_b [(γ* - V̇*/g) - (ḣ/V - V̇/g)] + ∫                      its distribution
 
-    V̇ is taken as zero where it is not measured: the integrals then do its work. `memory` is the two integrals, which a
-    rollout carries. Climbs are bounded to `steepest` [rad].
+    V is the airspeed in a `wind` (3,) [m/s] in world axes, zero if it is not given. V̇ is taken as zero where it is not
+    measured: the integrals then do its work. `memory` is the two integrals, which a rollout carries. Climbs are bounded
+    to `steepest` [rad].
     """
 
     def __init__(
@@ -62,21 +64,21 @@ class TotalEnergyControl(Controller):
         names = ("height_gain", "speed_gain", "throttle_gain", "throttle_integral", "pitch_gain", "pitch_integral")
         values = (height_gain, speed_gain, throttle_gain, throttle_integral, pitch_gain, pitch_integral)
         gains = np.array([positive(name, value) for name, value in zip(names, values, strict=True)])
-        arguments = {**STATE, "memory": (2,), "dt": (), "height": (), "airspeed": ()}
+        arguments = {**STATE, "memory": (2,), "dt": (), "height": (), "airspeed": (), "wind": (3,)}
         level = np.array([about.theta, about.u[-1]])
         settings = {"gains": gains, "level": level, "steepest": positive("steepest", steepest)}
-        self._prepare(robot, arguments, {"airspeed": about.airspeed}, settings, (about.frame,))
+        self._prepare(robot, arguments, {"airspeed": about.airspeed, "wind": np.zeros(3)}, settings, (about.frame,))
 
     tuple_after = 4
 
     def formula(
-        self, robot: Robot, q: Array, v: Array, memory: Array, dt: Any, height: Any, airspeed: Any, *settings: Any
+        self, robot: Robot, q: Array, v: Array, memory: Array, dt: Any, height: Any, airspeed: Any, *given: Any
     ) -> dict[str, Any]:
         """θ*, δt and the next integrals."""
-        gains, level, steepest = settings
+        wind, gains, level, steepest = given
         frame = robot.frame(self.structure[0])
         six, pose = frame.velocity(q, v, "local"), frame.pose(q)
-        V = ops.maximum(ops.sqrt(six[:3] @ six[:3]), 1.0)
+        V = ops.maximum(speed_through_air(robot, self.structure[0], q, six, wind), 1.0)
         climbing = pose[2, :3] @ six[:3]
         k_h, k_V, k_t, i_t, k_b, i_b = gains
         up = ops.clip(k_h * (height - pose[2, 3]) / V, -steepest, steepest)

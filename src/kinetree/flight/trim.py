@@ -10,9 +10,10 @@ from typing import Any, final
 import numpy as np
 
 from kinetree import ops
+from kinetree.base.arguments import as_count
 from kinetree.errors import ArgumentError, KinetreeError, known
 from kinetree.flight.aerospace import body_rates, robot_state, state_rates
-from kinetree.flight.fields import finite, positive
+from kinetree.flight.fields import finite, positive, some
 from kinetree.flight.flyers import without_joints
 from kinetree.flight.part import Aircraft
 from kinetree.functions.derivatives import jacobian
@@ -90,7 +91,8 @@ def trim(
 
     Unknowns are α, θ, φ and the inputs; equations are the six accelerations and the angle of the path. They are solved
     by Newton's method on their exact derivatives, with steps shortened where the residual grows. Without a solution
-    inside of the bounds, `success` is False and `reason` says what is in the way.
+    inside of the bounds, `success` is False and `reason` says what is in the way. The wind plays no part: velocities
+    of the result are those through the air, to which a rollout in a wind adds it.
     """
     robot = without_joints(robot, "trim")
     V, gamma = positive("airspeed", airspeed), finite("climb", climb)
@@ -101,36 +103,34 @@ def trim(
         if rate or not finite("radius", radius):
             raise ArgumentError(f"radius is {radius!r} and turn_rate {turn_rate!r}; expected one of them")
         rate = V * np.cos(gamma) / radius
-    names = aircraft.inputs
+    names, least, count = aircraft.inputs, positive("tolerance", tolerance), as_count("iterations", iterations)
     fixed = {_input(names, name): finite(name, value) for name, value in (held or {}).items()}
     free = [k for k in range(len(names)) if k not in fixed]
     lower, upper = _bounds(names, bounds or {})
-    given = np.array([V, gamma, rate, finite("sideslip", sideslip), finite("height", height)])
-    residual, slope = (partial(law, robot, given=given) for law in _equations(aircraft, robot.frame(frame).name))
-    z = np.concatenate([[0.05, 0.05 + gamma, np.arctan2(rate * V, 9.81)], 0.5 * (lower + upper)])
     for k, value in fixed.items():
-        z[UNKNOWN_ANGLES + k] = value
+        lower[k] = upper[k] = value
+    given = np.array([V, gamma, rate, finite("sideslip", sideslip), finite("height", height)])
+    residual, slope = (
+        partial(law, robot, given=given) for law in _equations(aircraft.in_still_air, robot.frame(frame).name)
+    )
+    z = np.concatenate([[0.05, 0.05 + gamma, np.arctan2(rate * V, 9.81)], 0.5 * (lower + upper)])
     moving = [0, 1, 2, *(UNKNOWN_ANGLES + k for k in free)]
     low, high = np.concatenate([[-1.5] * UNKNOWN_ANGLES, lower]), np.concatenate([[1.5] * UNKNOWN_ANGLES, upper])
-    count, error = 0, residual(z)
-    for count in range(1, iterations + 1):  # noqa: B007 - it is told
-        if np.abs(error).max() < tolerance:
+    done, error = 0, residual(z)
+    for done in range(1, count + 1):  # noqa: B007 - it is told
+        if np.abs(error).max() < least:
             break
         step = np.zeros(len(z))
         step[moving] = -np.linalg.lstsq(slope(z)[:, moving], error, rcond=1e-12)[0]
         z, error = _shortened(residual, z, step, error, low, high)
     largest, u, x, reason = float(np.abs(error).max()), z[UNKNOWN_ANGLES:], _state(z, given), ""
-    if not largest < max(tolerance, 1e-9):
-        at = [
-            f"{name} is at {value:.4g}"
-            for name, value, least, most in zip(names, u, lower, upper, strict=True)
-            if min(value - least, most - value) < 1e-9
-        ]
+    if not largest < max(least, 1e-9):
+        at = [f"{names[k]} is at {u[k]:.4g}" for k in free if min(u[k] - lower[k], upper[k] - u[k]) < 1e-9]
         blame = f", and {', '.join(at)}, its bound" if at else ""
         reason = f"accelerations of {largest:.3g} are left at {V:g} m/s{blame}"
     q, v = robot_state(robot, frame, x)
     inputs, (alpha, theta, phi) = dict(zip(names, u.tolist(), strict=True)), z[:UNKNOWN_ANGLES].tolist()
-    return Trim(not reason, reason, largest, count, inputs, u, x, q, v, alpha, theta, phi, frame)
+    return Trim(not reason, reason, largest, done, inputs, u, x, q, v, alpha, theta, phi, frame)
 
 
 def _shortened(
@@ -156,11 +156,11 @@ def _input(names: tuple[str, ...], name: str) -> int:
 def _bounds(names: tuple[str, ...], bounds: Mapping[str, Any]) -> tuple[Array, Array]:
     ranges = [(0.0, 1.0) if name.endswith(("throttle", "power")) else (-0.6, 0.6) for name in names]
     lower, upper = np.array(ranges).reshape(-1, 2).T.copy()
-    for name, (low, high) in bounds.items():
+    for name, pair in bounds.items():
         k = _input(names, name)
-        lower[k], upper[k] = finite(name, low), finite(name, high)
+        lower[k], upper[k] = some(f"bounds of {name!r}", pair, 2)
         if lower[k] > upper[k]:
-            raise ArgumentError(f"bounds of {name!r} are {low:g} and {high:g}; expected the lower one first")
+            raise ArgumentError(f"bounds of {name!r} are {lower[k]:g} and {upper[k]:g}; expected the lower one first")
     return lower, upper
 
 

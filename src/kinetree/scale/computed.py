@@ -7,11 +7,14 @@ import marshal
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
+from functools import partial
 from hashlib import sha256
+from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
 
+from kinetree.control.controller import Controller
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.ops import Array
@@ -135,9 +138,17 @@ def _identity(call: Callable[..., Any]) -> str:
 
 def code_of(function: Any) -> str:
     """The name of a function and a digest of its code, or those of a dict of functions: by it a change is noticed, but
-    not a change of what a function captures. A frozen object has its repr."""
+    not a change of what a function captures. Numbers have a digest, a controller one of its settings, a frozen object
+    its repr."""
     if isinstance(function, Mapping):
         return ", ".join(f"{name}: {code_of(each)}" for name, each in function.items())
+    if isinstance(function, partial):
+        return f"{code_of(function.func)} of {code_of(function.args)}, {code_of(function.keywords)}"
+    if isinstance(function, Controller):
+        whose = "" if function.robot is None else function.robot.model.digest
+        return f"{type(function).__qualname__} {function.structure!r} of {whose}, {code_of(function.presets)}"
+    if isinstance(function, (Number, np.ndarray, list, tuple)) and (array := np.asarray(function)).dtype.kind in "biuf":
+        return f"{array.dtype} {array.shape} {sha256(array.tobytes()).hexdigest()[:16]}"
     inner = getattr(function, "function", function)
     code = getattr(inner, "__code__", None)
     if code is not None:

@@ -14,6 +14,7 @@ from kinetree import __version__
 from kinetree.base.arguments import as_count
 from kinetree.base.files import replaced
 from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, DivergenceWarning, short
+from kinetree.functions.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot, as_robot
 from kinetree.scale.computed import code_of
@@ -166,6 +167,13 @@ def _partitions(name: str, work: Rollouts, rows: int | None, ledger: Ledger | No
 _SIZE = "partition"
 
 
+def _law(work: Rollouts) -> str:
+    """A law is known by its graph, which has what it captures; anything else by its code or its numbers."""
+    if not isinstance(work.law, Law):
+        return code_of(work.law)
+    return f"law {work.law.inspect(work.robot).specialization().digest}"
+
+
 def _identity(work: Rollouts, partitions: Sequence[Partition], own: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "robot": work.robot.model.digest,
@@ -174,7 +182,7 @@ def _identity(work: Rollouts, partitions: Sequence[Partition], own: Mapping[str,
         "steps": work.steps,
         "options": {name: repr(value) for name, value in sorted(work.options.items())},
         _SIZE: -(-partitions[0].rows // BLOCK) * BLOCK,
-        "law": code_of(work.law),
+        "law": _law(work),
         "metrics": code_of(work.metrics),
         **own,
     }

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import multiprocessing
+from functools import partial
 
 import numpy as np
 import pytest
@@ -64,6 +65,29 @@ def test_functions_of_dask_arrays(client):
     shape = {"new_axis": 2, "chunks": ((1000,) * 4, (4,), (4,)), "meta": np.empty((0, 4, 4))}
     poses = da.map_blocks(ARM.frame("tool0").pose, blocks, dtype=float, **shape)
     np.testing.assert_array_equal(poses.compute(), ARM.frame("tool0").pose(q))
+
+
+def test_every_other_compiled_object_is_a_function(client):
+    """Whole-body control, inverse kinematics, rollouts with law and contact, parametric robots, sent to a worker."""
+    dog, q = kt.load("quadruped", "floating"), ARM.random(0, 20)
+    standing = np.tile(dog.neutral(), (5, 1))
+    feet = [name for name in dog.frame_names if name.endswith("foot")]
+    assert len(feet) == 4
+    body = kt.control.WholeBody(dog, kt.control.Momentum(), [kt.control.PointContact(foot) for foot in feet])
+    contact = kt.simulation.CompliantContact(feet, kt.simulation.Ground(height=-0.2))
+    damped = kt.compile(law_of_a_function().function, shapes={"gain": ()})
+    heavier = kt.load("arm6", parametric=("inertial",))
+    fall = {"law_or_controls": None, "dt": 1e-3, "steps": 5}
+    calls = {
+        "whole body": (body, (standing, np.zeros(18), {"momentum": np.zeros(6)})),
+        "ik": (lambda targets: ARM.ik("tool0", targets).q, (ARM.frame("tool0").pose(q),)),
+        "rollout": (lambda q: ARM.rollout(q, q, damped, 1e-3, 5, parameters={"gain": 2.0}).q, (q,)),
+        "contact": (lambda q: dog.rollout(q, np.zeros(18), **fall, contact=contact).q, (standing,)),
+        "parametric": (partial(heavier.gravity_forces, parameters=1.2 * np.array(heavier.parameters)), (q,)),
+    }
+    for name, (call, arrays) in calls.items():
+        found = client.submit(call, *arrays, pure=False).result()
+        np.testing.assert_array_equal(found, call(*arrays), err_msg=name)
 
 
 def torques(frame):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.geometry.surfaces import surfaces
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere
+from kinetree.spatial import Transform
 from kinetree.spatial.rotation import matrix_from_rpy, rpy_from_matrix
 from peers import close, pin_from_urdf, readable_urdfs, urdf, urdf_files
 from states import state_of
@@ -201,11 +202,29 @@ def test_shapes_are_written():
         '<box size="1 2 3"/>',
         '<sphere radius="0.5"/>',
         '<cylinder radius="0.1" length="0.2"/>',
-        '<capsule radius="0.1" length="0.3"/>',
         '<mesh filename="package://a/b.stl"/>',
         'rgba="1 0 0 1"',
     ):
         assert words in text
+
+
+def test_urdfdom_reads_all_shapes_of_a_capsule():
+    """In a document of version 1.0, urdfdom drops a <capsule>, and all shapes behind it."""
+    X = Transform(matrix_from_rpy((0.3, -0.5, 1.0)).T, np.array([0.1, 0.2, 0.3]))
+    text = pendulum(visuals=[Geometry(Capsule(0.1, 0.4), X, "rod"), Geometry(Box((1, 2, 3)))]).to_urdf()
+    model = pin.buildModelFromXML(text)
+    found = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.VISUAL, None, [])
+    assert found.ngeoms == 4
+    by_kind = {type(each.geometry).__name__: [] for each in found.geometryObjects}
+    for each in found.geometryObjects:
+        by_kind[type(each.geometry).__name__].append(each)
+    assert {kind: len(each) for kind, each in by_kind.items()} == {"Cylinder": 1, "Sphere": 2, "Box": 1}
+    (middle,) = by_kind["Cylinder"]
+    along = middle.placement.rotation[:, 2]
+    ends = [each.placement.translation - middle.placement.translation for each in by_kind["Sphere"]]
+    close(np.array(ends), np.array([0.2 * along, -0.2 * along]), 1e-12)
+    close(middle.placement.rotation, X.R.T, 1e-12)
+    assert [each.name for each in kt.load(text).model.description.links["rod"].visuals] == ["rod", "rod_top", "rod_bottom", ""]
 
 
 @given(st.tuples(*[st.floats(-4, 4)] * 3), st.sampled_from([None, np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, np.pi]))

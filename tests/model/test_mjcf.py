@@ -336,6 +336,40 @@ def test_nothing_is_dropped_in_silence(content):
     assert LEFT_OUT[content] in found
 
 
+ARM = """<mujoco><worldbody><body name='a' {body}>
+  <joint name='j' axis='0 1 0' {joint}/><geom size='1' pos='1 0 0'/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("joint", "body", "said"),
+    [
+        ("stiffness='1 2 3'", "", "the higher powers of its spring were ignored"),
+        ("damping='1 2'", "", "the higher powers of its damping were ignored"),
+        ("actuatorgravcomp='true'", "gravcomp='1'", "is a passive force, and not part of that of its actuators"),
+        ("actuatorgravcomp='true' actuatorfrcrange='-1 1'", "gravcomp='1'", "actuators, whose limit does not count it"),
+    ],
+)
+def test_other_forces_than_the_files_warn_at_load(joint, body, said):
+    text = ARM.format(joint=joint, body=body)
+    try:
+        mujoco.MjModel.from_xml_string(text)
+    except ValueError:
+        pytest.skip("this MuJoCo has no such springs")
+    with pytest.warns(kt.ModelWarning, match=f"joint 'j': .*{said}"):
+        kt.load(text)
+
+
+def test_compensation_by_actuators_of_nothing_says_nothing():
+    assert kt.load(ARM.format(joint="actuatorgravcomp='true'", body="")).check() == ()
+
+
+def test_actuators_on_ball_joints_are_left_out_with_the_reason():
+    text = """<mujoco><worldbody><body><joint name='b' type='ball'/><geom size='1'/></body></worldbody>
+      <actuator><motor name='m' joint='b' gear='1 2 3'/></actuator></mujoco>"""
+    (finding,) = kt.load(text).check()
+    assert "1 of them (m) were left out of robot.actuators: they are on joints of several coordinates" in str(finding)
+
+
 def test_rotors_and_dampers_of_actuators():
     text = """<mujoco><worldbody><body><joint name="j" armature=".5"/><geom size=".1"/></body></worldbody>
       <actuator><motor joint="j" gear="3" armature="0.2" damping=".7"/></actuator></mujoco>"""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.model.builder import ModelBuilder
+from kinetree.ops import Array
 
 PASSIVE = {"SPRING": "stiffness", "DAMPER": "damping", "FRICTIONLOSS": "friction"}
 """Flags that switch passive forces off, and what they switch off."""
@@ -74,11 +75,13 @@ def _note_bodies(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
 
 def _note_joints(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
     """What newer versions of MuJoCo know of springs and dampers that are not linear."""
-    nothing = np.zeros(1)
+    nothing, compensated = np.zeros(1), _carries_compensated(model)
     for j in range(model.njnt):
         element = f"joint {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or f'joint{j}'!r}"
-        if model.jnt_actgravcomp[j] and model.jnt_actfrclimited[j] and model.ngravcomp:
-            builder.note(element, "its gravity compensation does not count to the force of actuators, which is limited")
+        if model.jnt_actgravcomp[j] and compensated[model.jnt_bodyid[j]]:
+            limited = ", whose limit does not count it" if model.jnt_actfrclimited[j] else ""
+            message = f"its gravity compensation is a passive force, and not part of that of its actuators{limited}"
+            builder.warn(element, message)
         dof = int(model.jnt_dofadr[j])
         for field, index, what in (
             ("jnt_stiffnesspoly", j, "the higher powers of its spring"),
@@ -86,4 +89,12 @@ def _note_joints(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
             ("jnt_springyield", j, "the yielding of its spring"),
         ):
             if np.any(getattr(model, field)[index] if hasattr(model, field) else nothing):
-                builder.note(element, f"{what} were ignored" if "powers" in what else f"{what} was ignored")
+                builder.warn(element, f"{what} were ignored" if "powers" in what else f"{what} was ignored")
+
+
+def _carries_compensated(model: Any) -> Array:
+    """Whether there is gravity compensation of each body, or of one that it carries."""
+    found = model.body_gravcomp != 0.0
+    for i in range(model.nbody - 1, 0, -1):
+        found[model.body_parentid[i]] |= found[i]
+    return np.asarray(found)

@@ -1,8 +1,8 @@
 """URDF from a description, such that reading it again gives the same dynamics, here and in other readers.
 
 Frames that are not links become links without mass. A joint that URDF does not have becomes a series of those it has, a
-universal one two revolute ones; a capsule becomes a cylinder and two spheres. Limits are finite, as urdfdom asks for; 1e10 stands for none. What URDF has no words
-for is refused, unless the loss is wanted.
+universal one two revolute ones; a capsule becomes a cylinder and two spheres. Limits are finite, as urdfdom asks for;
+1e10 stands for none. What URDF has no words for is refused, unless the loss is wanted.
 """
 
 from __future__ import annotations

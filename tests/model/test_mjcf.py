@@ -306,8 +306,6 @@ LEFT_OUT = {
     "<sensor><jointpos joint='j'/><jointvel joint='j'/><jointpos joint='j'/></sensor>": (
         "<sensor>: 3 elements were ignored: 2 × jointpos, 1 × jointvel"
     ),
-    "<worldbody><body name='a'><joint/><geom size='1'/></body><body name='b' pos='2 0 0'><geom size='1'/></body>"
-    "</worldbody><contact><exclude body1='b' body2='a'/></contact>": "1 element was ignored: a and b",
     "<option density='1.2'/>": "<option>: density and viscosity of a fluid",
     "<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
     "<tendon><fixed><joint joint='j' coef='1'/></fixed></tendon>": "<tendon>: 1 element was ignored",
@@ -383,6 +381,18 @@ def test_rotors_and_dampers_of_actuators():
 def test_a_clean_model_has_nothing_to_say():
     text = "<mujoco><worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody></mujoco>"
     assert kt.load(text).check() == ()
+
+
+def test_exclusions_are_read_and_written():
+    text = """<mujoco><worldbody><body name='b'><joint/><geom size='1'/></body><body name='a' pos='2 0 0'><joint/>
+      <geom size='1'/><body><joint/><geom size='1'/></body></body></worldbody>
+      <contact><exclude body1='b' body2='a'/><exclude body1='a' body2='world'/></contact></mujoco>"""
+    robot = kt.load(text)
+    assert set(robot.disabled_collisions) == {("a", "b"), ("a", "world")}
+    assert set(kt.load(robot.to_mjcf()).disabled_collisions) == {("a", "b"), ("a", "world")}
+    assert mujoco.MjModel.from_xml_string(robot.to_mjcf()).nexclude == 2
+    assert kt.load(text, root="b").disabled_collisions == ()
+    assert not any("exclude" in str(finding) for finding in robot.check())
 
 
 # -- without mujoco --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.functions.repeated import RepeatedSpecialization
-from kinetree.robot import quantity
+from kinetree.robot import quantity, trees
 
 QUANTITIES = {"inverse_dynamics": 3, "forward_dynamics": 3, "bias_forces": 2, "gravity_forces": 1}
 BODY = """
@@ -33,7 +33,7 @@ def scene(*bodies: str) -> str:
 
 @pytest.fixture(autouse=True)
 def small_scenes_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quantity, "MANY_BODIES", 0)
+    monkeypatch.setattr(trees, "MANY_BODIES", 0)
 
 
 def mixed(**options: Any) -> kt.Robot:
@@ -146,5 +146,5 @@ def test_the_disk_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_small_robots_are_one_sequence_of_operations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quantity, "MANY_BODIES", 100)
+    monkeypatch.setattr(trees, "MANY_BODIES", 100)
     assert not shared(mixed(), "inverse_dynamics")

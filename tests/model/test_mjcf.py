@@ -306,8 +306,6 @@ LEFT_OUT = {
     "<sensor><jointpos joint='j'/><jointvel joint='j'/><jointpos joint='j'/></sensor>": (
         "<sensor>: 3 elements were ignored: 2 × jointpos, 1 × jointvel"
     ),
-    "<worldbody><body name='a'><joint/><geom size='1'/></body><body name='b' pos='2 0 0'><geom size='1'/></body>"
-    "</worldbody><contact><exclude body1='b' body2='a'/></contact>": "1 element was ignored: a and b",
     "<option density='1.2'/>": "<option>: density and viscosity of a fluid",
     "<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
     "<tendon><fixed><joint joint='j' coef='1'/></fixed></tendon>": "<tendon>: 1 element was ignored",
@@ -336,6 +334,40 @@ def test_nothing_is_dropped_in_silence(content):
     assert LEFT_OUT[content] in found
 
 
+ARM = """<mujoco><worldbody><body name='a' {body}>
+  <joint name='j' axis='0 1 0' {joint}/><geom size='1' pos='1 0 0'/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("joint", "body", "said"),
+    [
+        ("stiffness='1 2 3'", "", "the higher powers of its spring were ignored"),
+        ("damping='1 2'", "", "the higher powers of its damping were ignored"),
+        ("actuatorgravcomp='true'", "gravcomp='1'", "is a passive force, and not part of that of its actuators"),
+        ("actuatorgravcomp='true' actuatorfrcrange='-1 1'", "gravcomp='1'", "actuators, whose limit does not count it"),
+    ],
+)
+def test_other_forces_than_the_files_warn_at_load(joint, body, said):
+    text = ARM.format(joint=joint, body=body)
+    try:
+        mujoco.MjModel.from_xml_string(text)
+    except ValueError:
+        pytest.skip("this MuJoCo has no such springs")
+    with pytest.warns(kt.ModelWarning, match=f"joint 'j': .*{said}"):
+        kt.load(text)
+
+
+def test_compensation_by_actuators_of_nothing_says_nothing():
+    assert kt.load(ARM.format(joint="actuatorgravcomp='true'", body="")).check() == ()
+
+
+def test_actuators_on_ball_joints_are_left_out_with_the_reason():
+    text = """<mujoco><worldbody><body><joint name='b' type='ball'/><geom size='1'/></body></worldbody>
+      <actuator><motor name='m' joint='b' gear='1 2 3'/></actuator></mujoco>"""
+    (finding,) = kt.load(text).check()
+    assert "1 of them (m) were left out of robot.actuators: they are on joints of several coordinates" in str(finding)
+
+
 def test_rotors_and_dampers_of_actuators():
     text = """<mujoco><worldbody><body><joint name="j" armature=".5"/><geom size=".1"/></body></worldbody>
       <actuator><motor joint="j" gear="3" armature="0.2" damping=".7"/></actuator></mujoco>"""
@@ -349,6 +381,18 @@ def test_rotors_and_dampers_of_actuators():
 def test_a_clean_model_has_nothing_to_say():
     text = "<mujoco><worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody></mujoco>"
     assert kt.load(text).check() == ()
+
+
+def test_exclusions_are_read_and_written():
+    text = """<mujoco><worldbody><body name='b'><joint/><geom size='1'/></body><body name='a' pos='2 0 0'><joint/>
+      <geom size='1'/><body><joint/><geom size='1'/></body></body></worldbody>
+      <contact><exclude body1='b' body2='a'/><exclude body1='a' body2='world'/></contact></mujoco>"""
+    robot = kt.load(text)
+    assert set(robot.disabled_collisions) == {("a", "b"), ("a", "world")}
+    assert set(kt.load(robot.to_mjcf()).disabled_collisions) == {("a", "b"), ("a", "world")}
+    assert mujoco.MjModel.from_xml_string(robot.to_mjcf()).nexclude == 2
+    assert kt.load(text, root="b").disabled_collisions == ()
+    assert not any("exclude" in str(finding) for finding in robot.check())
 
 
 # -- without mujoco --------------------------------------------------------------------------------------------

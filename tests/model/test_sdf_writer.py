@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.random import EVERY_JOINT
-from peers import close, readable_urdfs, urdf_files
+from peers import close, readable_urdfs, urdf, urdf_files
 from states import state_of
 
 FOLDER = Path(__file__).parent / "sdf"
@@ -134,6 +134,31 @@ def test_drake_reads_it(which, tmp_path):
     else:
         close(other.mass_matrix(q[at]), M[np.ix_(v_at, v_at)], 1e-10)
         close(other.inverse_dynamics(q[at], v[v_at], a[v_at]), tau[v_at], 1e-9)
+
+
+@pytest.mark.drake
+@pytest.mark.long
+@pytest.mark.parametrize("name", readable_urdfs())
+def test_drake_reads_real_robots(name, tmp_path):
+    pytest.importorskip("pydrake")
+    from model.sdf_record import recorded  # noqa: PLC0415
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", kt.ModelWarning)
+        robot = kt.load(urdf(name))
+        if robot.model.has_mimics or any(joint.nv > 1 for joint in robot.model.joints) or not robot.nv:
+            pytest.skip("Drake couples by constraints, and has other coordinates of free joints")
+        robot.to_sdf(tmp_path / "robot.sdf", lossy=True)
+        if any("other readers replace it" in str(each.message) for each in said):
+            pytest.skip("Drake replaces inertias that no body can have")
+        there, other = recorded(tmp_path / "robot.sdf"), kt.load(tmp_path / "robot.sdf").eager
+    at = [there["joints"][joint][0] for joint in other.joint_names]
+    v_at = [there["joints"][joint][2] for joint in other.joint_names]
+    q, v, a, tau, M = (np.array(there[each]) for each in ("q", "v", "a", "tau", "mass_matrix"))
+    close(other.mass_matrix(q[at]), M[np.ix_(v_at, v_at)], 1e-9)
+    friction = other.passive_forces(q[at], v[v_at])
+    damping = np.array([joint.dynamics.damping for joint in other.model.joints if joint.nv])
+    close(other.inverse_dynamics(q[at], v[v_at], a[v_at]) - friction + damping * v[v_at], tau[v_at], 1e-8)
 
 
 def test_limits_springs_mimics_frames_and_names():

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.geometry.surfaces import surfaces
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Sphere
+from kinetree.model.writers.urdf import _parts
+from kinetree.spatial import Transform
 from kinetree.spatial.rotation import matrix_from_rpy, rpy_from_matrix
 from peers import close, pin_from_urdf, readable_urdfs, urdf, urdf_files
 from states import state_of
@@ -43,11 +45,16 @@ def test_real_robots(name):
     same(robot, again, state_of(robot, np.random.default_rng(0)))
     ours, theirs = robot.model.description, again.model.description
     for link, other in zip(ours.links.values(), theirs.links.values(), strict=True):
-        assert [look(shape) for shape in link.visuals] == [look(shape) for shape in other.visuals]
-        assert [look(shape)[:3] for shape in link.collisions] == [look(shape)[:3] for shape in other.collisions]
+        assert looks(link.visuals) == looks(other.visuals)
+        assert [each[:3] for each in looks(link.collisions)] == [each[:3] for each in looks(other.collisions)]
     for joint in ours.joints.values():
         other = theirs.joints[joint.name]
         assert (joint.dynamics, joint.safety, joint.mimic) == (other.dynamics, other.safety, other.mimic)
+
+
+def looks(geometries):
+    """Of all shapes, a capsule by its parts."""
+    return [look(part) for geometry in geometries for part in _parts(geometry)]
 
 
 def look(geometry):
@@ -201,11 +208,30 @@ def test_shapes_are_written():
         '<box size="1 2 3"/>',
         '<sphere radius="0.5"/>',
         '<cylinder radius="0.1" length="0.2"/>',
-        '<capsule radius="0.1" length="0.3"/>',
         '<mesh filename="package://a/b.stl"/>',
         'rgba="1 0 0 1"',
     ):
         assert words in text
+
+
+def test_urdfdom_reads_all_shapes_of_a_capsule():
+    """In a document of version 1.0, urdfdom drops a <capsule>, and all shapes behind it."""
+    X = Transform(matrix_from_rpy((0.3, -0.5, 1.0)).T, np.array([0.1, 0.2, 0.3]))
+    text = pendulum(visuals=[Geometry(Capsule(0.1, 0.4), X, "rod"), Geometry(Box((1, 2, 3)))]).to_urdf()
+    model = pin.buildModelFromXML(text)
+    found = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.VISUAL, None, [])
+    assert found.ngeoms == 4
+    by_kind = {type(each.geometry).__name__: [] for each in found.geometryObjects}
+    for each in found.geometryObjects:
+        by_kind[type(each.geometry).__name__].append(each)
+    assert {kind: len(each) for kind, each in by_kind.items()} == {"Cylinder": 1, "Sphere": 2, "Box": 1}
+    (middle,) = by_kind["Cylinder"]
+    along = middle.placement.rotation[:, 2]
+    ends = [each.placement.translation - middle.placement.translation for each in by_kind["Sphere"]]
+    close(np.array(ends), np.array([0.2 * along, -0.2 * along]), 1e-12)
+    close(middle.placement.rotation, X.R.T, 1e-12)
+    visuals = kt.load(text).model.description.links["rod"].visuals
+    assert [each.name for each in visuals] == ["rod", "rod_top", "rod_bottom", ""]
 
 
 @given(st.tuples(*[st.floats(-4, 4)] * 3), st.sampled_from([None, np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, np.pi]))

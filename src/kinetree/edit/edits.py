@@ -109,6 +109,7 @@ def graft(
         builder.actuator(replace(actuator, name=prefix + actuator.name, tendons=pulled))
     for tendon in added.tendons:
         builder.tendon(replace(tendon, name=prefix + tendon.name))
+    builder.semantics = builder.semantics.joined(added.semantics)
     root = prefix + other.model.frames[0].name
     _fix(builder, robot, frame, root, f"{root}_mount", xyz, rpy)
     kept = (*_options(robot).keep_fixed, *(prefix + name for name in _options(other).keep_fixed))
@@ -194,6 +195,7 @@ def merge_fixed(robot: Robot) -> Robot:
     builder.loops += description.loops
     builder.actuators += description.actuators
     builder.tendons += description.tendons
+    builder.semantics = description.semantics
     builder._findings |= dict.fromkeys(description.findings)
     builder.postures |= ModelBuilder.of(description).postures
     for edge in robot.model.edges:
@@ -358,6 +360,7 @@ def _renamed(
             name: {joint(each): value for each, value in positions.items()}
             for name, positions in description.postures.items()
         },
+        semantics=description.semantics.renamed(link, joint),
     )
 
 

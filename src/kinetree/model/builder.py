@@ -31,6 +31,7 @@ from kinetree.model.joints import JOINTS, BaseVelocity, JointDynamics
 from kinetree.model.joints.dynamics import NONE, PerCoordinate
 from kinetree.model.parametric import Choice, as_choice
 from kinetree.model.plausibility import inertia_doubts, inertia_error
+from kinetree.model.semantics import Semantics
 from kinetree.model.tendons import Tendon
 from kinetree.model.tree import Model
 from kinetree.ops import Array
@@ -58,6 +59,8 @@ class ModelBuilder:
         self.loops: list[Constraint] = []
         self.actuators: list[Actuator] = []
         self.tendons: list[Tendon] = []
+        self.semantics = Semantics()
+        """Groups, end effectors and pairs of links that may touch."""
         self._findings: dict[Finding, None] = {}  # in order, each once: building twice finds the same things twice
 
     @property
@@ -80,6 +83,7 @@ class ModelBuilder:
             tuple(self.loops),
             tuple(self.actuators),
             tuple(self.tendons),
+            self.semantics,
         )
 
     @classmethod
@@ -94,6 +98,7 @@ class ModelBuilder:
         builder.loops += description.loops
         builder.actuators += description.actuators
         builder.tendons += description.tendons
+        builder.semantics = description.semantics
         builder._findings |= dict.fromkeys(description.findings)
         return builder
 

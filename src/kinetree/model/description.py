@@ -16,6 +16,7 @@ from kinetree.model.findings import Finding
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import JOINTS, AxisJoint, BaseVelocity, Joint, JointDynamics
 from kinetree.model.joints.dynamics import NONE, PerCoordinate, of_coordinate
+from kinetree.model.semantics import Semantics
 from kinetree.model.tendons import Tendon
 from kinetree.ops import Array
 from kinetree.spatial import Inertia, SpatialOrder, Transform
@@ -180,3 +181,4 @@ class Description:
     """What holds besides the joints of the tree."""
     actuators: tuple[Actuator, ...] = ()
     tendons: tuple[Tendon, ...] = ()
+    semantics: Semantics = field(default_factory=Semantics)

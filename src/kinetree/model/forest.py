@@ -10,12 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.model.tree import FramePlacement, Limits, Model
+from kinetree.ops import Array
 from kinetree.spatial import Inertia, Transform
+
+
+class Root(NamedTuple):
+    """Where a tree begins: its number among the bodies of `poses`, and where it stands in the world [m]."""
+
+    body: int
+    position: tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +32,27 @@ class Copies:
 
     model: Model
     places: tuple[tuple[int, int], ...]
+    roots: tuple[Root, ...]
+
+    @property
+    def bodies(self) -> int:
+        """How many bodies all copies have."""
+        return self.model.n_bodies * len(self.places)
+
+    def entries(self, name: str) -> Array:
+        """The entries of each copy in "q", "v" or the "bodies" of the whole, (copies, n)."""
+        starts = [*zip(*self.places, strict=True), [root.body for root in self.roots]]
+        k = ("q", "v", "bodies").index(name)
+        size = (self.model.nq, self.model.nv, self.model.n_bodies)[k]
+        found: Array = np.array(starts[k])[:, None] + np.arange(size)
+        return found
 
 
 def copies(model: Model) -> tuple[Copies, ...]:
     """All trees of a model, equal ones together; none if all are different, or if they do not move on their own."""
     if model.parametric is not None or any(tendon.path for tendon in model.tendons):
         return ()  # the path of a tendon goes by frames, which copies do not have
-    found: dict[str, tuple[Model, list[tuple[int, int]]]] = {}
+    found: dict[str, tuple[Model, list[tuple[int, int]], list[Root]]] = {}
     trees = list(_trees(model))
     if len(trees) < 2:
         return ()
@@ -39,12 +61,15 @@ def copies(model: Model) -> tuple[Copies, ...]:
         alone = None if place is None else _alone(model, bodies, *place)
         if place is None or alone is None:
             return ()
-        found.setdefault(alone.digest, (alone, []))[1].append(place)
-    if len(found) == len(trees) or sum(tree.nv * len(places) for tree, places in found.values()) != model.nv:
+        _, places, roots = found.setdefault(alone.digest, (alone, [], []))
+        x, y, z = model.placements[bodies.start].p.tolist()
+        places.append(place)
+        roots.append(Root(bodies.start - 1, (x, y, z)))
+    if len(found) == len(trees) or sum(tree.nv * len(places) for tree, places, _ in found.values()) != model.nv:
         return ()
-    if sum(len(tree.tendons) * len(places) for tree, places in found.values()) != len(model.tendons):
+    if sum(len(tree.tendons) * len(places) for tree, places, _ in found.values()) != len(model.tendons):
         return ()  # one is from tree to tree
-    return tuple(Copies(tree, tuple(places)) for tree, places in found.values() if tree.nv)
+    return tuple(Copies(tree, tuple(places), tuple(roots)) for tree, places, roots in found.values() if tree.nv)
 
 
 def _trees(model: Model) -> Iterator[range]:

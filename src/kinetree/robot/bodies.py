@@ -10,14 +10,14 @@ from kinetree.algorithms import crba, kinematics
 from kinetree.algorithms import jacobian as jacobians
 from kinetree.algorithms.arguments.references import AccelerationKind, Point, Reference
 from kinetree.ops import Array
-from kinetree.robot import shapes
+from kinetree.robot import shapes, trees
 from kinetree.robot.quantity import HasQuantities, NamedOut, quantity
 
 
 class BodyQuantities(HasQuantities):
     """Quantities of all bodies of a `Robot`, in the order of `body_names`."""
 
-    @quantity(kinematics.poses, shapes.body_poses)
+    @quantity(kinematics.poses, shapes.body_poses, by_trees=trees.put_poses)
     def poses(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The pose of every body in the world, (…, nbodies, 4, 4), in the order of `body_names`."""
 

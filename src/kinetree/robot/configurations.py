@@ -19,6 +19,7 @@ from kinetree.base.typed_numbers import typed_number
 from kinetree.compiler import is_traced
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.functions.bindable import Bindable
+from kinetree.model.semantics import EndEffector, Semantics
 from kinetree.model.tree import Limits, Model
 from kinetree.ops import Array
 from kinetree.robot import shapes
@@ -118,6 +119,29 @@ class Configurations(HasQuantities, Bindable):
             postures[name] = q.astype(self.dtype, copy=False)
             postures[name].setflags(write=False)
         return _Postures(postures)
+
+    @lazy
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Named groups of joints, those of `joint_names` in their order: groups of SRDF."""
+        owners = [joint.name for joint in self.model.owners if joint is not self.model.floating_base]
+        listed = self._semantics.groups.items()
+        return MappingProxyType({name: tuple(joint for joint in owners if joint in own) for name, own in listed})
+
+    @property
+    def end_effectors(self) -> Mapping[str, EndEffector]:
+        """Hands and tools by name, those of SRDF: `link`, `group` and `parent_group` of each."""
+        return MappingProxyType(dict(self._semantics.end_effectors))
+
+    @property
+    def disabled_collisions(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of links that may touch: <disable_collisions> of SRDF, <exclude> of MJCF. They are for planners; rollouts
+        do not depend on them."""
+        frames = {frame.name for frame in self.model.frames}
+        return tuple(pair for pair in self._semantics.disabled_collisions if frames.issuperset(pair))
+
+    @property
+    def _semantics(self) -> Semantics:
+        return Semantics() if self.model.description is None else self.model.description.semantics
 
     def normalize(self, q: ArrayLike) -> Array:
         """The configuration with its quaternions scaled to unit length, (…, nq); other entries stay as they are."""

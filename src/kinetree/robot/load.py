@@ -63,7 +63,8 @@ def load(
     package_dirs    folders of the packages of meshes: folders that contain packages or are one, or folders by name
     xacro_args      arguments of a xacro document; a string with xacro in it is expanded only if they are given, if
                     only as {}, and a file always
-    srdf            a file or document with `postures` of a URDF robot; by default the one beside it
+    srdf            a file or document with `postures`, `groups`, `end_effectors` and `disabled_collisions` of a URDF
+                    robot; by default the one beside it
     parametric      numbers that are inputs of calls, as `parameters=`: some of "inertial" (of bodies), "joint"
                     (armature, damping, friction, springs) and "placement" (of joints); or a dict that has for these
                     kinds True or names of bodies, of joints, of joints and frames
@@ -84,7 +85,7 @@ def load(
         raise ArgumentError("repair and strict are both True; expected one of them")
     read = _read(path_or_xml, base, package_dirs, xacro_args, srdf is not None, repair, root)
     if srdf is not None:
-        read_srdf(srdf, read.builder)
+        read_srdf(srdf, read.builder, base)
     if passive is None:
         passive = read.passive
     if not passive and not read.passive:
@@ -140,7 +141,7 @@ def _read(
             message = "it has no links, for the file only defines macros; expected one that uses them"
             raise builder.error("robot", message)
         if document.path is not None and not has_srdf:
-            read_srdf_beside(document.path, builder)
+            read_srdf_beside(document.path, builder, base)
         read = _Read(builder)
     for remark in remarks:
         builder.note("xacro", remark)

@@ -24,22 +24,25 @@ from kinetree.algorithms.arguments.one_state import CHOICES
 from kinetree.algorithms.arguments.references import REFERENCES, Reference
 from kinetree.algorithms.arguments.wrenches import external_forces
 from kinetree.algorithms.passes.task_inverse import FullRank
-from kinetree.base.arguments import UNIT_TOLERANCE
+from kinetree.base.arguments import UNIT_TOLERANCE, as_output
+from kinetree.base.lazy import lazy
 from kinetree.base.originals import is_own
 from kinetree.base.precision import FLOAT64
 from kinetree.compiler import native
-from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, one_of, short, unknown
 from kinetree.functions.binding import text_of
-from kinetree.functions.compiled_function import CompiledFunction, Key, Options, Place
+from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key, Options, Place
 from kinetree.functions.law import Found
 from kinetree.functions.parameters import Parameters
 from kinetree.functions.repeated import RepeatedSpecialization, Repetition
 from kinetree.functions.specialization import Specialization
 from kinetree.model.constraints import ConstraintSet
+from kinetree.model.forest import Copies
 from kinetree.model.joints import Free
 from kinetree.model.parametric import applied
 from kinetree.model.tree import Model
 from kinetree.ops import Array, absolute, less, logical_not, require
+from kinetree.robot import trees
 from kinetree.robot.quantity_laws import law_of_all, law_of_one
 from kinetree.robot.wrench import Wrench
 
@@ -51,9 +54,6 @@ Shape: TypeAlias = tuple[int, ...]
 Subject: TypeAlias = str | ConstraintSet | None
 """The subject of a quantity: a frame, constraints, or None for the whole robot."""
 F = TypeVar("F", bound=Callable[..., Any])
-MANY_BODIES = 100
-"""From so many on, copies of a tree share their code: it is compiled in less time, and runs a few percent slower than
-one long sequence of operations."""
 
 
 class Named(TypedDict, total=False):
@@ -82,7 +82,7 @@ def quantity(
     needs_mass: bool = False,
     needs_floating_base: bool = False,
     any_frames: bool = False,
-    by_trees: bool = False,
+    by_trees: bool | trees.Put = False,
 ) -> Callable[[F], F]:
     """A decorator that declares a method as a quantity.
 
@@ -96,8 +96,9 @@ def quantity(
     needs_mass            the quantity depends on the centre of mass, which a robot without moving mass does not have
     needs_floating_base   the quantity exists only for a robot with a floating base
     any_frames            nothing is in the coordinates of a body, so code may be that of other body frames
-    by_trees              (nv,), and each tree on the world has its own entries, which depend on its own entries of the
-                          arguments alone and not on where it stands: code may be that of one of several copies
+    by_trees              each tree on the world has its own entries, which depend on its own entries of the arguments
+                          alone: code may be that of one of several copies. True: (nv,), and not dependent on where the
+                          tree stands; otherwise the function that puts entries of copies where they belong
     """
 
     def declare(method: F) -> F:
@@ -119,7 +120,7 @@ class Quantity:
     needs_mass: bool
     needs_floating_base: bool
     any_frames: bool
-    by_trees: bool
+    by_trees: bool | trees.Put
 
     def __init__(
         self,
@@ -323,8 +324,7 @@ class QuantityFunction(CompiledFunction):
         return self._formula(key, self.declared.any_frames)
 
     def _specialized(self, key: Key, cpu: str = "") -> Specialization:
-        large = self.model.n_bodies >= MANY_BODIES
-        if not (self.declared.by_trees and large) or key.places or not self.model.copies:
+        if self.declared.by_trees is not True or key.places or not trees.shared(self.model):
             return super()._specialized(key, cpu)
         identity, (shape,) = self.identity(key), self.result_shapes(key.options)
         identity = None if identity is None else f"{identity}, by trees"
@@ -334,14 +334,52 @@ class QuantityFunction(CompiledFunction):
 
     def _by_trees(self, key: Key) -> list[Repetition]:
         """The formulas of the trees, each with the places of its copies."""
-        from kinetree.robot import Robot  # noqa: PLC0415 - it imports this module
-
         listed = []
-        for tree in self.model.copies:
-            one = QuantityFunction(self.declared, Robot(tree.model, dtype=self.dtype), None)
+        for tree, one in self._of_trees:
             places = [(*(iq if name.startswith("q") else iv for name in one.arrays), iv) for iq, iv in tree.places]
             listed.append(Repetition(one.arrays, one.formula(key), tuple(places)))
         return listed
+
+    @lazy
+    def _of_trees(self) -> list[tuple[Copies, QuantityFunction]]:
+        """The same quantity of each tree alone."""
+        from kinetree.robot import Robot  # noqa: PLC0415 - it imports this module
+
+        alone = [(tree, Robot(tree.model, dtype=self.dtype)) for tree in trees.shared(self.model)]
+        return [(tree, QuantityFunction(self.declared, robot, None)) for tree, robot in alone]
+
+    def _is_put_together(self, key: Key) -> bool:
+        """Whether the results of trees are computed one by one, and not by code for the whole."""
+        known = callable(self.declared.by_trees) and not key.places and self._of_trees
+        return bool(known) and sum(tree.bodies for tree, _ in self._of_trees) == self.model.n_bodies
+
+    def _run_kernel(self, key: Key, arguments: Arguments, batch: Shape, out: Array | None) -> Any:
+        if not self._is_put_together(key):
+            return super()._run_kernel(key, arguments, batch, out)
+        put = cast(trees.Put, self.declared.by_trees)
+        results = [np.zeros((*batch, *shape), self.dtype) for shape in self.result_shapes(key.options)]
+        if out is not None:
+            as_output(out, self._only_shape([result.shape for result in results]), self.dtype)
+        for tree, one in self._of_trees:
+            values = [trees.of_copies(array, tree, name) for name, (array, _) in arguments.items()]
+            try:
+                found = one.evaluate(values, key.options)
+            except KinetreeError:  # say it of the whole
+                self._check_quaternions(arguments)
+                self._run_eagerly(key, arguments, batch, None)
+                raise
+            for result, part in zip(results, found if isinstance(found, tuple) else (found,), strict=True):
+                put(result, part, tree)
+        if out is not None:
+            out[...] = results[0]
+        found = [out] if out is not None else [result if result.shape else result[()] for result in results]
+        return tuple(found) if len(found) > 1 else found[0]
+
+    def prepare(self, key: Key = PLAIN, batch: bool = False) -> None:
+        if not self._is_put_together(key):
+            super().prepare(key, batch)
+        for _, one in self._of_trees if self._is_put_together(key) else ():
+            one.prepare(key, batch=True)
 
     def on_numbers(self, key: Key) -> Callable[..., Any]:
         return self._formula(key, any_frames=False)

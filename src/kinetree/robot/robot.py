@@ -24,7 +24,7 @@ from kinetree.model.findings import Finding
 from kinetree.model.parametric import applied, parameters_of, redescribed
 from kinetree.model.tree import Limits, Model
 from kinetree.ops import Array
-from kinetree.robot import shapes
+from kinetree.robot import shapes, trees
 from kinetree.robot.actuators import Actuators
 from kinetree.robot.applications import Applications
 from kinetree.robot.bodies import BodyQuantities
@@ -212,11 +212,11 @@ class Robot(
         The algorithm is ABA (articulated bodies); for few joints, or with mimic joints, a factorization of M.
         """
 
-    @quantity(crba.mass_matrix, shapes.square, any_frames=True)
+    @quantity(crba.mass_matrix, shapes.square, any_frames=True, by_trees=trees.put_blocks)
     def mass_matrix(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The mass matrix M(q), (…, nv, nv), by CRBA."""
 
-    @quantity(factorization.inverse_mass_matrix, shapes.square, any_frames=True)
+    @quantity(factorization.inverse_mass_matrix, shapes.square, any_frames=True, by_trees=trees.put_blocks)
     def inverse_mass_matrix(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The inverse mass matrix M(q)⁻¹, (…, nv, nv)."""
 
@@ -226,7 +226,7 @@ class Robot(
     ) -> Array:
         """C v + G - Σ Jᵀ w, (…, nv) [N m or N], without `passive_forces`."""
 
-    @quantity(joint_forces.passive_forces, shapes.velocities)
+    @quantity(joint_forces.passive_forces, shapes.velocities, by_trees=True)
     def passive_forces(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints and tendons, less gravity
         compensation, (…, nv) [N m or N]: the efforts that motors have to overcome, for positions or lengths x and the
@@ -236,16 +236,18 @@ class Robot(
     def gravity_forces(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The gravity forces G(q), (…, nv) [N m or N]."""
 
-    @quantity(derivatives.gravity_forces_derivative, shapes.square, is_large=True, any_frames=True)
+    @quantity(
+        derivatives.gravity_forces_derivative, shapes.square, is_large=True, any_frames=True, by_trees=trees.put_blocks
+    )
     def gravity_forces_derivative(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """∂G/∂q of gravity forces, (…, nv, nv), on the tangent space: of G(q ⊕ dv) with respect to dv."""
 
-    @quantity(coriolis.coriolis_matrix, shapes.square, any_frames=True)
+    @quantity(coriolis.coriolis_matrix, shapes.square, any_frames=True, by_trees=trees.put_blocks)
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The Coriolis matrix C(q, v), (…, nv, nv): C v are the bias forces without gravity, and Ṁ - 2C is
         skew-symmetric."""
 
-    @quantity(coriolis.mass_matrix_rate, shapes.square, any_frames=True)
+    @quantity(coriolis.mass_matrix_rate, shapes.square, any_frames=True, by_trees=trees.put_blocks)
     def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """Ṁ = C + Cᵀ, the time derivative of the mass matrix along v, (…, nv, nv)."""
 
@@ -253,14 +255,14 @@ class Robot(
     def christoffel_symbols(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The Christoffel symbols Γ with C_ij = Σ_k Γ_ijk v_k, (…, nv, nv, nv)."""
 
-    @quantity(vector_recursion.joint_reactions, shapes.body_sixes)
+    @quantity(vector_recursion.joint_reactions, shapes.body_sixes, by_trees=trees.put_bodies)
     def joint_reactions(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]
     ) -> Array:
         """The force and moment of the parent on every body, in the body's axes at the joint's origin, (…, nbodies, 6)
         [N, N m], in the order of `body_names`. It is the load of the joint, including the effort of its motor."""
 
-    @quantity(vector_recursion.static_reactions, shapes.body_sixes)
+    @quantity(vector_recursion.static_reactions, shapes.body_sixes, by_trees=trees.put_bodies)
     def static_reactions(self, q: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]) -> Array:
         """The `joint_reactions` at rest, (…, nbodies, 6) [N, N m]: the loads of gravity and wrenches."""
 
@@ -271,6 +273,7 @@ class Robot(
         keeps_references=True,
         is_large=True,
         any_frames=True,
+        by_trees=trees.put_blocks,
     )
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[Named]
@@ -287,6 +290,7 @@ class Robot(
         keeps_references=True,
         is_large=True,
         any_frames=True,
+        by_trees=trees.put_blocks,
     )
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[Named]
@@ -296,7 +300,7 @@ class Robot(
         ∂/∂q is on the tangent space: of a(q ⊕ dv) with respect to dv. Wrenches are constant in their reference.
         """
 
-    @quantity(energy.kinetic_energy, shapes.scalar, any_frames=True)
+    @quantity(energy.kinetic_energy, shapes.scalar, any_frames=True, by_trees=trees.add)
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The kinetic energy ½ vᵀ M v, (…) [J], including that of rotors."""
 

@@ -40,8 +40,9 @@ class Writing(HasQuantities):
         """The robot as a URDF document, also written to `path` if given; meshes without a file are written beside it.
 
         Loading it gives the same dynamics, with the same options of `kt.load`: the kind of base, gravity, and `passive`
-        for damping and friction, which other libraries leave out too. A limit of 1e10 stands for none. Features that
-        URDF cannot express, such as armature and springs, raise an error, unless `lossy` leaves them out.
+        for damping and friction, which other libraries leave out too. A limit of 1e10 stands for none. A capsule is
+        written as a cylinder and two spheres, which all readers know. Features that URDF cannot express, such as
+        armature and springs, raise an error, unless `lossy` leaves them out.
         """
         if self.model.description is None:
             raise ModelError(f"model {self.model.name!r} was made without a description, so it cannot be written")

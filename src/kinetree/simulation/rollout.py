@@ -19,6 +19,7 @@ from kinetree.functions.law import Law
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.adaptive_rollout import Adaptive, check_adaptive, warn_of
+from kinetree.simulation.by_trees import moves_apart, rolled_by_trees
 from kinetree.simulation.dynamics import ContactEnvironment, Dynamics, own_dynamics
 from kinetree.simulation.efforts import as_efforts, at_parameters, finite
 from kinetree.simulation.events import as_events
@@ -81,8 +82,12 @@ def rollout(
     }
     check_quaternions("q0", arguments["q0"][0], robot.model.quaternions)
     batch = batch_shape(arguments)
-    moved_by = _dynamics(robot, contact, dynamics, integrator)
     wanted = _names(record)
+    if contact is None and dynamics is None and not looked_for and moves_apart(efforts, wanted):
+        start = {name: _spread(arguments[f"{name}0"][0], (*batch, arguments[f"{name}0"][1][0])) for name in "qv"}
+        options = {"dt": h, "integrator": integrator, "every": between, "tolerance": tolerance}
+        return rolled_by_trees(rollout, efforts, start, count, wanted, options)
+    moved_by = _dynamics(robot, contact, dynamics, integrator)
     sizes = {"q": robot.nq, "v": robot.nv}
     start = {name: _spread(arguments[f"{name}0"][0], (*batch, n)) for name, n in sizes.items()}
     start |= {name: _spread(efforts.first[name], (*batch, *shape)) for name, shape in efforts.memory.items()}

@@ -44,8 +44,9 @@ def add_actuators(mujoco: Any, model: Any, builder: ModelBuilder, joints: list[s
         }
         known = {"gain": GAINS, "bias": BIASES, "dynamics": ACTIVATIONS}
         if moved is None and pulled is None:
-            kind = mujoco.mjtTrn(int(model.actuator_trntype[i])).name
-            others.setdefault(f"their transmission is {_word(kind)}", []).append(name)
+            kind = _word(mujoco.mjtTrn(int(model.actuator_trntype[i])).name)
+            on = "they are on joints of several coordinates" if "'joint" in kind else f"their transmission is {kind}"
+            others.setdefault(on, []).append(name)
         elif kinds != MUSCLE and (odd := _odd(kinds, known)):
             others.setdefault(f"their {odd} is {_word(kinds[odd])}", []).append(name)
         elif kinds == MUSCLE and not np.array_equal(model.actuator_gainprm[i][:9], model.actuator_biasprm[i][:9]):

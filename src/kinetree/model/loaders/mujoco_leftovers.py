@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.model.builder import ModelBuilder
+from kinetree.model.semantics import Semantics, pairs
+from kinetree.ops import Array
 
 PASSIVE = {"SPRING": "stiffness", "DAMPER": "damping", "FRICTIONLOSS": "friction"}
 """Flags that switch passive forces off, and what they switch off."""
@@ -36,7 +38,8 @@ def note_leftovers(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
             name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i)
             raise builder.error(f"flex {name!r}", "it is a soft body; expected rigid bodies")
     _note_count(builder, "flex", model.nflex)
-    _note_sensors_and_exclusions(mujoco, model, builder)
+    _note_sensors(mujoco, model, builder)
+    read_exclusions(mujoco, model, builder)
     for element, size in COUNTED.items():
         _note_count(builder, element, int(getattr(model, size)))
     _note_count(builder, "tendon", model.ntendon - len(builder.tendons))
@@ -54,15 +57,21 @@ def _note_count(builder: ModelBuilder, element: str, count: int, which: str = ""
         builder.note(f"<{element}>", f"{count} element{'s were' if count > 1 else ' was'} ignored{which}")
 
 
-def _note_sensors_and_exclusions(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
+def _note_sensors(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
     kinds = Counter(mujoco.mjtSensor(int(kind)).name.removeprefix("mjSENS_").lower() for kind in model.sensor_type)
     _note_count(builder, "sensor", model.nsensor, f": {', '.join(f'{n} × {kind}' for kind, n in kinds.items())}")
-    pairs = [
-        " and ".join(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, i) or f"body{i}" for i in divmod(code, 1 << 16))
-        for code in map(int, model.exclude_signature[:5])
-    ]
-    more = ", …" if model.nexclude > len(pairs) else ""
-    _note_count(builder, "contact/exclude", model.nexclude, f": {', '.join(pairs)}{more}")
+
+
+def read_exclusions(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
+    """Pairs of bodies that may touch, if both were read."""
+    found = []
+    for code in map(int, model.exclude_signature):
+        one, other = (
+            mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, i) or f"body{i}" for i in divmod(code, 1 << 16)
+        )
+        if one in builder.links and other in builder.links:
+            found.append((one, other))
+    builder.semantics = Semantics(disabled_collisions=pairs(found))
 
 
 def _note_bodies(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
@@ -74,11 +83,13 @@ def _note_bodies(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
 
 def _note_joints(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
     """What newer versions of MuJoCo know of springs and dampers that are not linear."""
-    nothing = np.zeros(1)
+    nothing, compensated = np.zeros(1), _carries_compensated(model)
     for j in range(model.njnt):
         element = f"joint {mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or f'joint{j}'!r}"
-        if model.jnt_actgravcomp[j] and model.jnt_actfrclimited[j] and model.ngravcomp:
-            builder.note(element, "its gravity compensation does not count to the force of actuators, which is limited")
+        if model.jnt_actgravcomp[j] and compensated[model.jnt_bodyid[j]]:
+            limited = ", whose limit does not count it" if model.jnt_actfrclimited[j] else ""
+            message = f"its gravity compensation is a passive force, and not part of that of its actuators{limited}"
+            builder.warn(element, message)
         dof = int(model.jnt_dofadr[j])
         for field, index, what in (
             ("jnt_stiffnesspoly", j, "the higher powers of its spring"),
@@ -86,4 +97,12 @@ def _note_joints(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
             ("jnt_springyield", j, "the yielding of its spring"),
         ):
             if np.any(getattr(model, field)[index] if hasattr(model, field) else nothing):
-                builder.note(element, f"{what} were ignored" if "powers" in what else f"{what} was ignored")
+                builder.warn(element, f"{what} were ignored" if "powers" in what else f"{what} was ignored")
+
+
+def _carries_compensated(model: Any) -> Array:
+    """Whether there is gravity compensation of each body, or of one that it carries."""
+    found = model.body_gravcomp != 0.0
+    for i in range(model.nbody - 1, 0, -1):
+        found[model.body_parentid[i]] |= found[i]
+    return np.asarray(found)

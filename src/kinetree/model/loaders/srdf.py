@@ -1,4 +1,4 @@
-"""SRDF: the group states of a robot, which become its postures.
+"""SRDF: the group states of a robot, which become its postures, groups, end effectors and disabled collisions.
 
 A file beside the URDF document is read if it is of a robot of the same name: in the same folder, or in the folder srdf
 next to it. States of the same name belong together, as those of a left and of a right arm.
@@ -7,6 +7,7 @@ next to it. States of the same name belong together, as those of a left and of a
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -14,25 +15,28 @@ import numpy as np
 from kinetree.errors import ModelError, short
 from kinetree.model.assembly import FLOATING_BASE
 from kinetree.model.builder import ModelBuilder
+from kinetree.model.description import JointDescription
 from kinetree.model.joints import JOINTS, Free, Joint
 from kinetree.model.loaders.document import read_document
 from kinetree.model.loaders.xml import Element, parse
+from kinetree.model.semantics import EndEffector, Semantics, pairs
 from kinetree.spatial.rotation import normalized
 
+KNOWN = ("group", "group_state", "end_effector", "disable_collisions", "virtual_joint")
 FOLDERS = (".", "srdf", "../srdf")
 MOST_FILES = 50
 """Files that are looked at: more are of no one robot."""
 
 
-def read_srdf(srdf: str | bytes | os.PathLike[str], builder: ModelBuilder) -> None:
-    """Add the postures of a given SRDF file or document."""
+def read_srdf(srdf: str | bytes | os.PathLike[str], builder: ModelBuilder, base: str) -> None:
+    """Add what a given SRDF file or document has."""
     document = read_document(srdf)
     source = document.source if document.path else "the given SRDF document"
-    _read(parse(document.text, source), source, builder)
+    _read(parse(document.text, source), source, builder, base)
 
 
-def read_srdf_beside(path: Path, builder: ModelBuilder) -> None:
-    """Add the postures of the SRDF file that lies beside a URDF file, if there is one."""
+def read_srdf_beside(path: Path, builder: ModelBuilder, base: str) -> None:
+    """Add what the SRDF file has that lies beside a URDF file, if there is one."""
     found: dict[Path, Element] = {}
     for folder in FOLDERS:
         try:
@@ -49,12 +53,12 @@ def read_srdf_beside(path: Path, builder: ModelBuilder) -> None:
                 found[file] = root
     own = [file for file in found if file.stem == path.stem] or list(found)
     if own:
-        _read(found[own[0]], str(own[0]), builder)
+        _read(found[own[0]], str(own[0]), builder, base)
     for file in own[1:]:
         builder.note("SRDF", f"{file.name} is of a robot of this name too, and was not read; srdf=… chooses it")
 
 
-def _read(root: Element, source: str, builder: ModelBuilder) -> None:
+def _read(root: Element, source: str, builder: ModelBuilder, base: str) -> None:
     if root.tag != "robot":
         raise ModelError(f"{source}: the root element is <{root.tag}>; expected <robot>, with <group_state> in it")
     postures: dict[str, dict[str, float | tuple[float, ...]]] = {}
@@ -67,6 +71,76 @@ def _read(root: Element, source: str, builder: ModelBuilder) -> None:
             _add(joint, f"group state {name!r}", source, positions, builder)
     for name, positions in postures.items():
         builder.posture(name, positions)
+    for joint in root.all("virtual_joint"):
+        kind = joint.attributes.get("type", "")
+        if kind != "fixed" and (kind, base) != ("floating", "floating"):
+            name, wanted = joint.attributes.get("name", ""), "base='floating'" if kind == "floating" else "base="
+            message = f"it says that the base is {short(kind)}, by joint {name!r}; here {wanted} decides that"
+            builder.note("SRDF, virtual joint", message, joint.line)
+    tools = {name: tool for element in root.all("end_effector") for name, tool in [_end_effector(element)]}
+    apart = pairs(
+        (pair.attributes.get("link1", ""), pair.attributes.get("link2", "")) for pair in root.all("disable_collisions")
+    )
+    builder.semantics = builder.semantics.joined(Semantics(_groups(root, builder), tools, apart))
+    ignored = Counter(child.tag for child in root.children if child.tag not in KNOWN)
+    for tag, count in ignored.items():
+        builder.note(f"SRDF, <{tag}>", f"{count} element{'s were' if count > 1 else ' was'} ignored", count=count)
+
+
+def _end_effector(element: Element) -> tuple[str, EndEffector]:
+    name, link, group, parent = (
+        element.attributes.get(key, "") for key in ("name", "parent_link", "group", "parent_group")
+    )
+    return name, EndEffector(link, group, parent)
+
+
+def _groups(root: Element, builder: ModelBuilder) -> dict[str, tuple[str, ...]]:
+    """The joints of each group: listed, above listed links, between the ends of chains, and those of other groups."""
+    above = {joint.child: joint for joint in builder.joints.values()}
+    own: dict[str, dict[str, None]] = {}
+    inner: dict[str, list[str]] = {}
+    for group in root.all("group"):
+        name = group.attributes.get("name", "")
+        joints, others = own.setdefault(name, {}), inner.setdefault(name, [])
+        for part in group.children:
+            listed = part.attributes.get("name", "")
+            if part.tag == "group":
+                others.append(listed)
+            elif part.tag == "joint" and listed in builder.joints:
+                joints[listed] = None
+            elif part.tag == "link" and listed in builder.links:
+                joints |= dict.fromkeys([above[listed].name] if listed in above else [])
+            elif part.tag == "chain":
+                joints |= dict.fromkeys(_chain(part, above))
+            else:
+                message = f"<{part.tag}> {short(listed)} is no part of the robot, so it was ignored"
+                builder.note(f"SRDF, group {name!r}", message, part.line)
+    return {name: tuple(_with_inner(name, own, inner)) for name in own}
+
+
+def _with_inner(group: str, own: dict[str, dict[str, None]], inner: dict[str, list[str]]) -> dict[str, None]:
+    """The joints of a group and of all groups in it; a group that is in itself counts once."""
+    waiting, met, joints = [group], {group}, dict[str, None]()
+    while waiting:
+        name = waiting.pop()
+        joints |= own.get(name, {})
+        new = [each for each in inner.get(name, []) if each not in met]
+        met.update(new)
+        waiting += reversed(new)
+    return joints
+
+
+def _chain(chain: Element, above: dict[str, JointDescription]) -> list[str]:
+    """The joints between two links, from the first to the last; none if they do not hang on each other."""
+    paths = []
+    for end in ("base_link", "tip_link"):
+        link, path = chain.attributes.get(end, ""), dict[str, None]()
+        while link in above and above[link].name not in path:
+            path[above[link].name] = None
+            link = above[link].parent
+        paths.append(path)
+    to_base, to_tip = ([joint for joint in path if joint not in other] for path, other in (paths, paths[::-1]))
+    return [*to_base, *reversed(to_tip)]
 
 
 def _add(

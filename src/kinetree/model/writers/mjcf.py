@@ -98,6 +98,10 @@ class _Writer:
         if self.geometry.assets:
             root.children.append(Element("asset", children=self.geometry.assets))
         root.children.append(world)
+        if apart := [pair for pair in self.description.semantics.disabled_collisions if set(pair) <= self._linked()]:
+            names = ([self.renamed.get(link, link) for link in pair] for pair in apart)
+            excludes = [Element("exclude", {"body1": one, "body2": other}) for one, other in names]
+            root.children.append(Element("contact", children=excludes))
         equality = EqualityWriter(model, lambda link: self.bodies.get(link, world))
         if ties := list(equality.elements()):
             root.children.append(Element("equality", children=ties))
@@ -107,6 +111,10 @@ class _Writer:
             if elements:
                 root.children.append(Element(tag, children=elements))
         return root
+
+    def _linked(self) -> set[str]:
+        """The links that are bodies of the document, or the world."""
+        return {self.root, *(joint.child for joint in self.description.joints.values())}
 
     # -- bodies ------------------------------------------------------------------------------------------------
 

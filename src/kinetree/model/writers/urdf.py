@@ -1,13 +1,14 @@
 """URDF from a description, such that reading it again gives the same dynamics, here and in other readers.
 
 Frames that are not links become links without mass. A joint that URDF does not have becomes a series of those it has, a
-universal one two revolute ones. Limits are finite, as urdfdom asks for; 1e10 stands for none. What URDF has no words
-for is refused, unless the loss is wanted.
+universal one two revolute ones; a capsule becomes a cylinder and two spheres. Limits are finite, as urdfdom asks for;
+1e10 stands for none. What URDF has no words for is refused, unless the loss is wanted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def _inexpressible(description: Description, files: MeshFiles | None) -> Iterabl
                 yield f"the {what} of each coordinate of joint {name!r}"
     for name, link in description.links.items():
         for geometry in (*link.visuals, *link.collisions):
-            if _shape(geometry.shape, files) is None:
+            if not isinstance(geometry.shape, Capsule) and _shape(geometry.shape, files) is None:
                 has_triangles = isinstance(geometry.shape, Mesh) and geometry.shape.triangles is not None
                 why = ", which has no file and gets one only beside a document with a path" if has_triangles else ""
                 yield f"the {type(geometry.shape).__name__.lower()} of link {name!r}{why}"
@@ -86,7 +87,7 @@ def _link(name: str, link: LinkDescription, files: MeshFiles | None) -> Element:
         ]
         element.children.append(inertial)
     for tag, geometries in (("visual", link.visuals), ("collision", link.collisions)):
-        for geometry in geometries:
+        for geometry in (part for each in geometries for part in _parts(each)):
             if (shape := _shape(geometry.shape, files)) is not None:
                 element.children.append(_geometry(tag, geometry, shape))
     return element
@@ -106,6 +107,20 @@ def _geometry(tag: str, geometry: Geometry, shape: Element) -> Element:
     return element
 
 
+def _parts(geometry: Geometry) -> list[Geometry]:
+    """The shape, or a cylinder and two spheres for a capsule: where urdfdom meets one in a document of version 1.0, it
+    drops all shapes of the link that come after, and versions before 5 read no other document."""
+    if not isinstance(geometry.shape, Capsule):
+        return [geometry]
+    radius, length, X = geometry.shape.radius, geometry.shape.length, geometry.placement
+    parts = [replace(geometry, shape=Cylinder(radius, length))]
+    for ending, z in (("_top", 0.5 * length), ("_bottom", -0.5 * length)):
+        placement = Transform(X.R, X.p + X.R.T @ np.array([0.0, 0.0, z]))
+        name = geometry.name and geometry.name + ending
+        parts.append(replace(geometry, shape=Sphere(radius), placement=placement, name=name))
+    return parts
+
+
 def _shape(shape: Shape, files: MeshFiles | None) -> Element | None:
     match shape:
         case Box(size=size):
@@ -114,8 +129,6 @@ def _shape(shape: Shape, files: MeshFiles | None) -> Element | None:
             return Element("sphere", {"radius": number(radius)})
         case Cylinder(radius=radius, length=length):
             return Element("cylinder", {"radius": number(radius), "length": number(length)})
-        case Capsule(radius=radius, length=length):
-            return Element("capsule", {"radius": number(radius), "length": number(length)})
         case Mesh(path=path, written=name, scale=scale):
             if shape.vertices is not None:  # they are not those of the file: MuJoCo has moved and turned them
                 name = "" if files is None or shape.triangles is None else files.name(shape)

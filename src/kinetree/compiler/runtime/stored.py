@@ -64,6 +64,19 @@ def stored_object(
     return _read_or_made(key, lambda: compiled(assembly(), target), lambda: not replaced())
 
 
+def stored_library(
+    identity: str | None, modules: Callable[[], tuple[list[str], list[str]]], target: Target,
+    linked: Callable[[list[str], list[str], Target], bytes],
+) -> bytes:  # fmt: skip
+    """The library that is linked of modules with exported functions, from disk if it was made before: by its identity,
+    or else by the text of its modules."""
+    if identity is None or replaced():
+        texts, exported = modules()
+        return _read_or_made(key_of(target, "library", *texts), lambda: linked(texts, exported, target))
+    key = key_of(target, "library of", identity)
+    return _read_or_made(key, lambda: linked(*modules(), target), lambda: not replaced())
+
+
 def load_record(identity: str, target: Target) -> Any:
     """The record of the function with this identity; None if there is none."""
     found = replaced()

@@ -30,7 +30,8 @@ from kinetree.base.files import replaced
 from kinetree.base.precision import FLOAT64
 from kinetree.compiler import Node, Shape
 from kinetree.errors import PlatformError
-from kinetree.functions.compiled_function import PLAIN
+from kinetree.functions.compiled_function import PLAIN, CompiledFunction, Key
+from kinetree.functions.directional import shapes_of
 from kinetree.functions.displaced import Displaced
 from kinetree.interop.casadi_library import CasadiLibrary, as_matrix
 from kinetree.interop.exported import ExportedFunction, common_operations, exported, formula_of, result_names, traced
@@ -119,11 +120,22 @@ def _loaded(source: Any, tangent: bool) -> Any:
         with replaced(path) as file:
             file.write_bytes(data)
     try:
-        return casadi.external(name, str(path))
+        return casadi.external(name, str(path), {"jac_penalty": _penalty(own, key), "der_options": {"jac_penalty": -1}})
     except RuntimeError as error:
         raise PlatformError(
             f"{path.parent} is a folder from which no code is loaded; expected another in TMPDIR ({_last_line(error)})"
         ) from None
+
+
+def _penalty(own: CompiledFunction, key: Key) -> float:
+    """What makes CasADi take the Jacobian for three and more directions of forward mode. For fewer, and for one of
+    reverse mode, as in the gradient of an objective, it then takes derivatives that have derivatives in turn.
+
+    It takes the Jacobian where penalty · numbers of arguments < directions of forward mode, or penalty · numbers of
+    results < those of reverse mode; and for half as much, or twice, where it takes one mode for the other.
+    """
+    inputs, outputs = (sum(map(prod, shapes)) for shapes in (own.arrays.values(), shapes_of(own, key)))
+    return max(2.5 / max(1, inputs), 1.5 / max(1, outputs))
 
 
 _folders: dict[int, Path] = {}

@@ -6,6 +6,7 @@ jac_NAME        ∂f/∂x, a block for every result and every argument, in its o
 fwd1_NAME       J ẋ, one direction of forward mode
 adj1_NAME       Jᵀ ȳ, one direction of reverse mode
 fwd1_adj1_NAME  the derivative of Jᵀ ȳ in one direction, of which CasADi makes Hessians
+fwd1_fwd1_NAME  that of J ẋ, for functions of one or two numbers
 
 Matrices are stored in columns. Arguments that are the results of f are passed to its derivatives by CasADi; they are
 not used, and have no numbers.
@@ -77,7 +78,9 @@ class CasadiLibrary:
     def _modules(self) -> tuple[list[str], list[str]]:
         """LLVM assembly, and the names of functions that others see."""
         adjoint, pattern = self._adjoint()
-        functions = [self._value(), self._jacobian(), self._forward(), adjoint, self._adjoint_forward()]
+        forward = self._forward()
+        second = [self._second(forward, self._rates), self._second(adjoint, self._transposed)]
+        functions = [self._value(), self._jacobian(), forward, adjoint, *second]
         name = f"jac_adj1_{self.name}_sparsity_out"
         texts = [text for function in functions for text in function.modules()]
         return [*texts, sparsities(name, pattern)], [*(x for function in functions for x in function.symbols), name]
@@ -85,9 +88,7 @@ class CasadiLibrary:
     # -- the functions -------------------------------------------------------------------------------------------------
 
     def _value(self) -> CasadiFunction:
-        run = self._formula(arrays=True)
-        kernel = self._kernel(run, [*self._in.values()], range(len(self._in)), range(len(self._out)))
-        return CasadiFunction(self.name, [*self._in.items()], [*self._out.items()], [kernel])
+        return self._function(self.name, self._formula(arrays=True), [*self._in.items()], [*self._out.items()])
 
     def _jacobian(self) -> CasadiFunction:
         """Derivatives by every argument are a kernel of their own: CasADi asks for those by some."""
@@ -124,47 +125,32 @@ class CasadiLibrary:
         )
 
     def _forward(self) -> CasadiFunction:
-        def run(*values: Array) -> Flat:
-            given, rates = values[: len(self._in)], values[len(self._in) :]
-            return _along(self._formula()(*given), given, rates)
-
         inputs = [*self._with_results(), *_prefixed("fwd_", self._in)]
-        kernel = self._kernel(run, [*self._in.values()] * 2, self._places(len(self._in)), range(len(self._out)))
-        return CasadiFunction(f"fwd1_{self.name}", inputs, _prefixed("fwd_", self._out), [kernel])
+        outputs = _prefixed("fwd_", self._out)
+        return self._function(f"fwd1_{self.name}", self._rates, inputs, outputs)
 
     def _adjoint(self) -> tuple[CasadiFunction, list[Pattern]]:
         """The function, and the sparsities of its derivatives by all its arguments."""
         found: list[Pattern] = []
 
         def run(*values: Array) -> Flat:
-            result = self._transposed(values)
+            result = self._transposed(*values)
             found[:] = self._dependencies(result, values)
             return result
 
         inputs = [*self._with_results(), *_prefixed("adj_", self._out)]
-        patterns = [*self._in.values(), *self._out.values()]
-        kernel = self._kernel(run, patterns, self._places(len(self._out)), range(len(self._in)))
-        return CasadiFunction(f"adj1_{self.name}", inputs, _prefixed("adj_", self._in), [kernel]), found
+        return self._function(f"adj1_{self.name}", run, inputs, _prefixed("adj_", self._in)), found
 
-    def _adjoint_forward(self) -> CasadiFunction:
-        count = len(self._in) + len(self._out)
+    def _second(self, first: CasadiFunction, run: Callable[..., Flat]) -> CasadiFunction:
+        """The derivative of a derivative in one direction."""
 
-        def run(*values: Array) -> Flat:
-            given, rates = values[:count], values[count:]
-            return _along(self._transposed(given), given, rates)
+        def along(*values: Array) -> Flat:
+            given, rates = values[: len(values) // 2], values[len(values) // 2 :]
+            return _along(run(*given), given, rates)
 
-        weights = _prefixed("adj_", self._out)
-        results = [(f"out_adj_{name}", Pattern.empty(pattern.size)) for name, pattern in self._in.items()]
-        inputs = [
-            *self._with_results(),
-            *weights,
-            *results,
-            *_prefixed("fwd_", dict([*self._with_results(), *weights])),
-        ]
-        patterns = [*self._in.values(), *self._out.values()] * 2
-        places = [k for k, (_, pattern) in enumerate(inputs) if pattern.rows is None]
-        kernel = self._kernel(run, patterns, places, range(len(self._in)))
-        return CasadiFunction(f"fwd1_adj1_{self.name}", inputs, _prefixed("fwd_adj_", self._in), [kernel])
+        results = [(f"out_{name}", Pattern.empty(pattern.size)) for name, pattern in first.outputs]
+        inputs = [*first.inputs, *results, *_prefixed("fwd_", dict(first.inputs))]
+        return self._function(f"fwd1_{first.name}", along, inputs, _prefixed("fwd_", dict(first.outputs)))
 
     # -- their parts ---------------------------------------------------------------------------------------------------
 
@@ -183,7 +169,12 @@ class CasadiLibrary:
 
         return run
 
-    def _transposed(self, values: Sequence[Array]) -> Flat:
+    def _rates(self, *values: Array) -> Flat:
+        """J ẋ of arguments, then rates ẋ."""
+        given, rates = values[: len(self._in)], values[len(self._in) :]
+        return _along(self._formula()(*given), given, rates)
+
+    def _transposed(self, *values: Array) -> Flat:
         """Jᵀ ȳ of arguments, then weights ȳ."""
         given, weights = values[: len(self._in)], values[len(self._in) :]
         total = as_node(0.0)
@@ -211,6 +202,15 @@ class CasadiLibrary:
             patterns += [*blocks[:count], *unused, *blocks[count:]]
         return patterns
 
+    def _function(
+        self, name: str, run: Callable[..., Flat], inputs: list[tuple[str, Pattern]],
+        outputs: list[tuple[str, Pattern]],
+    ) -> CasadiFunction:  # fmt: skip
+        """A function of one kernel, which takes all inputs that have numbers."""
+        used = [k for k, (_, pattern) in enumerate(inputs) if pattern.rows is None]
+        kernel = self._kernel(run, [inputs[k][1] for k in used], used, range(len(outputs)))
+        return CasadiFunction(name, inputs, outputs, [kernel])
+
     def _kernel(
         self, run: Callable[..., Flat], patterns: Sequence[Pattern], inputs: Sequence[int], outputs: Sequence[int]
     ) -> CasadiKernel:
@@ -227,11 +227,6 @@ class CasadiLibrary:
         """The arguments, and the results, which are not used."""
         results = [(f"out_{name}", Pattern.empty(pattern.size)) for name, pattern in self._out.items()]
         return [*self._in.items(), *results]
-
-    def _places(self, more: int) -> list[int]:
-        """Of the arguments, and of so many more behind arguments and results."""
-        start = len(self._in) + len(self._out)
-        return [*range(len(self._in)), *range(start, start + more)]
 
 
 def _along(results: Flat, given: Sequence[Array], rates: Sequence[Array]) -> Flat:

@@ -2,7 +2,8 @@
 
     torch    10,000 states: poses of all links (pytorch_kinematics); 1,000 states: mass matrix, bias forces (adam)
     jax      1,000 states, jit and vmap: mass matrix, bias forces (adam, frax)
-    casadi   one state, by CasADi's own evaluation of SX: mass matrix, bias forces and their Jacobian, forward dynamics
+    casadi   one state, machine code and CasADi's own evaluation of SX: mass matrix, bias forces and their Jacobian,
+             forward dynamics
 
 with and without the gradient of the sum of squares by q. Everything runs on one core, in the dtype of the row. Results
 are compared before they are timed. Each contender does the work of the same quantity: adam has a floating base only, so

@@ -1,16 +1,26 @@
-"""kt.to_casadi: values and derivatives of expressions, names and shapes, and an optimal posture by Ipopt."""
+"""kt.to_casadi: values and derivatives of expressions and of machine code, names and shapes, and an optimal posture by
+Ipopt."""
+
+import multiprocessing
+import pickle
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree import ops
 from kinetree.control import ComputedTorque, WholeBody
-from kinetree.errors import ArgumentTypeError
+from kinetree.errors import ArgumentTypeError, PlatformError
 from kinetree.tasks import Posture
 from peers import urdf_files
 
 casadi = pytest.importorskip("casadi", reason="casadi is not installed: make test-interop")
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="shared libraries are made on Linux")
+QUIET = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"}
 FEET = ("left_ankle_roll_link", "right_ankle_roll_link")
 
 
@@ -105,15 +115,16 @@ def standing(robot, q, forces):
     return {"tau": tau, "feet": [np.concatenate([X[:3, 3], kt.unskew(X[:3, :3] - X[:3, :3].T)]) for X in poses]}
 
 
-def test_ipopt_finds_the_posture_of_a_humanoid_with_the_least_torques():
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=linux)], ids=["expressions", "machine code"])
+def test_ipopt_finds_the_posture_of_a_humanoid_with_the_least_torques(compiled):
     path = next(path for path in map(str, urdf_files().values()) if path.endswith("g1_29dof_rev_1_0.urdf"))
     robot = kt.load(path, base="floating")
     q0 = robot.neutral()
     for side in ("left", "right"):
         for joint, angle in (("hip_pitch", -0.6), ("knee", 1.2), ("ankle_pitch", -0.6)):
             q0[7 + robot.joint_names.index(f"{side}_{joint}_joint")] = angle
-    f = kt.to_casadi(standing.bind(robot), tangent=True)
-    dq, forces = casadi.SX.sym("dq", robot.nv), casadi.SX.sym("forces", len(FEET), 6)
+    f, kind = kt.to_casadi(standing.bind(robot), tangent=True, compiled=compiled), casadi.MX if compiled else casadi.SX
+    dq, forces = kind.sym("dq", robot.nv), kind.sym("forces", len(FEET), 6)
     tau, *feet = f(q0, dq, 100.0 * forces)
     before = f(q0, np.zeros(robot.nv), np.zeros((len(FEET), 6)))[1:]
     problem = {
@@ -121,8 +132,7 @@ def test_ipopt_finds_the_posture_of_a_humanoid_with_the_least_torques():
         "f": 0.01 * casadi.sumsqr(tau[6:]) + casadi.sumsqr(forces) + casadi.sumsqr(dq),
         "g": casadi.vertcat(tau[:6], *(a - b for a, b in zip(feet, before, strict=True))),
     }
-    quiet = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"}
-    solver = casadi.nlpsol("posture", "ipopt", problem, quiet)
+    solver = casadi.nlpsol("posture", "ipopt", problem, QUIET)
     solution = solver(x0=np.zeros(problem["x"].shape[0]), lbg=0.0, ubg=0.0)["x"].full().ravel()
     assert solver.stats()["success"]
     q = robot.integrate(q0, solution[: robot.nv])
@@ -150,3 +160,169 @@ def test_what_is_refused():
         kt.to_casadi(np.sin)
     with pytest.raises(ArgumentTypeError, match="is a solver"):
         kt.to_casadi(WholeBody(kt.load("planar2"), Posture()), tangent=True)
+
+
+# -- machine code ------------------------------------------------------------------------------------------------------
+
+
+def states(robot, count):
+    rng = np.random.default_rng(0)
+    return robot.random(rng, count), *rng.normal(size=(2, count, robot.nv))
+
+
+def same(f, g, *x):
+    """Whether two functions give the same, and have the same names and numbers."""
+    assert (f.name(), f.name_in(), f.name_out()) == (g.name(), g.name_in(), g.name_out())
+    for a, b in zip(f.call(list(x)), g.call(list(x)), strict=True):
+        np.testing.assert_allclose(a.full(), b.full(), rtol=1e-10, atol=1e-10)
+        assert a.nnz() <= b.nnz()
+
+
+@linux
+@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "poses", "kinetic_energy"])
+def test_machine_code_has_the_bits_of_a_call(walker, name):
+    function = getattr(walker, name)
+    f = kt.to_casadi(function, compiled=True)
+    assert f.class_name() == "External"
+    (q,), (v,), (a,) = states(walker, 1)
+    x = [{"q": q, "v": v, "a": a}[argument] for argument in f.name_in()]
+    expected = function(*x)
+    np.testing.assert_array_equal(f(*x).full().reshape(np.shape(expected)), expected)
+
+
+@linux
+@pytest.mark.parametrize("tangent", [False, True])
+def test_derivatives_of_machine_code_are_those_of_expressions(walker, tangent):
+    f, g = (kt.to_casadi(walker.inverse_dynamics, tangent=tangent, compiled=c) for c in (True, False))
+    (q,), (v,), (tau,) = states(walker, 1)
+    x = [q, 0.2 * v, v, tau] if tangent else [q, v, tau]
+    same(f, g, *x)
+    same(f.jacobian(), g.jacobian(), *x, 0)
+    same(f.forward(1), g.forward(1), *x, 0, *x)
+    same(f.reverse(1), g.reverse(1), *x, 0, tau)
+    same(f.reverse(3), g.reverse(3), *x, 0, np.outer(tau, [1.0, 2.0, 3.0]))
+    kinds, found = (casadi.MX, casadi.SX), []
+    for kind, h in zip(kinds, (f, g), strict=True):
+        symbols = [kind.sym(name, h.size_in(name)) for name in h.name_in()]
+        by = symbols[1] if tangent else symbols[0]
+        hessian, _ = casadi.hessian(casadi.dot(h(*symbols), casadi.DM(tau)), by)
+        found.append(casadi.Function("H", symbols, [hessian])(*x))
+    np.testing.assert_allclose(found[0].full(), found[1].full(), rtol=1e-8, atol=1e-8)
+
+
+@linux
+def test_every_operation_and_every_shape_in_machine_code():
+    f, g = kt.to_casadi(operations, compiled=True), kt.to_casadi(operations)
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2, 3)), rng.normal(size=(4, 2))
+    for x in (-1.5, 0.3, 0.7, 4.0, 11.0):
+        same(f, g, A, x, B)
+        same(f.jacobian(), g.jacobian(), A, x, B, 0, 0, 0, 0)
+
+
+@linux
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_whatever_mode_casadi_takes_there_are_first_and_second_derivatives(n, m):
+    C = np.random.default_rng(0).normal(size=(m, n))
+    waves = kt.compile(lambda x, p: ops.sin(C @ x) * x[0] * p, shapes={"x": (n,), "p": ()})
+    found = []
+    for kind, compiled in ((casadi.MX, True), (casadi.SX, False)):
+        f, x = kt.to_casadi(waves, compiled=compiled), kind.sym("x", n)
+        y = f(x, 1.5)
+        hessian, gradient = casadi.hessian(casadi.sumsqr(y), x)
+        found.append(casadi.Function("all", [x], [casadi.jacobian(y, x), gradient, hessian]))
+    same(*found, np.linspace(0.3, 1.1, n))
+
+
+@linux
+@pytest.mark.parametrize("how", [("serial",), ("thread", 2), ("unroll",)])
+def test_maps_of_machine_code(arm, how):
+    f, g = kt.to_casadi(arm.inverse_dynamics, compiled=True), kt.to_casadi(arm.inverse_dynamics)
+    q, v, a = states(arm, 24)
+    mapped = f.map(24, *how)
+    expected = [arm.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)]
+    for _ in range(20):
+        np.testing.assert_array_equal(mapped(q.T, v.T, a.T).full().T, expected)
+    Q = casadi.MX.sym("Q", 6, 24)
+    J = casadi.Function("J", [Q], [casadi.jacobian(mapped(Q, v.T, a.T), Q)])(q.T)
+    blocks = casadi.diagcat(*(g.jacobian()(*state, 0)[0] for state in zip(q, v, a, strict=True)))
+    np.testing.assert_allclose(J.full(), blocks.full(), rtol=1e-10, atol=1e-10)
+
+
+@linux
+def test_machine_code_in_threads_of_python(arm):
+    f, (q, v, a) = kt.to_casadi(arm.inverse_dynamics, compiled=True), states(arm, 8)
+    found = [None] * 8
+
+    def work(k):
+        for _ in range(100):
+            found[k] = f(q[k], v[k], a[k]).full().ravel()
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(found, [arm.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)])
+
+
+@linux
+def test_a_refused_state_is_an_error_that_ipopt_steps_back_from():
+    @kt.compile(shapes={"x": ()})
+    def cost(x):
+        ops.require(ops.less(0.0, x), "x is not positive")
+        return x - ops.log(x)
+
+    f = kt.to_casadi(cost, compiled=True)
+    for call in (f, lambda x: f.jacobian()(x, 0), lambda x: f.forward(1)(x, 0, 1.0)):
+        with pytest.raises(RuntimeError, match="failed"):
+            call(-1.0)
+    x = casadi.MX.sym("x")
+    solver = casadi.nlpsol("least", "ipopt", {"x": x, "f": f(x)}, QUIET | {"show_eval_warnings": False})
+    assert float(solver(x0=20.0)["x"]) == pytest.approx(1.0, abs=1e-6) and solver.stats()["success"]
+
+
+def _values(data, state, connection):
+    connection.send(pickle.loads(data)(*state).full())
+
+
+@linux
+def test_processes_get_machine_code_as_a_pickle_and_leave_no_files(arm, tmp_path, monkeypatch):
+    f, state = kt.to_casadi(arm.inverse_dynamics, compiled=True), [x[0] for x in states(arm, 1)]
+    data, expected = pickle.dumps(f), f(*state).full()
+    for method in ("fork", "spawn"):
+        context = multiprocessing.get_context(method)
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(target=_values, args=(data, state, sender))
+        process.start()
+        np.testing.assert_array_equal(receiver.recv(), expected)
+        process.join()
+    np.testing.assert_array_equal(pickle.loads(data)(*state).full(), expected)  # a child has not removed it
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    text = (
+        "import kinetree as kt, os\n"
+        "f = kt.to_casadi(kt.load('planar2').inverse_dynamics, compiled=True)\n"
+        "(folder,) = os.listdir(os.environ['TMPDIR'])\n"
+        "assert os.stat(os.path.join(os.environ['TMPDIR'], folder)).st_mode & 0o77 == 0\n"
+        "if os.fork() == 0: raise SystemExit\n"
+        "os.wait(); assert os.listdir(os.environ['TMPDIR'])"
+    )
+    subprocess.run([sys.executable, "-c", text], check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@linux
+def test_what_machine_code_refuses(arm, monkeypatch):
+    with pytest.raises(ArgumentTypeError, match="is a solver"):
+        kt.to_casadi(WholeBody(kt.load("planar2"), Posture()), compiled=True)
+    with pytest.raises(ArgumentTypeError, match="compiled is 2"):
+        kt.to_casadi(arm.inverse_dynamics, compiled=2)
+    f = kt.to_casadi(arm.inverse_dynamics, compiled=True)
+    with pytest.raises(RuntimeError, match="dimension"):
+        f(np.ones(5), np.ones(6), np.ones(6))
+    with pytest.raises(RuntimeError, match="Derivatives cannot be calculated for jac_inverse_dynamics"):
+        f.jacobian().jacobian()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(PlatformError, match="on Linux"):
+        kt.to_casadi(arm.inverse_dynamics, compiled=True)

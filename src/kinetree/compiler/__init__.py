@@ -38,6 +38,7 @@ from kinetree.compiler.runtime.threads import get_num_threads, run_ranges, set_n
 if TYPE_CHECKING:
     from kinetree.compiler.codegen.c.unit import CUnit
     from kinetree.compiler.codegen.caller import ObjectStage, function_modules
+    from kinetree.compiler.codegen.casadi import CasadiFunction, CasadiKernel, Pattern, sparsities
     from kinetree.compiler.codegen.loop_types import Address, Matrix, Rows, Vector
     from kinetree.compiler.codegen.loops import call_text, loops_module
     from kinetree.compiler.graph.trace import trace
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from kinetree.compiler.repeated import RepeatedProgram
     from kinetree.compiler.runtime.chain import Argument, Buffer, Chain, Numbers, Operand, Result, Stage
     from kinetree.compiler.runtime.cross import Machine, machine, object_for
+    from kinetree.compiler.runtime.host_library import library_of
     from kinetree.compiler.runtime.loop_code import loop_function, loop_stage
     from kinetree.compiler.runtime.prepared_loop import PreparedLoop
     from kinetree.compiler.runtime.step_loop import StepLoop
@@ -57,6 +59,7 @@ else:
         {
             "CUnit": "codegen.c.unit",
             **dict.fromkeys(("ObjectStage", "function_modules"), "codegen.caller"),
+            **dict.fromkeys(("CasadiFunction", "CasadiKernel", "Pattern", "sparsities"), "codegen.casadi"),
             **dict.fromkeys(("Address", "Matrix", "Rows", "Vector"), "codegen.loop_types"),
             **dict.fromkeys(("call_text", "loops_module"), "codegen.loops"),
             "trace": "graph.trace",
@@ -64,6 +67,7 @@ else:
             "RepeatedProgram": "repeated",
             **dict.fromkeys(("Argument", "Buffer", "Chain", "Numbers", "Operand", "Result", "Stage"), "runtime.chain"),
             **dict.fromkeys(("Machine", "machine", "object_for"), "runtime.cross"),
+            "library_of": "runtime.host_library",
             **dict.fromkeys(("loop_function", "loop_stage"), "runtime.loop_code"),
             "PreparedLoop": "runtime.prepared_loop",
             "StepLoop": "runtime.step_loop",
@@ -73,14 +77,14 @@ else:
     )
 
 __all__ = [
-    "AT_ONCE", "NANOSECONDS", "SINGLE", "Address", "Argument", "Buffer", "CUnit", "CachedCode", "Chain", "Graph",
-    "Handler", "Kernel", "Kind", "Layout", "Loaded", "LoadedCode", "LoopCarry", "Machine", "Matrix", "Node",
-    "Numbers", "ObjectStage", "Operand", "PreparedLoop", "RepeatedProgram", "Result", "Rows", "Shape", "Stage",
-    "StepLoop", "StridedView", "Vector",
-    "address_of", "any_broken", "archive", "array_operations_if", "as_node", "assembly_of", "build", "cache",
-    "call_text", "collected_requirements", "constant", "cpu_names", "differentiate", "empty", "empty_results",
-    "explained", "function_modules", "get_num_threads", "host", "is_traced", "lazy_code", "lock",
-    "loop_function", "loop_stage", "loops_module", "machine", "machine_code_works", "native", "new_table",
-    "object_for", "once", "reachable", "rebuilt", "record_or_lock", "require", "run_ranges", "save_record",
-    "set_num_threads", "set_result_memory", "symbols", "trace", "tracing", "uses",
+    "AT_ONCE", "NANOSECONDS", "SINGLE", "Address", "Argument", "Buffer", "CUnit", "CachedCode", "CasadiFunction",
+    "CasadiKernel", "Chain", "Graph", "Handler", "Kernel", "Kind", "Layout", "Loaded", "LoadedCode", "LoopCarry",
+    "Machine", "Matrix", "Node", "Numbers", "ObjectStage", "Operand", "Pattern", "PreparedLoop", "RepeatedProgram",
+    "Result", "Rows", "Shape", "Stage", "StepLoop", "StridedView", "Vector", "address_of", "any_broken", "archive",
+    "array_operations_if", "as_node", "assembly_of", "build", "cache", "call_text", "collected_requirements",
+    "constant", "cpu_names", "differentiate", "empty", "empty_results", "explained", "function_modules",
+    "get_num_threads", "host", "is_traced", "lazy_code", "library_of", "lock", "loop_function", "loop_stage",
+    "loops_module", "machine", "machine_code_works", "native", "new_table", "object_for", "once", "reachable",
+    "rebuilt", "record_or_lock", "require", "run_ranges", "save_record", "set_num_threads", "set_result_memory",
+    "sparsities", "symbols", "trace", "tracing", "uses",
 ]  # fmt: skip

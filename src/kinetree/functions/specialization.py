@@ -63,6 +63,7 @@ class Specialization:
             self.reasons = tuple(record["reasons"])
             self.shapes = tuple(map(tuple, record["shapes"]))
             self.rebuild = tuple if self.is_tuple else lambda leaves: leaves[0]
+            self.paths = [f"result[{k}]" for k in range(len(self.shapes))] if self.is_tuple else ["result"]
         outputs = (*map(prod, self.shapes), *(1,) * self.refuses)
         layout = Layout(tuple(map(prod, arrays.values())), outputs)
         self.kernel = Kernel(CachedCode(self._digest, layout, self._target, self._checked))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,12 +71,18 @@ def exported(
     It is for numbers of this dtype, by default the function's. With `fused`, products and sums are one operation where
     that is possible (`fma`); with `arrays`, large solves and products of matrices are one node each (`rows`).
     """
+    compiled, key, called = formula_of(function)
+    return traced(compiled, key, name or called, dtype, fused, arrays)
+
+
+def formula_of(function: Any) -> tuple[CompiledFunction, Key, str]:
+    """What `resolved` gives, if it is a formula and no solver."""
     compiled, key, called = resolved(function)
     if isinstance(compiled, Pipeline):
         raise ArgumentTypeError(
             f"{called} is a solver, whose loops are no graph; expected a formula (kt.to_c takes solvers)"
         )
-    return traced(compiled, key, name or called, dtype, fused, arrays)
+    return compiled, key, called
 
 
 def traced(
@@ -91,7 +97,7 @@ def traced(
     target = replace(host().computing_in(kind), lanes=lanes, fuses=fused)
     with lock:
         program = build(found.run, list(compiled.arrays.values()), target, name)
-    names = _unique([_name_of(path) for path in found.paths], compiled.arrays)
+    names = result_names(found.paths, compiled.arrays)
     results = dict(zip(names, program.output_shapes, strict=False))
     return ExportedFunction(
         name, dict(compiled.arrays), results, program, found.refusals, compiled.presets, found.rebuild, compiled, key
@@ -155,6 +161,11 @@ def common_operations(library: Any) -> dict[str, Callable[..., Any]]:
     signs = {"neg": operator.neg, "add": operator.add, "sub": operator.sub, "mul": operator.mul}
     names = ("sqrt", "sin", "cos", "tan", "exp", "log", "tanh", "atan2")
     return {**signs, "div": operator.truediv, **{name: getattr(library, name) for name in names}}
+
+
+def result_names(paths: Iterable[str], arguments: Mapping[str, Any]) -> list[str]:
+    """The names of results at these paths, none of which is that of an argument."""
+    return _unique([_name_of(path) for path in paths], arguments)
 
 
 def _name_of(path: str) -> str:

@@ -58,13 +58,15 @@ def _unknown(triple: object) -> ArgumentError:
     return ArgumentError(f"target is {short(triple)}, which LLVM does not know; expected {known}, or another triple")
 
 
-def object_for(modules: Sequence[tuple[str, bool]], machine: Machine, exported: Collection[str]) -> bytes:
+def object_for(
+    modules: Sequence[tuple[str, bool]], machine: Machine, exported: Collection[str], level: int = 2
+) -> bytes:
     """The object file of modules of LLVM assembly; those marked have loops, and are optimized. Functions other than
-    those exported are its own."""
+    those exported are its own. `level` is that of LLVM's code generation."""
     executable = spawn.get_executable()  # an application that embeds Python sets it, as for multiprocessing
     if not executable:
         raise PlatformError("there is no Python to make an object file in a process of its own")
-    options = {"cpu": machine.cpu, "features": machine.features, "opt": 2, "reloc": machine.relocation}
+    options = {"cpu": machine.cpu, "features": machine.features, "opt": level, "reloc": machine.relocation}
     request = {
         "llvmlite": llvmlite_folder(), "triple": machine.triple, "machine": {**options, "codemodel": "default"},
         "modules": list(modules), "exported": list(exported),

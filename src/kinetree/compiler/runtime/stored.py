@@ -67,6 +67,19 @@ def stored_object(
     return _read_or_made(key, lambda: compiled(assembly(), target), of_library=True)
 
 
+def stored_library(
+    identity: str | None, modules: Callable[[], tuple[list[str], list[str]]], target: Target,
+    linked: Callable[[list[str], list[str], Target], bytes],
+) -> bytes:  # fmt: skip
+    """The library that is linked of modules with exported functions, from disk if it was made before: by its identity,
+    or else by the text of its modules."""
+    if identity is None or replaced():
+        texts, exported = modules()
+        return _read_or_made(key_of(target, "library", *texts), lambda: linked(texts, exported, target))
+    key = key_of(target, "library of", identity)
+    return _read_or_made(key, lambda: linked(*modules(), target), of_library=True)
+
+
 @contextmanager
 def record_or_lock(identity: str | None, target: Target) -> Iterator[Any]:
     """The record of the function with this identity; or None, and then no other process of this host traces the

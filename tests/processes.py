@@ -14,13 +14,13 @@ PATIENCE = float(os.environ.get("PATIENCE", "1"))
 
 
 def interruptible(command: list[str]) -> subprocess.Popen[str]:
-    """A process that heeds interrupts, also where this one, in the background, was started without."""
+    """A process in a group of its own that heeds interrupts, also where this one, in the background, does not."""
 
     def heed() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed)  # noqa: PLW1509
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed, start_new_session=True)  # noqa: PLW1509
 
 
 def start(code: str, *arguments: object, cwd: Path | None = None, **variables: object) -> subprocess.Popen[str]:

@@ -76,17 +76,22 @@ def test_wrong_input(cli, arguments):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="about SIGINT")
-def test_an_interrupt_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize("engine", ["local", "dask", "ray"])
+def test_an_interrupt_says_how_to_go_on(engine, tmp_path):
+    """It reaches all processes of the terminal, workers too, and only one sentence is told."""
+    if engine != "local":
+        pytest.importorskip({"dask": "distributed"}.get(engine, engine))
     write_logs(tmp_path / "logs", ARM, [4000] * 12, "npz")
     command = ["annotate", "arm6", str(tmp_path / "logs"), "-q", "inverse_dynamics"]
-    command += ["-o", str(tmp_path / "out"), "--rows", "10"]
+    command += ["-o", str(tmp_path / "out"), "--rows", "10", "--engine", engine, "--workers", "2"]
     process = interruptible([sys.executable, "-m", "kinetree.cli", *command])
     end = time.monotonic() + 100.0
     while len(list((tmp_path / "out").glob("*.npz"))) < 3 and time.monotonic() < end:
         time.sleep(0.01)
-    os.kill(process.pid, signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)
     _, told = process.communicate(timeout=100)
     assert process.returncode == 130 and "the same command goes on where it was" in told
+    assert "Traceback" not in told
     manifest = json.loads((tmp_path / "out" / "_kinetree" / "manifest.json").read_text())
     assert 2 <= manifest["done"] < manifest["partitions"] == 4800  # the third may be without its receipt
     assert not [path.name for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]

@@ -161,3 +161,10 @@ def test_srdf_of_real_robots_as_pinocchio_reads_it():
     assert len(everything.collisionPairs) < before
     assert left.isdisjoint(robot.disabled_collisions)
     assert robot.groups
+
+
+def test_groups_that_have_too_many_in_them():
+    inside = "".join(f"<group name='g{k}'/>" for k in range(120))
+    srdf = "".join(f"<group name='g{k}'>{inside}</group>" for k in range(120))
+    with pytest.raises(kt.ModelError, match="its groups have more than 1000000 joints"):
+        kt.load(URDF, srdf=f"<robot name='two'>{srdf}</robot>")

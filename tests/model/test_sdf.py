@@ -14,6 +14,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.model.geometry import Box, Cylinder
+from kinetree.model.loaders import xml
 from peers import close
 
 FOLDER = Path(__file__).parent / "sdf"
@@ -201,6 +202,20 @@ def test_files_that_include_themselves(tmp_path):
     (tmp_path / "x" / "x.sdf").write_text(sdf(f'<link name="a"/>{twice}'))
     with pytest.raises(kt.ModelError, match="too many files include each other"):
         kt.load(tmp_path / "x" / "x.sdf", package_dirs=tmp_path)
+
+
+def test_files_that_are_large_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(xml, "MOST_BYTES", 5000)
+    monkeypatch.setattr(xml.check_size, "__defaults__", (5000,))
+    (tmp_path / "part.sdf").write_text(sdf('<link name="a"/>') + " " * 900)
+    several = "".join(f"<include><uri>part.sdf</uri><name>p{k}</name></include>" for k in range(9))
+    (tmp_path / "all.sdf").write_text(f'<sdf version="1.9"><world name="w">{several}</world></sdf>')
+    with pytest.raises(kt.ModelError, match=r"all.sdf, with the files that it includes, has"):
+        kt.load(tmp_path / "all.sdf")
+
+
+def test_a_version_of_many_digits():
+    assert kt.load(sdf('<link name="a"/>', "9" * 5000)).nv == 0
 
 
 def test_dynamics_that_are_dropped_warn():

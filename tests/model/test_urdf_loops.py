@@ -87,3 +87,17 @@ def test_other_constraints_warn():
         kt.load(document("<drake:ball_constraint/>"))
     with pytest.warns(kt.ModelWarning, match="it closes a loop and was left out: its axis is zero"):
         kt.load(drake("continuous", "0 0 0"))
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        '<loop_joint name="k" type="continuous"><link1 link="a" rpy="inf 0 0"/><link2 link="b"/></loop_joint>',
+        '<loop_joint name="k" type="continuous"><link1 link="a" xyz="0 -inf 0"/><link2 link="b"/></loop_joint>',
+        '<gazebo><joint name="k" type="ball"><parent>a</parent><child>b</child><pose>0 0 0 0 inf 0</pose></joint>'
+        "</gazebo>",
+    ],
+)
+def test_poses_that_are_not_finite_are_one_sentence(closing):
+    with pytest.raises(kt.ModelError, match=r"'k': <(link1|pose)> has a pose that is not finite"):
+        kt.load(document(closing))

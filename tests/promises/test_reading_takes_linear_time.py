@@ -80,6 +80,18 @@ URDF = {
     "a file name of slashes": (300_000, lambda n: visuals(1, f"<mesh filename='package:{'/' * n}'/>")),
     "a file name of escapes": (50_000, lambda n: visuals(1, f"<mesh filename='{'%41' * n}'/>")),
 }
+
+
+def frames(n, on):
+    listed = "".join(f"<frame name='f{k}' attached_to='{on(k)}'><pose>0 0 1 0 0 0</pose></frame>" for k in range(n))
+    return f"<sdf version='1.9'><model name='m'><link name='a'/>{listed}</model></sdf>"
+
+
+SDF = {
+    "a chain of frames": (1000, lambda n: frames(n, lambda k: f"f{k - 1}" if k else "a")),
+    "a chain of frames, the last first": (1000, lambda n: frames(n, lambda k: f"f{k + 1}" if k < n - 1 else "a")),
+    "frames in a circle": (5000, lambda n: frames(n, lambda k: f"f{(k + 1) % n}")),
+}
 MJCF = {
     "comments that do not end": (100_000, lambda n: "<mujoco>" + "<!--" * n),
     "quotes that do not end": (100_000, lambda n: "<mujoco>" + "<a b='" * n),
@@ -140,6 +152,11 @@ def check(read, n, made):
 @pytest.mark.sampled(5)
 def test_urdf(name):
     check(kt.load, *URDF[name])
+
+
+@pytest.mark.parametrize("name", SDF)
+def test_sdf(name):
+    check(kt.load, *SDF[name])
 
 
 @pytest.mark.parametrize("name", MJCF)

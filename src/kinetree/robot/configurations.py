@@ -134,8 +134,8 @@ class Configurations(HasQuantities, Bindable):
 
     @property
     def disabled_collisions(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of links that may touch: <disable_collisions> of SRDF, <exclude> of MJCF. They are for planners; rollouts
-        do not depend on them."""
+        """Pairs of links that may touch, for planners: <disable_collisions> of SRDF, <exclude> of MJCF. Rollouts do not
+        depend on them."""
         frames = {frame.name for frame in self.model.frames}
         return tuple(pair for pair in self._semantics.disabled_collisions if frames.issuperset(pair))
 

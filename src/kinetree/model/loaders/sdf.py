@@ -22,7 +22,7 @@ from kinetree.model.loaders.sdf_axes import SdfJoint, axes_of, named
 from kinetree.model.loaders.sdf_frames import MODEL, WORLD, Frames
 from kinetree.model.loaders.sdf_geometry import shapes
 from kinetree.model.loaders.sdf_values import Values
-from kinetree.model.loaders.xml import Element, parse
+from kinetree.model.loaders.xml import Element, check_size, parse
 from kinetree.ops import Array
 from kinetree.spatial import Inertia
 
@@ -64,7 +64,8 @@ class _Reader:
         self.links: dict[str, bool] = {}
         """Of every link whether its model is static."""
         self.gravity: Array = np.array(GRAVITY)
-        self.included = 0
+        self.included = self.bytes = 0
+        """Files that are included, and their bytes."""
 
     def document(self, root: Element) -> None:
         """All models of a document, in a world or not."""
@@ -107,7 +108,7 @@ class _Reader:
         label = f"model {name!r}"
         self.values.note_others(element, KNOWN["model"])
         parts = root.attributes.get("version", "1.12").split(".")
-        version = tuple(int(part) for part in parts if part.isascii() and part.isdigit())
+        version = tuple(int(part[:4]) for part in parts if part.isascii() and part.isdigit())
         frame = f"{own}{MODEL}"
         if frame in self.frames.given:  # merged: what is in it is placed by the model around
             frame = f"{own}_merged_{len(self.frames.given)}_{MODEL}"
@@ -146,7 +147,10 @@ class _Reader:
             path = next((str(file) for place in folders if (file := _sdf_in(place)) is not None), None)
         if path is None:
             raise self.values.error(label, "it was not found; name the folder it lies in by package_dirs", element)
-        root = parse(read_document(Path(path)).text, path)
+        text = read_document(Path(path)).text
+        self.bytes += len(text)
+        check_size(self.bytes, f"{self.builder.source}, with the files that it includes,")
+        root = parse(text, path)
         models = root.all("model")
         if len(models) != 1:
             raise self.values.error(label, f"it has {len(models)} models; expected one", element)

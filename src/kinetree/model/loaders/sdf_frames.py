@@ -29,6 +29,7 @@ class Frames:
     """What each frame is attached to, itself if it is a link."""
     placed_by: dict[str, str] = field(default_factory=dict)
     """Of a model, the frame inside of it that its pose is that of."""
+    _links: dict[str, str] = field(default_factory=dict)
     _solved: dict[str, Array] = field(default_factory=lambda: {WORLD: np.eye(4)})
 
     def add(self, name: str, relative_to: str, pose: Array, attached_to: str) -> None:
@@ -38,13 +39,13 @@ class Frames:
 
     def pose(self, name: str) -> Array:
         """In the world, (4, 4)."""
-        way = []
+        way = dict[str, None]()
         while name not in self._solved:
             if name not in self.given:
                 raise self.error(f"frame {name!r} does not exist")
             if name in way:
                 raise self.error(f"the pose of frame {name!r} is given in itself")
-            way.append(name)
+            way[name] = None
             name = self.given[name][0]
         for each in reversed(way):
             inner = self.placed_by.get(each)
@@ -53,7 +54,7 @@ class Frames:
                 self._solved[each] = self._solved[self.given[each][0]] @ local
             if not np.isfinite(self._solved[each]).all():
                 raise self.error(f"the pose of frame {each!r} is not finite")
-        return self._solved[way[0] if way else name]
+        return self._solved[next(iter(way), name)]
 
     def _within(self, name: str, model: str) -> Array:
         """The pose of a frame in the model that it belongs to."""
@@ -67,10 +68,16 @@ class Frames:
 
     def link(self, name: str) -> str:
         """The link that a frame moves with, or the world."""
-        for _ in range(len(self.carriers) + 1):
+        way = dict[str, None]()
+        while name not in self._links:
             if name == WORLD or self.carriers.get(name) == name:
-                return name
+                self._links[name] = name
+                break
             if name not in self.carriers:
                 raise self.error(f"frame {name!r} does not exist")
+            if name in way:
+                raise self.error(f"frame {name!r} is attached to itself")
+            way[name] = None
             name = self.carriers[name]
-        raise self.error(f"frame {name!r} is attached to itself")
+        self._links |= dict.fromkeys(way, self._links[name])
+        return self._links[name]

@@ -15,7 +15,6 @@ import numpy as np
 from kinetree.errors import ModelError, short
 from kinetree.model.assembly import FLOATING_BASE
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.description import JointDescription
 from kinetree.model.joints import JOINTS, Free, Joint
 from kinetree.model.loaders.document import read_document
 from kinetree.model.loaders.xml import Element, parse
@@ -26,6 +25,8 @@ KNOWN = ("group", "group_state", "end_effector", "disable_collisions", "virtual_
 FOLDERS = (".", "srdf", "../srdf")
 MOST_FILES = 50
 """Files that are looked at: more are of no one robot."""
+MOST_JOINTS = 1_000_000
+"""Joints and groups that are met on the way through all groups and chains."""
 
 
 def read_srdf(srdf: str | bytes | os.PathLike[str], builder: ModelBuilder, base: str) -> None:
@@ -81,7 +82,7 @@ def _read(root: Element, source: str, builder: ModelBuilder, base: str) -> None:
     apart = pairs(
         (pair.attributes.get("link1", ""), pair.attributes.get("link2", "")) for pair in root.all("disable_collisions")
     )
-    builder.semantics = builder.semantics.joined(Semantics(_groups(root, builder), tools, apart))
+    builder.semantics = builder.semantics.joined(Semantics(_Groups(root, source, builder).joints(), tools, apart))
     ignored = Counter(child.tag for child in root.children if child.tag not in KNOWN)
     for tag, count in ignored.items():
         builder.note(f"SRDF, <{tag}>", f"{count} element{'s were' if count > 1 else ' was'} ignored", count=count)
@@ -94,53 +95,63 @@ def _end_effector(element: Element) -> tuple[str, EndEffector]:
     return name, EndEffector(link, group, parent)
 
 
-def _groups(root: Element, builder: ModelBuilder) -> dict[str, tuple[str, ...]]:
+class _Groups:
     """The joints of each group: listed, above listed links, between the ends of chains, and those of other groups."""
-    above = {joint.child: joint for joint in builder.joints.values()}
-    own: dict[str, dict[str, None]] = {}
-    inner: dict[str, list[str]] = {}
-    for group in root.all("group"):
-        name = group.attributes.get("name", "")
-        joints, others = own.setdefault(name, {}), inner.setdefault(name, [])
-        for part in group.children:
-            listed = part.attributes.get("name", "")
-            if part.tag == "group":
-                others.append(listed)
-            elif part.tag == "joint" and listed in builder.joints:
-                joints[listed] = None
-            elif part.tag == "link" and listed in builder.links:
-                joints |= dict.fromkeys([above[listed].name] if listed in above else [])
-            elif part.tag == "chain":
-                joints |= dict.fromkeys(_chain(part, above))
-            else:
-                message = f"<{part.tag}> {short(listed)} is no part of the robot, so it was ignored"
-                builder.note(f"SRDF, group {name!r}", message, part.line)
-    return {name: tuple(_with_inner(name, own, inner)) for name in own}
 
+    def __init__(self, root: Element, source: str, builder: ModelBuilder) -> None:
+        self.source, self.met = source, 0
+        self.above = {joint.child: joint for joint in builder.joints.values()}
+        self.own: dict[str, dict[str, None]] = {}
+        self.inner: dict[str, dict[str, None]] = {}
+        for group in root.all("group"):
+            name = group.attributes.get("name", "")
+            joints, others = self.own.setdefault(name, {}), self.inner.setdefault(name, {})
+            for part in group.children:
+                listed = part.attributes.get("name", "")
+                if part.tag == "group":
+                    others[listed] = None
+                elif part.tag == "joint" and listed in builder.joints:
+                    joints[listed] = None
+                elif part.tag == "link" and listed in builder.links:
+                    joints |= dict.fromkeys([self.above[listed].name] if listed in self.above else [])
+                elif part.tag == "chain":
+                    joints |= dict.fromkeys(self._chain(part))
+                else:
+                    message = f"<{part.tag}> {short(listed)} is no part of the robot, so it was ignored"
+                    builder.note(f"SRDF, group {name!r}", message, part.line)
 
-def _with_inner(group: str, own: dict[str, dict[str, None]], inner: dict[str, list[str]]) -> dict[str, None]:
-    """The joints of a group and of all groups in it; a group that is in itself counts once."""
-    waiting, met, joints = [group], {group}, dict[str, None]()
-    while waiting:
-        name = waiting.pop()
-        joints |= own.get(name, {})
-        new = [each for each in inner.get(name, []) if each not in met]
-        met.update(new)
-        waiting += reversed(new)
-    return joints
+    def joints(self) -> dict[str, tuple[str, ...]]:
+        """By group, with those of the groups in it; a group that is in itself counts once."""
+        found = {}
+        for group in self.own:
+            waiting, met, joints = [group], {group}, dict[str, None]()
+            while waiting:
+                name = waiting.pop()
+                joints |= self.own.get(name, {})
+                self._count(1 + len(self.own.get(name, {})) + len(self.inner.get(name, {})))
+                new = [each for each in self.inner.get(name, {}) if each not in met]
+                met.update(new)
+                waiting += reversed(new)
+            found[group] = tuple(joints)
+        return found
 
+    def _chain(self, chain: Element) -> list[str]:
+        """The joints between two links, from the first to the last; none if they do not hang on each other."""
+        paths = []
+        for end in ("base_link", "tip_link"):
+            link, path = chain.attributes.get(end, ""), dict[str, None]()
+            while link in self.above and self.above[link].name not in path:
+                path[self.above[link].name] = None
+                link = self.above[link].parent
+            self._count(len(path))
+            paths.append(path)
+        to_base, to_tip = ([joint for joint in path if joint not in other] for path, other in (paths, paths[::-1]))
+        return [*to_base, *reversed(to_tip)]
 
-def _chain(chain: Element, above: dict[str, JointDescription]) -> list[str]:
-    """The joints between two links, from the first to the last; none if they do not hang on each other."""
-    paths = []
-    for end in ("base_link", "tip_link"):
-        link, path = chain.attributes.get(end, ""), dict[str, None]()
-        while link in above and above[link].name not in path:
-            path[above[link].name] = None
-            link = above[link].parent
-        paths.append(path)
-    to_base, to_tip = ([joint for joint in path if joint not in other] for path, other in (paths, paths[::-1]))
-    return [*to_base, *reversed(to_tip)]
+    def _count(self, more: int) -> None:
+        self.met += more
+        if self.met > MOST_JOINTS:
+            raise ModelError(f"{self.source}: its groups have more than {MOST_JOINTS} joints; no robot has that many")
 
 
 def _add(

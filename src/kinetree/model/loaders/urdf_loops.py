@@ -63,7 +63,7 @@ def _drake(reading: Reading, element: Element) -> tuple[list[tuple[str, Array]],
         if link is None:
             raise reading.error(label, f"it has no <{tag}>", element)
         xyz, rpy = reading.triple(label, link, "xyz"), reading.triple(label, link, "rpy")
-        ends.append((reading.required(link, "link", f"{label}, <{tag}>"), _pose([*xyz, *rpy])))
+        ends.append((reading.required(link, "link", f"{label}, <{tag}>"), _pose(reading, label, link, [*xyz, *rpy])))
     axis = reading.single(label, element, "axis")
     return ends, np.array(AHEAD if axis is None else reading.triple(label, axis, "xyz", AHEAD))
 
@@ -71,13 +71,13 @@ def _drake(reading: Reading, element: Element) -> tuple[list[tuple[str, Array]],
 def _gazebo(reading: Reading, element: Element) -> tuple[list[tuple[str, Array]], Array]:
     label = f"joint {element.attributes.get('name', '')!r}"
     links = [_text(reading, label, element, tag) for tag in ("parent", "child")]
-    numbers = [0.0] * 6
-    for pose in element.all("pose")[:1]:
-        numbers = reading.parsed(label, pose, "text", pose.text, 6)
+    numbers, place = [0.0] * 6, element
+    for place in element.all("pose")[:1]:
+        numbers = reading.parsed(label, place, "text", place.text, 6)
     axis = [each for axis in element.all("axis") for each in axis.all("xyz")]
     direction = reading.parsed(label, axis[0], "text", axis[0].text, 3) if axis else UP
     poses = [_at_zero(reading.builder, link) for link in links]
-    at = poses[1] @ _pose(numbers)
+    at = poses[1] @ _pose(reading, label, place, numbers)
     return [(link, np.linalg.inv(T) @ at) for link, T in zip(links, poses, strict=True)], np.array(direction)
 
 
@@ -88,7 +88,9 @@ def _text(reading: Reading, label: str, element: Element, tag: str) -> str:
     return found.text.strip()
 
 
-def _pose(numbers: list[float]) -> Array:
+def _pose(reading: Reading, label: str, element: Element, numbers: list[float]) -> Array:
+    if not np.isfinite(numbers).all():
+        raise reading.error(label, f"<{element.tag}> has a pose that is not finite", element)
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = matrix_from_rpy(numbers[3:]), numbers[:3]
     return T

@@ -16,7 +16,7 @@ from kinetree.errors import ArgumentTypeError, ModelError, short, unknown
 from kinetree.model.loaders import xacro_child
 from kinetree.model.loaders.limited_process import Child, Limits, folder_of, started
 from kinetree.model.loaders.resources import Resources
-from kinetree.model.loaders.xml import MOST_BYTES, parse
+from kinetree.model.loaders.xml import MOST_BYTES, Element, parse
 
 MEMORY = 2**30
 """What the child may have [bytes]."""
@@ -39,7 +39,7 @@ def expand(
     Its lines are those that the command `xacro` prints.
     """
     given = _checked(arguments)
-    parse(text, source)  # refuses document types, and knows lines
+    root = parse(text, source)  # refuses document types, and knows lines
     packages = _packages(source)
     document = b"" if path is not None else text if isinstance(text, bytes) else text.encode("utf-8", "replace")
     order = {
@@ -57,7 +57,7 @@ def expand(
     if "error" in answer:
         inner = answer["file"]
         where = f", in {inner}" if inner and path is not None and Path(inner) != path.absolute() else ""
-        raise ModelError(f"{source}{where}: xacro: {answer['error']}{_hint(answer)}")
+        raise ModelError(f"{source}{where}: xacro: {answer['error']}{_hint(answer, root)}")
     for name in given:
         if name not in answer["declared"]:
             raise unknown("xacro argument", name, answer["declared"])
@@ -88,12 +88,17 @@ def _has(text: bytes | str, tag: str) -> bool:
     return tag in text if isinstance(text, str) else tag.encode() in text
 
 
-def _hint(answer: Mapping[str, Any]) -> str:
-    """How to give an argument that is missing, and which there are."""
+def _hint(answer: Mapping[str, Any], root: Element) -> str:
+    """How to give an argument that is missing, and which there are, in the file and in what it has included before."""
     missing = UNDEFINED.search(answer["error"])
     if missing is None:
         return ""
-    declared = ", ".join(map(repr, answer["declared"])) or "none"
+    names, waiting = {name for name in answer["declared"] if name != missing[1]}, [root]
+    while waiting:
+        element = waiting.pop()
+        names |= {element.attributes["name"]} if element.tag == "xacro:arg" and "name" in element.attributes else set()
+        waiting += element.children
+    declared = ", ".join(map(repr, sorted(names))) or "none"
     return f"; give it by xacro_args={{{missing[1]!r}: …}} (the file declares {declared})"
 
 

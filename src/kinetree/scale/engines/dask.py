@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from kinetree.base.lazy_imports import extra
-from kinetree.scale.engines.task import ATTEMPTS, DIED, EXTRA, Outcome, Work, attempt, packed
+from kinetree.scale.engines.task import ATTEMPTS, DIED, EXTRA, Outcome, Work, attempt, ignore_interrupts, packed
 from kinetree.scale.partition import Failed, Partition
 
 
@@ -25,6 +25,7 @@ def run_on_dask(work: Work, partitions: Iterable[Partition], workers: int, clien
                 )
             )
             client = stack.enter_context(distributed.Client(cluster))
+            client.run(ignore_interrupts)
         threads = max(1, sum(client.nthreads().values()))
         killed: list[Partition] = []
         yield from _finished(distributed, client, payload, left, (1 + EXTRA) * threads, killed)

@@ -5,13 +5,25 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from typing import Any
 
 from kinetree.errors import KinetreeError
-from kinetree.scale.engines.task import ATTEMPTS, DIED, EXTRA, GUARD, Outcome, Work, attempt, packed, tried
+from kinetree.scale.engines.task import (
+    ATTEMPTS,
+    DIED,
+    EXTRA,
+    GUARD,
+    Outcome,
+    Work,
+    attempt,
+    ignore_interrupts,
+    packed,
+    tried,
+)
 from kinetree.scale.partition import Failed, Partition
 
 
@@ -32,19 +44,25 @@ def run_here(work: Work, partitions: Iterable[Partition], workers: int) -> Itera
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _ignore_interrupts)
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), ignore_interrupts)
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches all processes of a terminal; this one decides, and workers finish what they do."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _submitted(pool: ProcessPoolExecutor, call: Callable[..., Any], *given: Any) -> Future[Any]:
+    """The future of a call. A worker may start for it, which has interrupts blocked until it ignores them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return pool.submit(call, *given)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(call, *given)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _started(workers: int) -> ProcessPoolExecutor:
     """A pool in which a worker runs."""
     pool = _pool(workers)
     try:
-        pool.submit(os.getpid).result()
+        _submitted(pool, os.getpid).result()
     except BrokenProcessPool:
         raise KinetreeError(f"worker processes end as soon as they start; {GUARD}") from None
     return pool
@@ -57,7 +75,7 @@ def _pooled(payload: bytes, left: Iterator[Partition], workers: int) -> Generato
     try:
         while True:
             for partition in islice(left, max(0, EXTRA * workers - len(pending))):
-                pending[pool.submit(attempt, payload, partition)] = partition
+                pending[_submitted(pool, attempt, payload, partition)] = partition
             if not pending:
                 return []
             finished, _ = wait(pending, return_when=FIRST_COMPLETED)
@@ -79,7 +97,7 @@ def _one_by_one(payload: bytes, partitions: list[Partition]) -> Iterator[Outcome
             for left in reversed(range(ATTEMPTS - 1)):
                 pool = pool or _pool(1)
                 try:
-                    yield pool.submit(attempt, payload, partition).result()
+                    yield _submitted(pool, attempt, payload, partition).result()
                     break
                 except BrokenProcessPool:
                     pool = None

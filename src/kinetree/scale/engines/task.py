@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -55,6 +56,11 @@ def tried(work: Work, partition: Partition) -> Outcome:
         return Failed(partition, printable(str(problem) or type(problem).__name__))
     except Exception as problem:  # of the user's own functions, or of a library that reads files
         return Failed(partition, printable(f"{type(problem).__name__}: {problem}"))
+
+
+def ignore_interrupts() -> None:
+    """Ctrl-C reaches all processes of a terminal; the one that was called decides, and workers finish what they do."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 DIED = "its worker ended without a word, as after SIGKILL or for want of memory"

@@ -66,7 +66,9 @@ def test_the_table_of_the_readme_is_the_records():
 
 def test_sentences_of_the_readme_are_the_records():
     readme, calls = text("README.md"), record("calls")
-    mean, least = re.search(r"([\d.]+) times faster than Pinocchio's bindings \(geometric mean\), and at least ([\d.]+)", readme).groups()
+    mean, least = re.search(
+        r"([\d.]+) times faster than Pinocchio's bindings \(geometric mean\), and at least ([\d.]+)", readme
+    ).groups()
     assert is_printed(mean, calls["pin, summary"]["geometric mean"])
     assert is_printed(least.strip("."), calls["pin, summary"]["least"])
     (first,) = re.findall(r"its first result after about (\d+) ms", readme)

@@ -136,7 +136,7 @@ class DifferentialIK:
         arguments = self._read(given, named, parameters)
         batch = batch_shape(arguments)
         if batch:
-            raise ArgumentError(f"a step is of one state, not of {batch}; velocity takes batches")
+            raise ArgumentError(f"step takes one state and got a batch {batch}; velocity takes batches")
         state = {name: array for name, (array, _) in arguments.items()}
         v: Array = self._velocity.evaluate(list(state.values()))
         eager = self.robot.eager
@@ -259,7 +259,7 @@ def _refuse(task: Task) -> None:
     """Raise for what a task asks of accelerations, forces and torques, which velocities do not have."""
     if not isinstance(task, MotionTask):
         raise ArgumentTypeError(
-            f"task {task.name!r} is of forces or torques; expected tasks of motion: kt.control.WholeBody takes all"
+            f"task {task.name!r} is a task of forces or torques, for kt.control.WholeBody; expected tasks of motion"
         )
     if task.hard:
         raise ArgumentError(

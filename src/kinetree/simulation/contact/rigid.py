@@ -66,7 +66,7 @@ class RigidContact(ContactModel):
         if len(found) > limit:
             raise ArgumentError(
                 f"contact has {len(found)} pairs and {self.sweeps} sweeps, and all of it is compiled; expected at most "
-                f"{limit} pairs, such as with only= of obstacles for what can reach them"
+                f"{limit} pairs, for example by only= of obstacles"
             )
         rule = TimeStepping(robot.model, found, stops, held, self.sweeps, self.correction)
         return Dynamics(

@@ -27,9 +27,7 @@ def write_notebooks(folder: str | os.PathLike[str]) -> list[Path]:
 
 def _notebook(number: str, title: str) -> dict[str, Any]:
     cells = [
-        _text(
-            f"# {number} {title}\n\nReplace each `...` by your answer and run the cell; `check` tells whether it is right."
-        ),
+        _text(f"# {number} {title}\n\nReplace each `...` by your answer and run the cell to check it."),
         _code("import numpy as np\nimport kinetree as kt\nfrom kinetree.course import check, given"),
     ]
     for exercise in exercises():

@@ -46,7 +46,7 @@ def bank_for_course(
     course: Any, wanted: Any, speed: Any, gain: float = 1.0, max_bank: float = 0.8, path_rate: Any = 0.0
 ) -> Any:
     """The bank φ [rad] for a coordinated turn towards a course: tan φ = V χ̇*/g with χ̇* = k (χ* - χ) + χ̇_p [rad/s],
-    where χ̇_p is how fast the path itself turns: λ V/R on an orbit.
+    where χ̇_p is the turn rate of the path: λ V/R on an orbit.
 
     Banks are positive to the right, courses to the left.
     """

@@ -25,7 +25,7 @@ HIGHEST = 20000.0
 
 
 class BestFlight(NamedTuple):
-    """A flight that is the best in something."""
+    """The optimum of a performance criterion."""
 
     speed: float
     """[m/s]"""

@@ -53,11 +53,11 @@ class Step:
 
 @final
 class DifferentialIK:
-    """Velocities of a robot that do what tasks ask for, as well as limits and contacts allow.
+    """Joint velocities that achieve tasks as well as limits and contacts allow.
 
-    Tasks of one priority share by weight: v is the least of Σ ‖w (J v - ẋ* - gain · error)‖² + λ² ‖v‖². With several
-    priorities the order is strict: what comes later never changes the residuals of what came before. Contacts are kept
-    exactly, or, with several priorities, before everything else.
+    Tasks of one priority are weighted: v minimises Σ ‖w (J v - ẋ* - gain · error)‖² + λ² ‖v‖². Several priorities are
+    strict: a later level never changes the residuals of earlier ones. Contacts are satisfied exactly, or, with several
+    priorities, at the first level.
 
     dt             the length of a step [s], for limits
     damping        λ: velocities stay bounded where the robot is singular

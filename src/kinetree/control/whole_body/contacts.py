@@ -35,15 +35,15 @@ FOUR = 4
 
 @dataclass(frozen=True)
 class GroundContact(ABC):
-    """A frame held by the ground while the contact is on: J a + J̇ v = -damping · J v.
+    """A frame fixed to the ground while the contact is active: J a + J̇ v = -damping · J v.
 
-    friction   μ, 1e-6 or more, or zero: the frame slides in the ground freely, and there are only forces normal to it
+    friction   μ, 1e-6 or more; with zero the frame slides freely, with normal forces only
     at         where the contact is in the frame: a point (3,) [m], or a pose (4, 4) if its axes are not the frame's
     min_force  minimum of the normal force f_z [N], zero or more; with adhesion, zero means no minimum
     max_force  maximum of the normal force [N]
-    adhesion   with which the contact pulls [N], as a magnet or a suction cup does: f_z + adhesion takes the place of
-               f_z in its cone. `math.inf` for a grip, whose forces are not bounded
-    damping    with which a contact that still moves comes to rest [1/s]
+    adhesion   maximum pulling force [N], as of a magnet or a suction cup: f_z + adhesion replaces f_z in the cone.
+               `math.inf` is a grip with unbounded forces
+    damping    rate at which the velocity of a contact decays [1/s]
     name       in references and results; the frame's if none is given
     """
 
@@ -226,8 +226,8 @@ class PointContact(GroundContact):
 @dataclass(frozen=True)
 class SlidingContact(GroundContact):
     """A point that slides on the ground, pressed to it: it is held along the normal alone, and kinetic friction acts
-    against its velocity u in the ground, (f_x, f_y) = -μ f_z u / √(u² + w²). Where it goes is for tasks to say, and how
-    hard it presses for a `Force` of its normal part.
+    against its velocity u in the ground, (f_x, f_y) = -μ f_z u / √(u² + w²). Tasks determine its motion, and a `Force`
+    task of its normal part determines the normal force.
 
     normal   of the ground, in world axes
     width    w, the speed at which friction has come up to 71 % [m/s]

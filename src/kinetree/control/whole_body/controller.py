@@ -37,8 +37,8 @@ class WholeBody:
     """Torques that achieve the tasks of a robot as well as contacts and limits allow.
 
     Of all accelerations a, contact forces f and torques τ with M a + b = Sᵀ τ + Σ J_cᵀ f, contacts in place, f in their
-    cones and within limits, a step finds those with the least Σ ‖w · residual‖² + λ² (‖a‖² + ‖f / m‖²). With several
-    priorities the order is strict: what comes later never changes the residuals of what came before.
+    cones and within limits, a step finds those with the least Σ ‖w · residual‖² + λ² (‖a‖² + ‖f / m‖²). Several
+    priorities are strict: a later level never changes the residuals of earlier ones.
 
     limits             `TorqueLimits()`, of the robot, unless others are given
     dt                 over which motion limits look ahead [s]: the time from step to step, or more

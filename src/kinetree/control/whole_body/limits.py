@@ -21,8 +21,8 @@ d, with one of dt: d'' + d' / dt + d / (T dt) = 0 does not overshoot from T = 4 
 
 @dataclass(frozen=True, kw_only=True)
 class WholeBodyLimit(ABC):
-    """Bounds of some rows of x. Without a `priority` they hold always; with one they are kept as well as the tasks of
-    that priority are met, and those of later ones leave that as it is."""
+    """Bounds of some rows of x. Without a `priority` they are hard; with one they are treated like the tasks of that
+    priority."""
 
     priority: int | None = None
 

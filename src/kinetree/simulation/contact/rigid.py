@@ -23,7 +23,7 @@ MOST_SOLVED = 5000
 @final
 @dataclass(frozen=True)
 class RigidContact(ContactModel):
-    """Contact without any give: it sticks, slips, breaks, and hits, once every step.
+    """Rigid contact with friction and impacts, solved once per step: contacts stick, slip, open and close.
 
     restitution   e from 0, plastic, to 1, elastic, where neither touch nor obstacle says
     held          kt.Loop, kt.Coupling and kt.Contact that hold all the time, beside the robot's own loops and the

@@ -99,7 +99,7 @@ def test_numbers_of_inverse_kinematics_are_the_records():
     page, batches = text("docs/inside/ik.md"), {row["robot"]: row for row in record("ik")["batches"]}
     shown = re.search(
         r"targets in one call take ([\d.]+) µs each on UR5 and ([\d.]+) on Panda.*?: (\d+) and (\d+) million.*?"
-        r"(\d+) steps a target, over ([\d.]+) starts",
+        r"(\d+) steps per target, over ([\d.]+) starts",
         page,
     ).groups()
     ur5, panda = batches["UR5"], batches["Panda"]

@@ -35,7 +35,7 @@ myst_dmath_double_inline = True
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_type_aliases = {"ArrayLike": "ArrayLike", "Array": "Array", "Scalar": "Scalar"}
+autodoc_type_aliases = {"ArrayLike": "ArrayLike", "DTypeLike": "DTypeLike", "Array": "Array", "Scalar": "Scalar"}
 python_maximum_signature_line_length = 88
 add_module_names = False
 toc_object_entries_show_parents = "hide"

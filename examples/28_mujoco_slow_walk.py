@@ -42,7 +42,7 @@ tasks = [
     Posture(weight=0.05, stiffness=40.0),
 ]
 sole = {"friction": PLANNED, "length": LENGTH, "width": WIDTH, "at": AT, "damping": 20.0}
-contacts = [SurfaceContact(name, least=20.0, **sole) for name in soles]  # feet that stand push, so that they stay
+contacts = [SurfaceContact(name, min_force=20.0, **sole) for name in soles]  # feet that stand push, so that they stay
 controller = WholeBody(robot, tasks, contacts)
 
 

@@ -443,7 +443,7 @@ def test_wrong_meshes(vertices, triangles, sentence):
 def test_parts_that_are_inside_out():
     """A cube beside another one cannot be its cavity."""
     both = np.concatenate([CORNERS * 1.2, CORNERS + np.array([3, 0, 0])])
-    with pytest.raises(kt.ArgumentError, match="the mesh has the inertia of no body; expected none of its parts"):
+    with pytest.raises(kt.ArgumentError, match="the inertia of the mesh is not that of a body; expected no part of it"):
         solids.mesh(both, np.concatenate([CUBE, CUBE[:, ::-1] + 8]), density=1.0)
 
 

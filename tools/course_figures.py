@@ -255,7 +255,7 @@ def passes() -> Drawing:
     d = Drawing(470, 220, (60, 120), 110)
     names = ("base", "body 1", "body 2", "body 3")
     for k, name in enumerate(names):
-        d.box((k - 0.27, -0.16), (0.54, 0.32), kind="b")
+        d.box((k - 0.34, -0.16), (0.68, 0.32), kind="b")
         d.text((k, 0), name, (0, 6), end="middle")
     for k in range(3):
         d.line((k, 0.22), (k + 0.5, 0.42), (k + 0.95, 0.22), kind="b", arrow="b")

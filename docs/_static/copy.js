@@ -1,6 +1,7 @@
-// A button on every block of code that copies it; prompts and output of consoles are left out.
+// A button that copies a block of code; printed output has none, and prompts and output of consoles are left out.
 document.addEventListener("DOMContentLoaded", () => {
   for (const block of document.querySelectorAll("div.highlight")) {
+    if (block.closest(".printed")) continue;
     const button = document.createElement("button");
     button.className = "copy-code";
     button.type = "button";

@@ -30,7 +30,7 @@ def size() -> int:
 
 
 def clear() -> int:
-    """Remove everything, and return how many entries that were. Code already in memory stays."""
+    """Remove all entries and return their number. Code in memory stays."""
     return _disk.clear()
 
 
@@ -94,7 +94,7 @@ class Archive:
 
 
 def export_archive(path: str | os.PathLike[str], *, cpus: Iterable[str] = ()) -> Archive:
-    """Write what the cache holds into a file: all of this installation of kinetree, or its code for named CPUs.
+    """Write the entries of the cache into a file: all of this installation of kinetree, or those for named CPUs.
 
     `warm` fills the cache for named CPUs, and so does any program under ``KINETREE_CPU``. The file is replaced at once
     or not at all.

@@ -82,7 +82,7 @@ def test_the_text(cli):
 
 def test_wrong_use(cli):
     assert "did you mean 'mass_matrix'?" in cli("dynamics", "arm6", "mas_matrix", code=1).stderr
-    assert "jacobian is of a frame; expected --frame" in cli("dynamics", "arm6", "jacobian", code=1).stderr
+    assert "jacobian is a quantity of a frame; expected --frame" in cli("dynamics", "arm6", "jacobian", code=1).stderr
     assert (
         "mass_matrix takes no wrenches"
         in cli("dynamics", "arm6", "mass_matrix", "--wrench", "tool0=1,2,3", code=1).stderr

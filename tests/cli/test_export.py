@@ -73,10 +73,10 @@ def test_quantities_as_an_object_file(cli, tmp_path):
     assert (tmp_path / "p.o").read_bytes()[:4] == b"\0asm" and (tmp_path / "planar2.h").exists()
     said = cli("export", "planar2", tmp_path / "q.o", "--quantity", "poses", "--target", "pdp11", code=1).stderr
     assert "target is 'pdp11', which LLVM does not know" in said and not (tmp_path / "q.o").exists()
-    assert "is of no machine" in cli("export", "planar2", "--to", "c", "--target", "wasm32", code=2).stderr
-    assert "is of quantities" in cli("export", "planar2", "--to", "object", code=2).stderr
+    assert "does not depend on a machine" in cli("export", "planar2", "--to", "c", "--target", "wasm32", code=2).stderr
+    assert "needs the name of a quantity" in cli("export", "planar2", "--to", "object", code=2).stderr
     wrong = cli("export", "planar2", "--to", "c", "--quantity", "poses", "--frame", "tip", code=1).stderr
-    assert "poses is of the whole robot; expected no --frame" in wrong
+    assert "poses is a quantity of the whole robot; expected no --frame" in wrong
     assert "expected --frame" in cli("export", "planar2", "--to", "c", "--quantity", "jacobian", code=1).stderr
     assert "quantity 'posse' does not exist" in cli(
         "export", "planar2", "--to", "c", "--quantity", "posse", code=1
@@ -91,7 +91,7 @@ def test_json(cli):
 def test_wrong_use(cli, tmp_path):
     assert "expected --to FORM" in cli("export", "arm6", code=2).stderr
     assert "expected --to FORM" in cli("export", "arm6", tmp_path / "arm.step", code=2).stderr
-    assert "is of one quantity" in cli("export", "arm6", "--to", "svg", code=2).stderr
-    assert "is of the whole robot" in cli("export", "arm6", "--to", "urdf", "--quantity", "poses", code=2).stderr
+    assert "needs the name of a quantity" in cli("export", "arm6", "--to", "svg", code=2).stderr
+    assert "describes the whole robot" in cli("export", "arm6", "--to", "urdf", "--quantity", "poses", code=2).stderr
     assert "expected --frame" in cli("export", "arm6", "--to", "dot", "--quantity", "jacobian", code=1).stderr
     assert "did you mean" in cli("export", "arm6", "--to", "dot", "--quantity", "mass", code=1).stderr

@@ -16,7 +16,10 @@ WRONG = {
     "ik arm6 tool0 -p 0.4,0.2,0.5 --quaternion 0,0,0,0": (1, "quaternion has norm 0"),
     "dynamics arm6 --out x.txt": (2, "expected a name that ends with .npz"),
     "dynamics arm6 --out nowhere/x.npz": (1, "--out is nowhere/x.npz: there is no folder nowhere"),
-    "dynamics arm6 mass_matrix --frame tool0": (1, "expected none, as mass_matrix is of the whole robot"),
+    "dynamics arm6 mass_matrix --frame tool0": (
+        1,
+        "expected none, because mass_matrix is a quantity of the whole robot",
+    ),
     "simulate arm6 --seconds inf": (2, "inf; expected a positive number"),
     "simulate arm6 --seconds 0": (2, "0; expected a positive number"),
     "simulate arm6 --seconds 1e9": (1, "1e+12 steps; expected at most 2e+07"),

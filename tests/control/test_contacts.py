@@ -99,7 +99,7 @@ def _turn(angle):
         (lambda: SurfaceContact("foot", length=0.0), "length"),
         (lambda: PointContact("foot", normal=(0, 0, 0)), "normal"),
         (lambda: PointContact("foot", edges=3), "edges"),
-        (lambda: PointContact("foot", least=5.0, most=1.0), "least"),
+        (lambda: PointContact("foot", min_force=5.0, max_force=1.0), "min_force"),
         (lambda: SurfaceContact("foot", at=2.0 * np.eye(4)), "pose"),
         (lambda: PointContact("foot", at=np.eye(4)), "point"),
     ],

@@ -285,7 +285,7 @@ def test_what_is_wrong_is_said(arm):
         OperationalSpace(arm, "tool0", np.ones(6), task="position")
     with pytest.raises(kt.ArgumentError, match="posture is given and posture_stiffness is not"):
         OperationalSpace(arm, "tool0", 10.0, posture=Q)
-    with pytest.raises(kt.ArgumentError, match="'z' is of motion and of force"):
+    with pytest.raises(kt.ArgumentError, match="'z' is a direction of motion and of force"):
         HybridMotionForce(arm, "tool0", 10.0, motion_directions=("x", "z"))
     with pytest.raises(kt.ArgumentError, match=r"axes is .*; expected a rotation matrix"):
         HybridMotionForce(arm, "tool0", 10.0, axes=2.0 * np.eye(3))

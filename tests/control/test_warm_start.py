@@ -114,7 +114,7 @@ def test_whatever_a_formula_freezes_is_in_its_name(dog):
         "friction": named(dog, contacts=[PointContact(foot, friction=0.6) for foot in FEET]),
         "where": named(dog, contacts=[PointContact(foot, at=(0.0, 0.0, -0.01)) for foot in FEET]),
         "edges": named(dog, contacts=[PointContact(foot, edges=5) for foot in FEET]),
-        "least": named(dog, contacts=[PointContact(foot, least=1.0) for foot in FEET]),
+        "min_force": named(dog, contacts=[PointContact(foot, min_force=1.0) for foot in FEET]),
         "lines": named(dog, contacts=[LineContact(foot) for foot in FEET]),
         "torque limits": named(dog, limits=TorqueLimits()),
         "scaled": named(dog, limits=TorqueLimits(scale=0.5)),

@@ -57,7 +57,7 @@ def box(mass=3.0, half=0.2):
 def test_one_joint_is_computed_torque_until_the_motor_is_at_its_limit():
     robot = pendulum()
     free = WholeBody(robot, Posture(stiffness=50.0, damping=3.0, feedforward=True), limits=(), regularization=1e-6)
-    weak = WholeBody(robot, Posture(stiffness=50.0, damping=3.0, feedforward=True), limits=TorqueLimits(most=4.0))
+    weak = WholeBody(robot, Posture(stiffness=50.0, damping=3.0, feedforward=True), limits=TorqueLimits(max_torque=4.0))
     for q, v, target, speed, more in ((0.3, 0.5, 0.4, 0.1, 0.7), (-1.0, 0.0, 1.0, 0.0, 0.0)):
         a = 50.0 * (target - q) + 3.0 * (speed - v) + more
         tau = 2.0 * 0.7**2 * a + 2.0 * G * 0.7 * np.sin(q)
@@ -290,7 +290,7 @@ def test_motion_limits_stop_joints_in_time():
     """Driven against their limits, joints brake before them and keep to velocities and accelerations."""
     robot = kt.load("arm6")
     dt = 0.005
-    limits = [TorqueLimits(most=np.inf), MotionLimits(acceleration=40.0)]
+    limits = [TorqueLimits(max_torque=np.inf), MotionLimits(acceleration=40.0)]
     controller = WholeBody(robot, Posture(stiffness=400.0), limits=limits, dt=dt)
     q, v = robot.neutral(), np.zeros(6)
     goal = robot.limits.upper + 0.5
@@ -306,10 +306,10 @@ def test_motion_limits_stop_joints_in_time():
     np.testing.assert_allclose(q, robot.limits.upper, atol=1e-3)
 
 
-def test_normal_forces_stay_between_least_and_most():
+def test_normal_forces_stay_between_minimum_and_maximum():
     robot = box()
     feet = ("fore_left", "fore_right", "aft_left", "aft_right")
-    for options, expected in (({"most": 10.0}, 10.0), ({"least": 12.0}, 12.0)):
+    for options, expected in (({"max_force": 10.0}, 10.0), ({"min_force": 12.0}, 12.0)):
         contacts = [PointContact(foot) for foot in feet[:3]] + [PointContact(feet[3], **options)]
         controller = WholeBody(robot, Momentum(), contacts)
         step = controller.step(robot.neutral(), np.zeros(6), {"momentum": np.zeros(6)})

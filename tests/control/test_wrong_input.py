@@ -261,7 +261,7 @@ def test_velocities_go_where_they_fit_and_say_what_is_wrong():
     for wrong in (np.zeros(3), np.zeros(6, dtype=int), [0.0] * 6):
         with pytest.raises(kt.KinetreeError, match="out"):
             ik.velocity(list(Q), POSE, out=wrong)
-    with pytest.raises(kt.ArgumentError, match="a step is of one state"):
+    with pytest.raises(kt.ArgumentError, match="step takes one state"):
         ik.step(np.array([Q, Q]), POSE)
     with pytest.raises(kt.NotFiniteError, match=r"pose_0 has nan at \[0, 3\]"):
         ik(Q, POSE + np.where(np.arange(16).reshape(4, 4) == 3, np.nan, 0.0))

@@ -88,3 +88,9 @@ def test_what_is_no_answer_gets_a_sentence():
 def test_what_is_given_is_a_copy():
     given("2.1").T[:] = 0.0
     assert given("2.1").T[3, 3] == 1.0
+
+
+def test_an_exercise_prints_its_text_and_not_its_answer():
+    exercise = find("1.1")
+    assert str(exercise) == f"1.1 Cylindrical coordinates: {exercise.text}"
+    assert repr(exercise) == "<Exercise 1.1: Cylindrical coordinates>"

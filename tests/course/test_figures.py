@@ -12,13 +12,13 @@ from course_figures import FIGURES, FOLDER, drawn
 NUMBER = re.compile(r"-?\d+\.?\d*")
 
 
-def test_every_page_that_explains_has_a_picture_equations_and_lines_of_the_source():
+def test_every_page_that_explains_has_a_picture_equations_lines_of_the_source_and_a_number():
     for path in sorted(FOLDER.glob("*.md")):
         if path.stem in ("index", "exercises", "browser", "lectures"):
             continue
         text = path.read_text(encoding="utf-8")
         assert re.search(r"!\[.+\]\(\w+\.svg\)", text), path.name
-        assert "$" in text and "```{source}" in text and "assert" in text, path.name
+        assert "$" in text and "```{source}" in text and "assert" in text and "by hand" in text.lower(), path.name
 
 
 def test_every_picture_is_shown_once():

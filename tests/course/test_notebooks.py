@@ -13,7 +13,7 @@ def notebooks(tmp_path_factory):
 
 
 def test_there_is_one_for_every_sheet_with_all_its_exercises(notebooks):
-    assert len(notebooks) == len(SHEETS)
+    assert len(notebooks) == len(SHEETS) and notebooks == sorted(notebooks)
     texts = "".join(path.read_text() for path in notebooks)
     for exercise in exercises():
         assert f"## {exercise.number} {exercise.title}" in texts

@@ -62,7 +62,7 @@ def test_it_climbs_along_a_line_and_then_circles(pilot):
         wanted = kt.where(q[0] < 300.0, on_line, on_orbit)
         turning = kt.where(q[0] < 300.0, 0.0, speed / radius)
         energy = tecs(q, v, outer, DT, 130.0, 26.0)
-        roll = flight.bank_for_course(course, wanted, speed, most=0.7, path_rate=turning)
+        roll = flight.bank_for_course(course, wanted, speed, max_bank=0.7, path_rate=turning)
         found = autopilot(q, v, inner, DT, roll, energy["pitch"], 26.0)
         u = np.array([found["u"][0], found["u"][1], found["u"][2], energy["throttle"]])
         return {"tau": craft.efforts(robot, q, v, 0.0, u), "inner": found["memory"], "outer": energy["memory"], "u": u}

@@ -8,7 +8,7 @@ from kinetree import flight
 GLIDER = flight.Performance(drag=0.02, induced=0.05, area=10.0, weight=5000.0, max_lift=1.5)
 
 
-def test_the_best_glide_and_the_least_sink_in_closed_form():
+def test_the_best_glide_and_the_minimum_sink_in_closed_form():
     best = GLIDER.best_glide()
     assert best.glide_ratio == pytest.approx(1.0 / (2.0 * np.sqrt(0.05 * 0.02)))
     lifts = np.linspace(0.1, 1.5, 20001)
@@ -16,8 +16,8 @@ def test_the_best_glide_and_the_least_sink_in_closed_form():
     assert best.lift == pytest.approx(lifts[np.argmax(ratio)], abs=1e-3)
     assert GLIDER.glide_angle(best.lift) == pytest.approx(np.arctan(1.0 / best.glide_ratio))
     sink = GLIDER.power(GLIDER.speed(lifts)) / 5000.0
-    assert GLIDER.least_sink().lift == pytest.approx(lifts[np.argmin(sink)], abs=1e-3)
-    assert GLIDER.least_sink().speed == pytest.approx(best.speed * 3.0**-0.25)
+    assert GLIDER.minimum_sink().lift == pytest.approx(lifts[np.argmin(sink)], abs=1e-3)
+    assert GLIDER.minimum_sink().speed == pytest.approx(best.speed * 3.0**-0.25)
     assert GLIDER.fastest_range().speed == pytest.approx(best.speed * 3.0**0.25)
     carry = np.sqrt(lifts) / (0.02 + 0.05 * lifts**2)
     assert GLIDER.fastest_range().lift == pytest.approx(lifts[np.argmax(carry)], abs=1e-3)
@@ -33,7 +33,7 @@ def test_power_is_drag_times_speed():
 
 def test_range_endurance_turn_and_stall():
     assert GLIDER.electric_range(1e6, 0.6) == pytest.approx(0.6 * 1e6 * GLIDER.best_glide().glide_ratio / 5000.0)
-    least = GLIDER.power(GLIDER.least_sink().speed)
+    least = GLIDER.power(GLIDER.minimum_sink().speed)
     assert GLIDER.electric_endurance(1e6, 0.6) == pytest.approx(0.6e6 / least)
     assert GLIDER.breguet_range(2500.0, 1e-6, 0.8) == pytest.approx(0.8e6 * GLIDER.best_glide().glide_ratio * np.log(2))
     radius, rate, load_factor = GLIDER.turn(40.0, np.radians(60.0))
@@ -47,7 +47,7 @@ def test_range_endurance_turn_and_stall():
 
 def test_the_ceiling_is_where_the_climb_ends():
     """P ρ/ρ₀ = P_min √(ρ₀/ρ): a density ratio of (P_min/P)^(2/3)."""
-    least = GLIDER.power(GLIDER.least_sink().speed)
+    least = GLIDER.power(GLIDER.minimum_sink().speed)
     height = GLIDER.ceiling(2.0 * least)
     assert flight.standard_atmosphere(height).density / 1.225 == pytest.approx(0.5 ** (2 / 3), rel=1e-3)
     assert GLIDER.ceiling(2.0 * least, rate=0.5) < height

@@ -315,7 +315,7 @@ def test_robots_in_any_place(robot):
     )
     with pytest.raises(kt.ArgumentTypeError, match=r"robot is 'planar2'; expected a robot, such as kt.load returns"):
         kt.compile(lambda robot, q: q)("planar2", q)
-    with pytest.raises(kt.ArgumentTypeError, match=r"takes a robot, such as kt.load returns"):
+    with pytest.raises(kt.ArgumentTypeError, match=r"takes a robot, for example from kt.load"):
         kt.compile(lambda robot, q: q)(robot.model, q)
     with pytest.raises(kt.ArgumentTypeError, match=r"q is a robot; expected an array of shape \(2,\)"):
         kt.compile(lambda q: q, shapes={"q": 2})(robot)

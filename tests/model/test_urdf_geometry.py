@@ -86,7 +86,7 @@ def test_materials_that_are_odd():
     assert str(finding) == "link 'a' (line 1): material 'red' is not defined here or before"
     robot, link = shapes(visual(box, '<material name=""><color rgba="255 -1 0 1"/></material>'))
     assert link.visuals[0].color == (1.0, 0.0, 0.0, 1.0)
-    assert "what is beyond 0 to 1 was cut" in str(robot.check()[0])
+    assert "it was clipped to 0 to 1" in str(robot.check()[0])
     robot, link = shapes(visual(box, '<material name="blue"/>'), before=BLUE + BLUE.replace("0.5", "1"))
     assert link.visuals[0].color == (0.0, 0.0, 1.0, 0.5)
     assert "material 'blue' (line 1): it is defined twice; the first counts" in map(str, robot.check())

@@ -69,7 +69,7 @@ def test_a_release_lists_its_components_and_hashes():
 
 
 def promises():
-    section = (ROOT / "SECURITY.md").read_text().partition("## What is promised")[2].partition("\n## ")[0]
+    section = (ROOT / "SECURITY.md").read_text().partition("## Guarantees")[2].partition("\n## ")[0]
     rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| ")]
     return [tuple(cell.strip() for cell in row) for row in rows[1:]]
 

@@ -342,7 +342,7 @@ def test_an_interrupt_leaves_what_is_done(tmp_path):
     ("quantities", "reason"),
     [
         ("inverse_dynamic", "quantity 'inverse_dynamic' does not exist; did you mean 'inverse_dynamics'"),
-        ("pose", "pose is of a frame; expected its name behind it, as 'pose@tool0'"),
+        ("pose", "pose is a quantity of a frame; expected the frame's name after it, as in 'pose@tool0'"),
         ("pose@tool", "frame 'tool' does not exist; did you mean 'tool0'"),
         ([], "quantities is empty"),
         (["gravity_forces", "gravity_forces"], "quantities has 'gravity_forces' twice"),

@@ -237,8 +237,8 @@ def test_constraints_hold_at_its_steps():
     ("arguments", "sentence"),
     [
         ({"tolerance": 0.0}, "tolerance is 0; expected a number between zero and one"),
-        ({"tolerance": 1e-6, "integrator": "rk4"}, "steps of 'rk4' are as long as dt says"),
-        ({"law_or_controls": lambda q, v, t: q}, "chooses its own steps; expected efforts as an array"),
+        ({"tolerance": 1e-6, "integrator": "rk4"}, "'rk4' has constant steps of dt"),
+        ({"law_or_controls": lambda q, v, t: q}, "has adaptive steps; expected efforts as an array"),
         ({"record": ("q", "tau")}, "record is 'tau'; 'dormand-prince' records 'q' and 'v'"),
         ({"events": 3}, "events has 3; expected a kt.Event"),
         ({"events": kt.Event(lambda robot, q: q), "integrator": "rk4"}, "events are looked for by"),

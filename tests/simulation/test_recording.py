@@ -49,3 +49,8 @@ def test_a_recording_goes_to_disk(recording, tmp_path, ending):
     assert set(again) == set(recording.trajectory) and again.names == recording.trajectory.names
     for name, array in recording.trajectory.series.items():
         np.testing.assert_array_equal(again[name], array)
+
+
+def test_worlds_and_recordings_print_as_one_line(recording):
+    assert repr(recording) == "<Recording of 'quadruped': 50 steps>"
+    assert repr(MujocoWorld(recording.robot)) == "<MujocoWorld of 'quadruped' with a period of 0.001 s>"

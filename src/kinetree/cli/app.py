@@ -45,7 +45,7 @@ def _show_version(wanted: bool) -> None:
 
     ROBOT is the path of a URDF, xacro or MJCF file, or the name of a bundled robot: {", ".join(bundled_robots())}.
 
-    Exit codes: 0 all went well; 1 something is wrong with the input, or what was asked for is not so; 2 wrong usage.
+    Exit codes: 0 success; 1 invalid input, or a negative result such as no solution; 2 wrong usage.
     """,
 )
 def kinetree(

@@ -87,7 +87,9 @@ def dynamics(
     for name in names:
         _check(name, frame, bool(wrenches))
     if frame is not None and not any(name in OF_FRAME and name not in OF_STATE for name in names):
-        raise kt.ArgumentError(f"--frame is {frame!r}; expected none, as {names[0]} is of the whole robot")
+        raise kt.ArgumentError(
+            f"--frame is {frame!r}; expected none, because {names[0]} is a quantity of the whole robot"
+        )
     one_of("--reference", reference, REFERENCES)
     results: dict[str, Any] = {}
     with working("compiling"):
@@ -113,7 +115,7 @@ def dynamics(
 def _check(name: str, frame: str | None, has_wrenches: bool) -> None:
     known("quantity", name, (*OF_STATE, *OF_FRAME))
     if name in OF_FRAME and name not in OF_STATE and frame is None:
-        raise kt.ArgumentError(f"{name} is of a frame; expected --frame")
+        raise kt.ArgumentError(f"{name} is a quantity of a frame; expected --frame")
     if has_wrenches and not (name in OF_STATE and OF_STATE[name].takes_wrenches):
         raise kt.ArgumentError(f"{name} takes no wrenches")
 

@@ -74,7 +74,7 @@ def export(
         raise typer.BadParameter("expected --to FORM, or a FILE whose suffix says it", param_hint="--to")
     place_for(out, "FILE")
     if target is not None and form != "object":
-        raise typer.BadParameter(f"{form} is of no machine; expected --to object", param_hint="--target")
+        raise typer.BadParameter(f"{form} does not depend on a machine; expected --to object", param_hint="--target")
     arm = loading.load_aloud(robot).robot
     if form == "object" or (form == "c" and quantity):
         _write_files(arm, form, quantity or [], frame, out, target, json)
@@ -96,10 +96,10 @@ def _write_files(
 ) -> None:  # fmt: skip
     """C or an object file of quantities."""
     if not quantities:
-        raise typer.BadParameter(f"{form} is of quantities; expected the name of one", param_hint="--quantity")
+        raise typer.BadParameter(f"{form} needs the name of a quantity", param_hint="--quantity")
     functions = [_function(robot, quantity, frame) for quantity in quantities]
     if frame is not None and all(quantity in OF_STATE for quantity in quantities):
-        raise kt.ArgumentError(f"{quantities[0]} is of the whole robot; expected no --frame")
+        raise kt.ArgumentError(f"{quantities[0]} is a quantity of the whole robot; expected no --frame")
     name = as_word(robot.name)
     place = out or Path(name if form == "c" else f"{name}.o")
     with working("writing"):
@@ -118,7 +118,7 @@ def _function(robot: kt.Robot, quantity: str, frame: str | None) -> Any:
     if quantity in OF_STATE:
         return getattr(robot, quantity)
     if frame is None:
-        raise kt.ArgumentError(f"{quantity} is of a frame; expected --frame")
+        raise kt.ArgumentError(f"{quantity} is a quantity of a frame; expected --frame")
     return getattr(robot.frame(frame), quantity)
 
 
@@ -127,10 +127,10 @@ def _text(
 ) -> str:
     if form in OF_A_QUANTITY:
         if not quantity or len(quantity) > 1:
-            raise typer.BadParameter(f"{form} is of one quantity; expected its name", param_hint="--quantity")
+            raise typer.BadParameter(f"{form} needs the name of a quantity", param_hint="--quantity")
         return _code(robot, form, quantity[0], frame)
     if quantity:
-        raise typer.BadParameter(f"{form} is of the whole robot", param_hint="--quantity")
+        raise typer.BadParameter(f"{form} describes the whole robot; expected no quantity", param_hint="--quantity")
     if form == "urdf":
         return robot.to_urdf(out, lossy=lossy)  # meshes are written beside it
     if form == "sdf":

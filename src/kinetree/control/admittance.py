@@ -26,7 +26,7 @@ class Admittance(Controller):
     """M ë + D ė + K e = f, for the way e from a target to where it is pushed by f, the wrench *on the robot*:
     `state, pose, velocity, acceleration = admittance(state, force, (pose, velocity, acceleration))`.
 
-    What comes out is a reference for a controller of motion. The state, (2, 6), is e and ė: three coordinates [m] and a
+    The result is a reference for a motion controller. The state, (2, 6), is e and ė: three coordinates [m] and a
     rotation vector [rad] in world axes; `admittance.start` has none of both. It goes in and comes out, nothing is kept.
     Steps are of the implicit Euler method, stable for every dt.
 

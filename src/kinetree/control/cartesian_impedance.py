@@ -18,8 +18,8 @@ from kinetree.robot.constrained import Constrained
 class CartesianImpedance(FrameController):
     """τ = Jᵀ (K e + D ė + Λ ẇ* + μ + p): `controller(q, v, (pose, velocity, acceleration))`.
 
-    The robot keeps the inertia Λ that it has: pushed by f, it gives way as Λ (ẇ - ẇ*) = K e + D ė + f says, and at rest
-    f = -K e (Ott 2008). Gravity and Coriolis forces are compensated.
+    The robot keeps its natural inertia Λ: pushed by f, it obeys Λ (ẇ - ẇ*) = K e + D ė + f, and at rest f = -K e (Ott
+    2008). Gravity and Coriolis forces are compensated.
 
     robot            one with a motor at every joint, or robot.constrained([kt.Contact(…), …]): one on contacts
     task             directions that are controlled: "pose", "position", "orientation", or some of x, y, z, rx, ry, rz

@@ -21,7 +21,7 @@ class ComputedTorque(Controller):
 
     stiffness   k_p [1/s²], damping k_d [1/s]: numbers, one for each joint, or matrices; damping is 2 √k_p unless given
 
-    Where v_des or a_des is not given, it is zero. What the model has of damping, friction and springs is compensated.
+    v_des and a_des are zero by default. Damping, friction and springs of the model are compensated.
     """
 
     def __init__(self, robot: Robot, stiffness: Any, damping: Any = None) -> None:

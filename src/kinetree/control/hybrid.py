@@ -63,7 +63,7 @@ class HybridMotionForce(Controller):
         self.moved = rest if motion_directions is None else directions("motion_directions", motion_directions)
         both = sorted({*self.pushed} & {*self.moved})
         if both:
-            raise ArgumentError(f"{DIRECTIONS[both[0]]!r} is of motion and of force; expected one of them")
+            raise ArgumentError(f"{DIRECTIONS[both[0]]!r} is a direction of motion and of force; expected one of them")
         k_p = as_gain("stiffness", stiffness, 6)
         k_d = critical(k_p) if damping is None else as_gain("damping", damping, 6)
         settings = {"stiffness": k_p, "damping": k_d}

@@ -20,8 +20,8 @@ class SupportConsistent(Controller):
     """τ = (N_cᵀ Sᵀ)⁺ N_cᵀ (M a + b + g) + (1 - (N_cᵀ Sᵀ)⁺ N_cᵀ Sᵀ) τ₀ with a = a* + k_p (q* ⊖ q) + k_d (v* - v):
     `controller(q, v, (q_des, v_des, a_des, tau_0))`.
 
-    Of all torques that give the accelerations, as far as the contacts allow them, those nearest to τ₀. Contacts push
-    and pull: whether forces are within friction cones is not looked at.
+    The torques nearest to τ₀ among those that produce the accelerations as far as the contacts allow. Contacts push and
+    pull; friction cones are not considered.
 
     stance      the robot on its contacts: robot.constrained([kt.Contact("left_foot"), …])
     stiffness   k_p [1/s²], damping k_d [1/s]: numbers, one for each entry of v, or matrices; 2 √k_p unless given

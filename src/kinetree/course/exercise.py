@@ -1,4 +1,4 @@
-"""Exercises: what is asked, what is given, the answer, and the mistakes that people make."""
+"""Exercises: text, given data, reference answer, and typical mistakes."""
 
 from __future__ import annotations
 
@@ -35,6 +35,12 @@ class Exercise:
     """Where several answers are right: (answer, *given or drawn) → whether this is one."""
     mistakes: dict[str, Function] = field(default_factory=dict)
     """Hints, with the wrong answers that they are for."""
+
+    def __repr__(self) -> str:
+        return f"<Exercise {self.number}: {self.title}>"
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.title}: {self.text}"
 
     @property
     def sheet(self) -> str:

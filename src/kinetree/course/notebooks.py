@@ -14,12 +14,12 @@ from kinetree.course.sheets.listed import exercises
 
 
 def write_notebooks(folder: str | os.PathLike[str]) -> list[Path]:
-    """Write a notebook for every sheet into a folder, which is made if there is none."""
+    """Write a notebook for every sheet into a folder, which is created if necessary."""
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     written = []
     for number, title in SHEETS.items():
-        path = place / f"{number}_{title.lower().replace(' ', '_').replace(',', '')}.ipynb"
+        path = place / f"{int(number):02}_{title.lower().replace(' ', '_').replace(',', '')}.ipynb"
         write_text(path, json.dumps(_notebook(number, title), indent=1, ensure_ascii=False) + "\n")
         written.append(path)
     return written
@@ -27,7 +27,7 @@ def write_notebooks(folder: str | os.PathLike[str]) -> list[Path]:
 
 def _notebook(number: str, title: str) -> dict[str, Any]:
     cells = [
-        _text(f"# {number} {title}"),
+        _text(f"# {number} {title}\n\nReplace each `...` by your answer and run the cell to check it."),
         _code("import numpy as np\nimport kinetree as kt\nfrom kinetree.course import check, given"),
     ]
     for exercise in exercises():

@@ -117,7 +117,7 @@ def graft(
 
 
 def change_base(robot: Robot, link: str) -> Robot:
-    """Make another link the root: the joints between it and the old root turn round, with the same coordinates.
+    """Make another link the root: the joints between it and the old root are reversed and keep their coordinates.
 
     A joint whose frame is not that of its old parent moves a massless link `<joint>_origin`, to which that is fixed. A
     universal or planar joint becomes the series of joints that it is, with names such as `<joint>_1` and in the reverse
@@ -233,7 +233,7 @@ def _scaled(inertia: Inertia, mass: float, length: float) -> Inertia:
 
 
 def remove(robot: Robot, link: str) -> Robot:
-    """Cut off a link and all that hangs on it."""
+    """Remove a link and its subtree."""
     description = description_of(robot)
     if link not in description.links:
         raise unknown("link", link, description.links)
@@ -257,7 +257,7 @@ def remove(robot: Robot, link: str) -> Robot:
 
 
 def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot:
-    """All lengths times `length`, all masses times `mass`, which is length³ (the same density) unless given.
+    """Scale all lengths by `length` and all masses by `mass`, which is length³ (constant density) by default.
 
     Rotational inertia goes with mass · length². Limits of sliding joints and the pitch of screws are lengths too;
     efforts, rotors, damping, friction and springs stay as they are.

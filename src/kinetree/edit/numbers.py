@@ -49,7 +49,7 @@ def set_limits(
     velocity: ArrayLike | None = None,
     effort: ArrayLike | None = None,
 ) -> Robot:
-    """Give one or more joints other limits [rad or m, rad/s or m/s, N m or N]; those that are not given stay.
+    """Change the limits of one or more joints [rad or m, rad/s or m/s, N m or N]; omitted values stay.
 
     Each is one number for all coordinates of a joint, or one for each; np.inf is no limit.
     """
@@ -75,7 +75,7 @@ def set_dynamics(
     stiffness: PerCoordinate | None = None,
     rest: PerCoordinate | None = None,
 ) -> Robot:
-    """Give one or more joints another rotor, damping, friction or spring; what is not given stays.
+    """Change rotor inertia, damping, friction or spring of one or more joints; omitted values stay.
 
     Each is one number for all coordinates of a joint, or one for each, as in `kt.JointDynamics`. Damping, friction and
     springs are part of the dynamics of a robot that was loaded with passive=True.
@@ -103,8 +103,8 @@ def place_joint(
     rpy: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
 ) -> Robot:
-    """Place a joint, fixed ones included, elsewhere in its parent link: at xyz [m], turned by rpy [rad] or by a matrix;
-    what is not given stays."""
+    """Change the placement of a joint, including fixed joints, in its parent link: xyz [m], and rpy [rad] or a matrix;
+    omitted values stay."""
     builder = ModelBuilder.of(description_of(robot))
     (own,) = _joints(builder, joint)
     placement = _placed(f"joint {joint!r}", own.placement, xyz, rpy, rotation)

@@ -17,7 +17,8 @@ RAIL, TILT = 1.0, 0.4
 
 
 def cart_pole() -> Task:
-    """A push in -1 … 1; seen are place, cos and sin of the lean, and both rates; one point for every step upright."""
+    """Action: a push in -1 … 1. Observation: cart position, cos and sin of the pole angle, both rates. Reward: 1 per
+    upright step."""
     robot = kt.load("cartpole")
 
     @kt.compile(shapes={"action": (1,)})

@@ -47,7 +47,8 @@ def _start(robot: Robot, rng: np.random.Generator, count: int, spread: float) ->
 
 
 def hover() -> Task:
-    """Thrusts of four rotors in -1 … 1 about those of hovering; seen are the way to the place, rotation, velocities."""
+    """Action: thrusts of four rotors in -1 … 1 about hovering. Observation: vector to the goal, rotation,
+    velocities."""
     robot, drive = _quadrotor()
 
     @kt.compile(shapes={"action": (4,), "goal": (3,)})
@@ -67,7 +68,7 @@ def hover() -> Task:
 
 
 def waypoints() -> Task:
-    """Actions as of hovering; seen are the ways to this waypoint and from it to the next, rotation and velocities."""
+    """Action: as for `hover`. Observation: vectors to this waypoint and from it to the next, rotation, velocities."""
     robot, drive = _quadrotor()
 
     @kt.compile(shapes={"action": (4,), "goal": (3 * WAYPOINTS,)})

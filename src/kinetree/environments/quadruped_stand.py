@@ -21,7 +21,8 @@ LEAST_HEIGHT, LEAST_UPRIGHT = 0.2, 0.6
 
 
 def quadruped_stand() -> Task:
-    """Targets of twelve joints in -1 … 1 about the stance; seen are height, upward axis, joints, and all rates."""
+    """Action: targets of twelve joints in -1 … 1 about the stance. Observation: height, upward axis, joints, all
+    rates."""
     robot = kt.load("quadruped", base="floating")
     feet = [name for name in robot.frame_names if name.endswith("foot")]
     stance = np.array([BEND[name[-3:]] for name in robot.joint_names])

@@ -15,7 +15,7 @@ EFFORT = 0.5
 
 
 def reacher() -> Task:
-    """Efforts in -1 … 1 of the motors; seen are the joints, their rates, the goal and the way to it."""
+    """Action: efforts of the motors in -1 … 1. Observation: joints, their rates, the goal and the vector to it."""
     robot = kt.load("planar2")
     strength = EFFORT * robot.limits.effort
     plane = np.flatnonzero(np.ptp(robot.frame("tip").pose(robot.random(rng=0, size=32))[:, :3, 3], axis=0) > 1e-9)

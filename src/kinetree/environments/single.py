@@ -14,7 +14,7 @@ from kinetree.ops import Array
 
 
 class RobotEnv(gymnasium.Env[Array, Array]):
-    """One robot with a task; `RobotVectorEnv` has many and is the one to learn with."""
+    """One robot with a task. For learning, use `RobotVectorEnv`, which has many."""
 
     def __init__(self, task: Task, render_mode: str | None = None) -> None:
         check_render_mode(render_mode)

@@ -43,8 +43,8 @@ def check_options(options: Any, known: tuple[str, ...] = ()) -> Mapping[str, Any
 class RobotVectorEnv(VectorEnv[Array, Array, Array]):
     """`num_envs` robots with one task, in SIMD lanes over threads.
 
-    Random numbers of all of them come from one generator, so a seed decides everything, whatever the number of threads.
-    A state that cannot be computed any further ends its episode; `info["diverged"]` tells which.
+    Random numbers of all of them come from one generator, so the seed determines the results for any number of threads.
+    A diverging state ends its episode; `info["diverged"]` marks it.
     """
 
     def __init__(

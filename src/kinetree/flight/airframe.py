@@ -46,7 +46,7 @@ class BodyCoefficients(NamedTuple):
 
 @runtime_checkable
 class Coefficients(Protocol):
-    """Anything that knows the coefficients of an aircraft. It must be hashable."""
+    """The interface of the coefficients of an aircraft. Implementations must be hashable."""
 
     @property
     def inputs(self) -> tuple[str, ...]:

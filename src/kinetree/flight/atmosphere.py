@@ -26,7 +26,7 @@ VISCOSITY_CONSTANT, SUTHERLAND_TEMPERATURE = 1.458e-6, 110.4
 
 
 class AirState(NamedTuple):
-    """Of air at rest."""
+    """Temperature, pressure, density and speed of sound of still air."""
 
     temperature: Any
     """[K]"""

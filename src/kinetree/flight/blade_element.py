@@ -21,7 +21,7 @@ LEAST_SPEED = 1e-3
 
 
 class BladeCoefficients(NamedTuple):
-    """Dimensionless: by ρ A (ωR)², and by ρ A R (ωR)² for the torque."""
+    """Dimensionless coefficients of a rotor: divided by ρ A (ωR)², the torque by ρ A R (ωR)²."""
 
     inflow: Any
     """λ = (V_z + v_i)/ωR"""

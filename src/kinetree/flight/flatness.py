@@ -20,7 +20,7 @@ LEAST_THRUST = 1e-6
 
 
 class FlatState(NamedTuple):
-    """Of the centre of mass in the world, (…, 3) [m, s], and of the heading (…) [rad, s]."""
+    """Derivatives of the centre of mass in the world, (…, 3) [m, s], and of the heading (…) [rad, s]."""
 
     position: Any
     velocity: Any
@@ -81,7 +81,7 @@ def attitude(thrust: Array, thrust_rate: Array, thrust_acceleration: Array, yaw:
 
 
 class FlatMotion(NamedTuple):
-    """The motion of a multicopter on a flat path, and what moves it."""
+    """The motion of a multicopter on a flat path, and the wrench that produces it."""
 
     q: Any
     v: Any

@@ -116,11 +116,11 @@ def minimum_snap(points: ArrayLike, instants: ArrayLike, yaw: ArrayLike | None =
     return FlatPath(t, coefficients)
 
 
-def instants_for(points: ArrayLike, speed: float, least: float = 0.5) -> Array:
-    """Times (k,) [s] at which a path may pass points (k, 3): distances at a mean speed [m/s], no piece below `least`
-    [s]."""
+def instants_for(points: ArrayLike, speed: float, min_duration: float = 0.5) -> Array:
+    """Times (k,) [s] at which a path may pass points (k, 3): distances at a mean speed [m/s], and at least
+    `min_duration` [s] for each piece."""
     p = as_floats("points", points, (3,))
     if not speed > 0.0:
         raise ArgumentError(f"speed is {speed!r}; expected more than zero")
     lengths = np.linalg.norm(np.diff(p, axis=0), axis=1)
-    return np.concatenate([[0.0], np.cumsum(np.maximum(lengths / speed, least))])
+    return np.concatenate([[0.0], np.cumsum(np.maximum(lengths / speed, min_duration))])

@@ -25,7 +25,7 @@ def hover_velocity(thrust: Any, density: Any, area: Any) -> Any:
 
 
 def hover_power(thrust: Any, density: Any, area: Any) -> Any:
-    """P = T v_h = T^1.5/√(2ρA) [W], the least that hovering takes."""
+    """P = T v_h = T^1.5/√(2ρA) [W], the minimum power of hovering."""
     return thrust * hover_velocity(thrust, density, area)
 
 

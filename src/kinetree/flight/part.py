@@ -35,7 +35,7 @@ class Airflow(NamedTuple):
 
 
 class Part(ABC):
-    """Something on a frame that the air acts on. It is hashable: equal parts are compiled once."""
+    """A part fixed to a frame on which the air exerts a force. Parts are hashable: equal parts are compiled once."""
 
     frame: str
     inputs: tuple[str, ...] = ()

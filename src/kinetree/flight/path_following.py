@@ -43,15 +43,15 @@ def orbit_course(position: Any, center: Any, radius: Any, direction: int = 1, ga
 
 
 def bank_for_course(
-    course: Any, wanted: Any, speed: Any, gain: float = 1.0, most: float = 0.8, path_rate: Any = 0.0
+    course: Any, wanted: Any, speed: Any, gain: float = 1.0, max_bank: float = 0.8, path_rate: Any = 0.0
 ) -> Any:
     """The bank φ [rad] for a coordinated turn towards a course: tan φ = V χ̇*/g with χ̇* = k (χ* - χ) + χ̇_p [rad/s],
-    where χ̇_p is how fast the path itself turns: λ V/R on an orbit.
+    where χ̇_p is the turn rate of the path: λ V/R on an orbit.
 
     Banks are positive to the right, courses to the left.
     """
     rate = gain * wrapped(wanted - course) + path_rate
-    return ops.clip(-ops.atan2(speed * rate, GRAVITY + 0.0 * rate), -most, most)
+    return ops.clip(-ops.atan2(speed * rate, GRAVITY + 0.0 * rate), -max_bank, max_bank)
 
 
 def guidance_acceleration(position: Any, velocity: Any, target: Any) -> Any:
@@ -63,9 +63,9 @@ def guidance_acceleration(position: Any, velocity: Any, target: Any) -> Any:
     return 2.0 * speed * (velocity[0] * y - velocity[1] * x) / squared
 
 
-def bank_for_acceleration(acceleration: Any, most: float = 0.8) -> Any:
+def bank_for_acceleration(acceleration: Any, max_bank: float = 0.8) -> Any:
     """φ [rad], positive to the right, for an acceleration to the left: tan φ = -a/g."""
-    return ops.clip(-ops.atan2(acceleration, GRAVITY + 0.0 * acceleration), -most, most)
+    return ops.clip(-ops.atan2(acceleration, GRAVITY + 0.0 * acceleration), -max_bank, max_bank)
 
 
 def target_on_line(position: Any, start: Any, course: Any, ahead: float) -> Array:

@@ -25,7 +25,7 @@ HIGHEST = 20000.0
 
 
 class BestFlight(NamedTuple):
-    """A flight that is the best in something."""
+    """The optimum of a performance criterion."""
 
     speed: float
     """[m/s]"""
@@ -87,7 +87,7 @@ class Performance:
         """The flattest glide, and the longest range by propeller: C_L = √(C_D0/k), L/D = 1/(2√(k C_D0))."""
         return self._flight(np.sqrt(self.drag / self.induced), density)
 
-    def least_sink(self, density: float = SEA_LEVEL_DENSITY) -> BestFlight:
+    def minimum_sink(self, density: float = SEA_LEVEL_DENSITY) -> BestFlight:
         """The slowest descent, and the longest endurance by propeller: C_L = √(3 C_D0/k)."""
         return self._flight(np.sqrt(3.0 * self.drag / self.induced), density)
 
@@ -115,7 +115,7 @@ class Performance:
 
     def electric_endurance(self, energy: float, efficiency: float, density: float = SEA_LEVEL_DENSITY) -> float:
         """t = η E/P_min [s]."""
-        least = self.power(self.least_sink(density).speed, density)
+        least = self.power(self.minimum_sink(density).speed, density)
         return float(positive("efficiency", efficiency) * positive("energy", energy) / least)
 
     def breguet_range(self, fuel: float, consumption: float, efficiency: float) -> float:

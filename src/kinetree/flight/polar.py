@@ -15,7 +15,7 @@ STEEP = 150.0
 
 
 class Section(NamedTuple):
-    """Dimensionless, at one angle of attack."""
+    """Dimensionless coefficients at one angle of attack."""
 
     lift: Any
     """C_L"""
@@ -27,7 +27,7 @@ class Section(NamedTuple):
 
 @runtime_checkable
 class Polar(Protocol):
-    """Anything that knows its coefficients by the angle of attack α [rad]. It must be hashable."""
+    """The interface of lift and drag coefficients by the angle of attack α [rad]. Implementations must be hashable."""
 
     def at(self, alpha: Any) -> Section: ...
 

@@ -19,7 +19,7 @@ from kinetree.spatial import Force
 @final
 @dataclass(frozen=True)
 class Rotor(Part):
-    """A rotor at a frame's origin that blows along -z of the frame, at the speed ω ≥ 0 [rad/s] that is its input.
+    """A rotor at a frame's origin with thrust along z of the frame; its input is its speed ω ≥ 0 [rad/s].
 
         T = k_T ω² g - k_z ω V_z + k_h (V_x² + V_y²)        thrust along z: inflow and translational lift
         H = -k_H ω (V_x, V_y)                               hub force in the plane of the rotor

@@ -19,7 +19,7 @@ from kinetree.robot import Robot
 
 
 class EnergyRates(NamedTuple):
-    """By weight and speed, dimensionless: angles of climb."""
+    """Energy rates divided by weight and speed, dimensionless like angles of climb."""
 
     total: Any
     """Ė/(m g V) = V̇/g + ḣ/V"""

@@ -29,7 +29,7 @@ STEEP = np.radians(80.0)
 @final
 @dataclass(frozen=True, eq=False)
 class Trim:
-    """A steady flight, or how near to one the search came."""
+    """A steady flight, or the nearest state that the search found."""
 
     success: bool
     reason: str
@@ -191,7 +191,7 @@ def _equations(aircraft: Aircraft, frame: str) -> tuple[Law, Law]:
 
 
 class NoTrimError(KinetreeError, ValueError):
-    """A flight that an aircraft cannot keep up, where one was needed."""
+    """A steady flight was needed, and the aircraft has none."""
 
 
 def required(found: Trim) -> Trim:

@@ -15,7 +15,7 @@ from kinetree.ops import Array, Scalar
 
 @runtime_checkable
 class Wind(Protocol):
-    """Anything that knows how the air moves. It must be hashable, and what it computes traceable."""
+    """The interface of a wind field. Implementations must be hashable, and their operations traceable."""
 
     def velocity(self, position: Array, t: Scalar) -> Array:
         """The velocity of the air in world axes, (3,) [m/s], at a place in the world (3,) [m] and a time [s]."""

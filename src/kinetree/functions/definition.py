@@ -77,7 +77,7 @@ class Definition:
         if next(iter(self.names), None) == "self":
             raise ArgumentError(
                 f"{self.name} is a method, and self is not an array: write kt.compile(self.{self.name}) in "
-                "__init__; what it reads from self is frozen at the first call"
+                "__init__; values that it reads from self are constants after the first call"
             )
         for parameter in parameters:
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -147,7 +147,7 @@ class Definition:
         robot = next(iter(robots.values()), None)
         if declared is None or (robot is None and any(isinstance(n, str) for n in declared)):
             if name == "robot":
-                raise ArgumentTypeError(f"{self.name} takes a robot, such as kt.load returns; bind takes it by name")
+                raise ArgumentTypeError(f"{self.name} takes a robot, for example from kt.load; bind takes it by name")
             known = f"only {', '.join((*POSITIONS, *VELOCITIES))} take theirs from a robot"
             raise ArgumentError(
                 f"{self.name} has an argument {name!r} of unknown shape; give it as "

@@ -64,7 +64,7 @@ def _surface(part: Any) -> Surface:
     if vertices.shape[1:] != (3,) or triangles.shape[1:] != (3,):
         raise ValueError("its faces are no triangles in space")
     if triangles.min() < 0 or triangles.max() >= len(vertices):
-        raise ValueError("its triangles have corners that are not there")
+        raise ValueError("its triangles refer to vertices that do not exist")
     if not np.isfinite(vertices).all():
         raise ValueError("a vertex is not finite")
     color, has_picture = _look(part.visual)

@@ -143,7 +143,7 @@ def _check_ply(content: bytes) -> None:
     for count in PLY_ELEMENT.findall(content[:end]):
         if not count.isdigit() or len(count) > 12 or int(count) > len(content) - end:
             raise ValueError(
-                f"its header speaks of {count[:20].decode('ascii', 'replace')} elements, which are not there"
+                f"its header announces {count[:20].decode('ascii', 'replace')} elements, which are missing"
             )
 
 

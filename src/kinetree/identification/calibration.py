@@ -38,7 +38,7 @@ Sought = Literal["placement", "offset"]
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A robot that was calibrated, by `calibrate`."""
+    """The result of `calibrate`."""
 
     before: Robot
     frame: str

@@ -198,7 +198,7 @@ def _minimum(problem: Problem, z: Array, weight: float) -> Array:
     accuracy = 1e-3 if length >= 1e-9 else 0.1  # steps end at rounding where a payload has hardly any mass
     if decrement > accuracy * max(1.0, weight):
         raise KinetreeError(
-            "no consistent estimate was found near what the data say; consistent=False shows what that is"
+            "no consistent estimate was found near the unconstrained one, which consistent=False returns"
         )
     return z
 

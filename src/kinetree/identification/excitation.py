@@ -51,7 +51,7 @@ def excitation(
     iterations: int = 150,
     rng: np.random.Generator | int = 0,
 ) -> Excitation:
-    """A periodic motion that begins and ends at rest, stays within limits, and shows the parameters of a robot.
+    """A periodic motion that begins and ends at rest, stays within limits, and excites the parameters of a robot.
 
     duration     of one period [s]
     harmonics    sines and cosines at this many multiples of 1 / duration

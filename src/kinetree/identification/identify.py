@@ -116,7 +116,7 @@ def identify_payload(robot: Robot, recording: Any, frame: str, **options: Any) -
     name = free_name("payload", robot.frame_names)
     prior = options.pop("prior", HAND)
     if not isinstance(prior, Inertia):
-        raise ArgumentTypeError(f"prior is {short(prior)}; expected a kt.Inertia, what the payload may be like")
+        raise ArgumentTypeError(f"prior is {short(prior)}; expected a kt.Inertia that approximates the payload")
     loaded = attach(robot, frame, prior, name=name)
     assert loaded.model.options is not None
     kept = (*loaded.model.options.keep_fixed, f"{name}_joint")

@@ -61,7 +61,7 @@ class Measurements:
 
 
 def read_recording(robot: Robot, recording: Any) -> list[Measurements]:
-    """All recordings in what was given: a mapping, a table, a trajectory, a file, or a list of them."""
+    """All recordings of a source: a mapping, a table, a trajectory, a file, or a list of these."""
     if isinstance(recording, Measurements):
         return [recording]
     if isinstance(recording, (str, os.PathLike)):

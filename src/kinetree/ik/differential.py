@@ -53,11 +53,11 @@ class Step:
 
 @final
 class DifferentialIK:
-    """Velocities of a robot that do what tasks ask for, as well as limits and contacts allow.
+    """Joint velocities that achieve tasks as well as limits and contacts allow.
 
-    Tasks of one priority share by weight: v is the least of Σ ‖w (J v - ẋ* - gain · error)‖² + λ² ‖v‖². With several
-    priorities the order is strict: what comes later never changes the residuals of what came before. Contacts are kept
-    exactly, or, with several priorities, before everything else.
+    Tasks of one priority are weighted: v minimises Σ ‖w (J v - ẋ* - gain · error)‖² + λ² ‖v‖². Several priorities are
+    strict: a later level never changes the residuals of earlier ones. Contacts are satisfied exactly, or, with several
+    priorities, at the first level.
 
     dt             the length of a step [s], for limits
     damping        λ: velocities stay bounded where the robot is singular
@@ -136,7 +136,7 @@ class DifferentialIK:
         arguments = self._read(given, named, parameters)
         batch = batch_shape(arguments)
         if batch:
-            raise ArgumentError(f"a step is of one state, not of {batch}; velocity takes batches")
+            raise ArgumentError(f"step takes one state and got a batch {batch}; velocity takes batches")
         state = {name: array for name, (array, _) in arguments.items()}
         v: Array = self._velocity.evaluate(list(state.values()))
         eager = self.robot.eager
@@ -259,7 +259,7 @@ def _refuse(task: Task) -> None:
     """Raise for what a task asks of accelerations, forces and torques, which velocities do not have."""
     if not isinstance(task, MotionTask):
         raise ArgumentTypeError(
-            f"task {task.name!r} is of forces or torques; expected tasks of motion: kt.control.WholeBody takes all"
+            f"task {task.name!r} is a task of forces or torques, for kt.control.WholeBody; expected tasks of motion"
         )
     if task.hard:
         raise ArgumentError(

@@ -17,7 +17,7 @@ from kinetree.robot import Robot
 @final
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of v over a step of dt: that positions, velocities and accelerations stay within theirs.
+    """Bounds of v that keep positions, velocities and accelerations within their limits over a step of dt.
 
     position       whether joints stop at the robot's position limits; beyond one, they come back as fast as the others
                    allow. Quaternions have no limits

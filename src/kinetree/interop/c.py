@@ -70,7 +70,7 @@ def listed_functions(functions: Any) -> list[tuple[CompiledFunction, Any, str]]:
     for title in names:
         if names.count(title) > 1:
             raise ArgumentError(
-                f"two functions are called {title!r}; expected a dict with a name of its own for each, such as "
+                f"two functions are called {title!r}; expected a dict with a different name for each, such as "
                 f"{{{title + '_2'!r}: …}}"
             )
     return found

@@ -40,8 +40,7 @@ def to_torch(function: Callable[..., Any], *, tangent: bool = False) -> Callable
 
 
 def to_jax(function: Callable[..., Any], *, tangent: bool = False) -> Callable[..., Any]:
-    """A function of JAX arrays on the CPU, for jit, vmap, grad, jvp and what is made of them (`pip install
-    'kinetree[jax]'`).
+    """A function of JAX arrays on the CPU, with jit, vmap, grad and jvp (`pip install 'kinetree[jax]'`).
 
     `function` is what `to_casadi` takes. Leading axes are batch axes, which broadcast. Arrays are float64 or float32,
     and results are of the same dtype. A refused state gives NaN.

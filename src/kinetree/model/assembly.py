@@ -202,7 +202,7 @@ def _follows(draft: ModelBuilder, joint: JointDescription, lost: list[str]) -> b
         missing = f"joint {short(mimic.joint)} does not exist"
         if len(lost) <= MOST_HINTS:  # to look for similar names takes as long as there are joints
             missing = str(unknown("joint", mimic.joint, draft.joints))
-        draft.warn(element, f"cannot mimic: {missing}; it keeps a coordinate of its own", joint.line)
+        draft.warn(element, f"cannot mimic: {missing}; it becomes a joint with its own coordinate", joint.line)
         return False
     return True
 

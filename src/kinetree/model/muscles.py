@@ -22,8 +22,8 @@ class Muscle:
 
         f = -force · (F_L(L) F_V(ℓ̇ / (ℓ* v_max)) w + F_P(L))
 
-    at the activation w. F_L is 1 at L = 1 and 0 outside of `least` to `most`, F_V is 0 at -1, 1 at 0 and `fastest` for
-    the highest speeds at which it is stretched, F_P is 0 up to L = 1 and `stretched` halfway and once more to `most`.
+    at the activation w. F_L is 1 at L = 1 and 0 outside of `l_min` to `l_max`, F_V is 0 at -1, 1 at 0 and `fv_max` for
+    the highest speeds at which it is stretched, F_P is 0 up to L = 1 and `fp_max` halfway and once more to `l_max`.
     These are the curves of MuJoCo. For a control u, both within 0 and 1,
 
         ẇ = (u - w) / T,        T = T_a (½ + 3/2 w) for u > w,        T = T_d / (½ + 3/2 w) otherwise
@@ -37,12 +37,12 @@ class Muscle:
     """ℓ₀ and ℓ₁, the lengths of the tendon it pulls on."""
     relative_range: tuple[float, float] = (0.75, 1.05)
     """r₀ and r₁, what these are in units of ℓ*."""
-    least: float = 0.5
-    most: float = 1.6
+    l_min: float = 0.5
+    l_max: float = 1.6
     v_max: float = 1.5
     """The speed at which it shortens without load, in ℓ* a second."""
-    stretched: float = 1.3
-    fastest: float = 1.2
+    fp_max: float = 1.3
+    fv_max: float = 1.2
     time_constants: tuple[float, float] = (0.01, 0.04)
     """T_a and T_d, of activation and deactivation [s]."""
     smoothing: float = 0.0
@@ -69,24 +69,24 @@ class Muscle:
     def gain(self, length: Any, rate: Any) -> Any:
         """-force · F_L F_V, by which the activation counts [N]."""
         L, V = self._relative(length), rate / max(SMALLEST, self.optimum * self.v_max)
-        low, high = 0.5 * (self.least + 1.0), 0.5 * (1.0 + self.most)
-        rising, falling = ((L - self.least) / _above(low - self.least)), ((self.most - L) / _above(self.most - high))
+        low, high = 0.5 * (self.l_min + 1.0), 0.5 * (1.0 + self.l_max)
+        rising, falling = ((L - self.l_min) / _above(low - self.l_min)), ((self.l_max - L) / _above(self.l_max - high))
         before, after = (1.0 - L) / _above(1.0 - low), (L - 1.0) / _above(high - 1.0)
         near = where(less_equal(L, 1.0), 1.0 - 0.5 * before * before, 1.0 - 0.5 * after * after)
         far = where(less_equal(L, low), 0.5 * rising * rising, 0.5 * falling * falling)
         F_L = where(less_equal(L, low), far, where(less_equal(L, high), near, far))
-        F_L = where(less(L, self.least), 0.0, where(less(self.most, L), 0.0, F_L))
-        y = self.fastest - 1.0
-        quick = self.fastest - (y - V) * (y - V) / _above(y)
-        F_V = where(less_equal(V, 0.0), (V + 1.0) * (V + 1.0), where(less_equal(V, y), quick, self.fastest))
+        F_L = where(less(L, self.l_min), 0.0, where(less(self.l_max, L), 0.0, F_L))
+        y = self.fv_max - 1.0
+        quick = self.fv_max - (y - V) * (y - V) / _above(y)
+        F_V = where(less_equal(V, 0.0), (V + 1.0) * (V + 1.0), where(less_equal(V, y), quick, self.fv_max))
         return -self.force * F_L * where(less_equal(V, -1.0), 0.0, F_V)
 
     def bias(self, length: Any) -> Any:
         """-force · F_P [N]."""
-        L, high = self._relative(length), 0.5 * (1.0 + self.most)
+        L, high = self._relative(length), 0.5 * (1.0 + self.l_max)
         x, beyond = (L - 1.0) / _above(high - 1.0), (L - high) / _above(high - 1.0)
         F_P = where(less_equal(L, high), 0.5 * x * x, 0.5 + beyond)
-        return -self.force * self.stretched * where(less_equal(L, 1.0), 0.0, F_P)
+        return -self.force * self.fp_max * where(less_equal(L, 1.0), 0.0, F_P)
 
     def activation_rate(self, control: Any, w: Any) -> Any:
         """ẇ [1/s]."""

@@ -66,7 +66,8 @@ _REMARKS = ("findings", "description", "options")
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """One robot. Index 0 of every per-body tuple is the world; ``inertias[0]`` is what is bolted to it."""
+    """One robot. Index 0 of every per-body tuple is the world; ``inertias[0]`` is the inertia of the links fixed to
+    it."""
 
     name: str
     joints: tuple[Joint, ...]

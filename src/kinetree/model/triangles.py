@@ -39,7 +39,7 @@ def enclosed(vertices: ArrayLike, triangles: ArrayLike) -> Inertia:
         )
     inertia = _summed(volumes, np.concatenate([corners, np.zeros((len(corners), 1, 3))], axis=1))
     if not inertia.is_consistent():
-        raise ArgumentError("the mesh has the inertia of no body; expected none of its parts to be inside out")
+        raise ArgumentError("the inertia of the mesh is not that of a body; expected no part of it to be inside out")
     return _scaled(inertia, extent, 3).shifted(centre)
 
 

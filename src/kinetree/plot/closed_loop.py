@@ -32,8 +32,8 @@ def closed_loop(
     friction: float = 0.7,
     pushes: Push | Iterable[Push] = (),
 ) -> Any:
-    """Six plots: the way of the centre of mass from above, its error, heights, normal forces of frames that feel, the
-    friction that they use, ‖f_t‖ / (μ f_n), and torques by their limits.
+    """Six plots: the path of the centre of mass from above, its error, heights, normal forces, used friction ‖f_t‖ / (μ
+    f_n), and torques relative to their limits.
 
     recording   of `kinetree.simulation.MujocoWorld.run`
     wanted      where the centre of mass should have been, (n, 3) [m]; where it began, if not given

@@ -19,8 +19,8 @@ REACH = 1.7
 
 
 def identification(result: Identification) -> Any:
-    """A sheet: for each coordinate the measured torque, the fitted one and what is left; base parameters before (grey)
-    and after, with 95 % intervals, relative to the largest of the three. Crosses mark what the data cannot see."""
+    """Measured torque, fitted torque and residual of each coordinate; base parameters before (grey) and after, with 95
+    % intervals, relative to the largest of the three. Crosses mark parameters that the data do not determine."""
     if not isinstance(result, Identification):
         raise ArgumentTypeError(f"result is {short(result)}; expected what kt.identification.identify returns")
     chosen = sorted(np.argsort(-result.torques, kind="stable")[:MOST_COORDINATES].tolist())

@@ -71,7 +71,7 @@ def tracking(
     names: Sequence[str] | None = None,
     unit: str = "rad",
 ) -> Any:
-    """A reference (grey) and what came of it, (n,) or (n, k) each; below, the error reference - actual.
+    """A reference (grey) and the actual motion, (n,) or (n, k) each; below, the error reference - actual.
 
     names   of the k lines
     unit    of both

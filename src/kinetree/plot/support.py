@@ -25,7 +25,7 @@ def support(
     contacts: Iterable[str] | None = None,
     points: ArrayLike | None = None,
 ) -> Any:
-    """The centre of mass over the support polygon, seen from above; for q of shape (n, nq) its way.
+    """The centre of mass over the support polygon, seen from above; for q of shape (n, nq) its path.
 
     contacts   frames whose origins are the corners; without them, what of the shapes is lowest at the first q
     points     corners of the polygon, (k, 2) or (k, 3) [m], instead

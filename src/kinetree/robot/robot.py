@@ -49,12 +49,9 @@ class Robot(
 ):
     """The kinematics and dynamics of a robot. Immutable, hashable, picklable.
 
-    Each quantity is compiled for this robot on its first call; with `textbook` the algorithm runs as it is written,
-    which is much slower. Dynamics are declared here, quantities of the robot as a whole in `kinetree.robot.centroidal`
-    and `kinetree.robot.one_body`, those linear in masses and inertias in `kinetree.robot.parameters`, those of all
-    bodies in `kinetree.robot.bodies`, and other methods for the same quantities in `kinetree.robot.textbook_methods`.
-    Names of coordinates and configurations are in `kinetree.robot.configurations`, inverse kinematics, rollouts and the
-    viewer in `kinetree.robot.applications`, files in `kinetree.robot.writing`.
+    `kt.load` returns a robot; `kt.Robot(model)` makes one of a model that was built in code. Each quantity is compiled
+    for the robot on its first call, and takes one state or a batch: leading axes are batch axes. With `textbook`,
+    quantities run as Python, which is much slower.
     """
 
     model: Model

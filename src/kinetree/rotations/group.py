@@ -64,6 +64,6 @@ def distance(a: Any, b: Any) -> Array:
 
 @per_state({**_TWO, "s": ()})
 def slerp(a: Any, b: Any, s: Any) -> Array:
-    """The rotation at s between a (s = 0) and b (s = 1), at a steady rate along the shorter way, (…, 4)."""
+    """The rotation at s between a (s = 0) and b (s = 1), at a constant rate along the shorter arc, (…, 4)."""
     w = exponential.log_quaternion(rotation.relative_quaternion(unit_quaternion(a, "a"), unit_quaternion(b, "b")))
     return rotation.quaternion_product(a, exponential.exp_quaternion(w * s))

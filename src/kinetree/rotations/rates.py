@@ -67,8 +67,8 @@ def H(quaternion: Any) -> Array:
 
 @per_state({"vector": (3,), "rate": (3,), "velocity": (3,)})
 def vector_rate(vector: Any, rate: Any, velocity: Any) -> Array:
-    """ẋ = ẋ' + ω × x, (…, 3): d/dt of a vector x whose rate is seen as ẋ' from axes that turn with ω [rad/s]; all four
-    in the same axes, whichever. The rate that turning axes see is had with -ω."""
+    """ẋ = ẋ' + ω × x, (…, 3): the rate of a vector x whose rate in axes that rotate with ω [rad/s] is ẋ'; all vectors
+    are in the same axes. With -ω it returns the rate in the rotating axes."""
     return rate + cross(velocity, vector)
 
 

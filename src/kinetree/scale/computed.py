@@ -111,7 +111,9 @@ def _named(robot: Robot, text: str) -> Callable[..., Any]:
     known = quantities_of(type(owner))
     if name not in known or not isinstance(getattr(type(owner), name, None), Callable):  # type: ignore[arg-type]
         if not mark and name in quantities_of(Frame):
-            raise ArgumentError(f"{name} is of a frame; expected its name behind it, as '{name}@tool0'")
+            raise ArgumentError(
+                f"{name} is a quantity of a frame; expected the frame's name after it, as in '{name}@tool0'"
+            )
         raise unknown("quantity", name, [each for each in known if not each.startswith("_")])
     return getattr(owner, name)
 

@@ -29,7 +29,7 @@ class Partition(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A partition that was not done, and the reason in one sentence."""
+    """A partition that failed, and the reason in one sentence."""
 
     partition: Partition
     reason: str

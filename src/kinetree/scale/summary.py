@@ -25,7 +25,7 @@ _POSITIVE = np.int64(2**63 - 1)
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary of numbers that belong to samples 0, 1, …; NaN is counted, and is in nothing else."""
+    """A summary of one number per sample; NaN values are counted and otherwise ignored."""
 
     keys: Array = field(default_factory=lambda: np.empty(0, np.int64))
     counts: Array = field(default_factory=lambda: np.empty(0, np.int64))

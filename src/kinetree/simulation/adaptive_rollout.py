@@ -238,13 +238,13 @@ def warn_of(stopped: Array, made: Array, steps: int, batch: tuple[int, ...], rem
 def check_adaptive(efforts: Efforts, dynamics: Dynamics, wanted: tuple[str, ...]) -> None:
     """Raises for what only steps of a fixed length can do."""
     if efforts.function is not None:
-        raise ArgumentError("'dormand-prince' chooses its own steps; expected efforts as an array or compiled function")
+        raise ArgumentError("'dormand-prince' has adaptive steps; expected efforts as an array or compiled function")
     if efforts.memory:
         raise ArgumentError(
             f"states has {next(iter(efforts.memory))!r}; 'dormand-prince' has no steps to carry it over"
         )
     if dynamics.step is not None:
-        raise ArgumentError("'dormand-prince' chooses its own steps, and this contact is solved for steps of dt")
+        raise ArgumentError("'dormand-prince' has adaptive steps, and this contact model needs constant steps of dt")
     others = [name for name in wanted if name not in ("q", "v")]
     if others:
         raise ArgumentError(f"record is {others[0]!r}; 'dormand-prince' records 'q' and 'v'")

@@ -21,7 +21,7 @@ SHAPES = (Plane, Box, Sphere, Ellipsoid, Cylinder, Capsule)
 @final
 @dataclass(frozen=True, eq=False)
 class Fixture:
-    """Something that stays where it is and that a robot can touch: the floor, unless another shape is given.
+    """A fixed obstacle that a robot can touch; by default the floor.
 
     shape      of `kinetree.model.geometry`, all but meshes
     pose       of the shape in the world, (4, 4)

@@ -41,14 +41,14 @@ Controller = Callable[[Sensed], Any]
 class MujocoWorld:
     """A robot among fixtures, in MuJoCo.
 
-    fixtures         what it can touch, a `Ground` or a `Block` too; the floor z = 0 unless others are given
+    fixtures         obstacles: `Fixture`, `Ground` or `Block`; by default the floor z = 0
     feel             frames at which contact forces are measured: those on the frame's body
-    period           between two calls of the controller [s]
-    substeps         steps of physics in each of them
+    period           time between two calls of the controller [s]
+    substeps         steps of the simulation in a period
     self_collision   whether links also touch each other
 
-    Links collide by the shapes that the model has for it. Contacts are MuJoCo's, slightly soft, with round friction
-    cones; joint limits are walls. A world can run any number of times, each from the state it is given.
+    Links touch by the collision shapes of the model. Contacts are MuJoCo's, slightly soft, with circular friction
+    cones; joint limits are hard. A world can run any number of times, each from the state it is given.
     """
 
     def __init__(
@@ -74,6 +74,9 @@ class MujocoWorld:
         self._places = {name: self._place(name) for name in robot.frame_names}
         self._weld = np.array(self.model.body_weldid)
         self._roots = self._weld[self.model.geom_bodyid]  # of geoms: the body they move with
+
+    def __repr__(self) -> str:
+        return f"<MujocoWorld of {self.robot.name!r} with a period of {self.period:g} s>"
 
     def run(
         self,

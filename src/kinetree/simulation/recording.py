@@ -26,12 +26,12 @@ class Sensed(NamedTuple):
     q: Array
     v: Array
     forces: Mapping[str, Array]
-    """Of what touches the robot, on it, at each of the frames that feel, (6,) in world axes [N, N m]."""
+    """Contact wrenches on the robot at each frame of `feel`, (6,), force first, in world axes [N, N m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """One row for every step of the controller: the state it saw, and what came of it until the next."""
+    """A closed loop in MuJoCo: states at every step of the controller, torques, and forces until the next."""
 
     robot: Robot
     t: Array
@@ -41,18 +41,21 @@ class Recording:
     v: Array
     """(n, nv)."""
     tau: Array
-    """What the controller asked for, (n, nv); motors give no more than the robot's effort limits."""
+    """Torques of the controller, (n, nv), before they are clipped to the robot's effort limits."""
     forces: Mapping[str, Array]
-    """Of the surroundings on the robot, at each frame that feels, (n, 6), force first, in world axes [N, N m]."""
+    """Contact wrenches on the robot at each frame of `feel`, (n, 6), force first, in world axes [N, N m]."""
     elsewhere: Array
     """Contact forces on all other links together, (n,) [N]: zero as long as nothing else touches."""
     reports: Mapping[str, Array]
-    """What the controller said, by name, (n, …)."""
+    """Values that the controller reports, by name, (n, …)."""
+
+    def __repr__(self) -> str:
+        return f"<Recording of {self.robot.name!r}: {len(self.t)} steps>"
 
     @lazy
     def trajectory(self) -> Trajectory:
-        """The same as a `kt.Trajectory`, with names and units, which goes to disk: "q", "v", "tau", "report.…" for what
-        the controller said; and of every step but the last "force.…" for frames that feel, and "elsewhere"."""
+        """The same as a `kt.Trajectory`, with names and units, which goes to disk: "q", "v", "tau", "report.…" for
+        values of the controller; and for every step but the last "force.…" of frames in `feel`, and "elsewhere"."""
         series = {"q": self.q, "v": self.v, "tau": self.tau}
         series |= {f"report.{name}": array for name, array in self.reports.items()}
         measured = {f"force.{frame}": array[:-1] for frame, array in self.forces.items()}

@@ -65,7 +65,7 @@ def rollout(
     if not 0.0 < accuracy < 1.0:
         raise ArgumentError(f"tolerance is {accuracy:g}; expected a number between zero and one")
     if tolerance is not None and integrator != ADAPTIVE:
-        raise ArgumentError(f"tolerance is for integrator={ADAPTIVE!r}; steps of {integrator!r} are as long as dt says")
+        raise ArgumentError(f"tolerance is only for integrator={ADAPTIVE!r}; {integrator!r} has constant steps of dt")
     if looked_for and integrator != ADAPTIVE:
         raise ArgumentError(f"events are looked for by integrator={ADAPTIVE!r}, not by {integrator!r}")
     if not 0.0 < h < np.inf:
@@ -108,7 +108,7 @@ def _dynamics(
     """How the robot moves, if the integrator can follow it."""
     if contact is not None and (isinstance(contact, type) or not isinstance(contact, ContactEnvironment)):
         raise ArgumentTypeError(
-            f"contact is {short(contact)}; expected what the robot meets, as kt.simulation.RigidContact(['foot'])"
+            f"contact is {short(contact)}; expected a contact model such as kt.simulation.RigidContact(['foot'])"
         )
     if contact is not None and dynamics is not None:
         raise ArgumentError(

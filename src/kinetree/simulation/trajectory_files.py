@@ -111,7 +111,7 @@ def _assembled(
 ) -> Trajectory:
     for name, shape in head["shapes"].items():
         if series[name].shape != tuple(shape) or series[name].dtype.kind not in "fiub":
-            raise ValueError(f"{name} is not what it was when it was written")
+            raise ValueError(f"{name} was changed after it was written")
     diverged, steps = ends
     if diverged.dtype.kind != "b" or steps.dtype.kind not in "iu" or steps.shape != diverged.shape:
         raise ArgumentError(

@@ -12,10 +12,10 @@ from kinetree.tasks.task import Task
 @final
 @dataclass(frozen=True)
 class Force(Task):
-    """The force of a contact on the robot as given, in the contact's axes; a robot that pushes with p wants f = -p.
+    """The force of a contact on the robot, in the contact's axes; for a robot that pushes with p, f = -p.
     In whole-body control only.
 
-    part   "all" of it, or its "normal" part alone, (1,): what is left of a contact that slides
+    part   "all" of it, or its "normal" part alone, (1,), for example of a sliding contact
 
     Residuals are divided by the robot's mass. While the contact is off, its force is zero, and the task should be too.
     """

@@ -15,7 +15,7 @@ from kinetree.tasks.frame import FrameTask, linear_and_angular, linear_and_angul
 @final
 @dataclass(frozen=True)
 class Orientation(FrameTask):
-    """A frame's axes as a rotation matrix has them, (3, 3); rows are about the world's axes [rad]."""
+    """The orientation of a frame, a rotation matrix (3, 3); rows are about the world's axes [rad]."""
 
     shape = (3, 3)
 

@@ -16,11 +16,11 @@ Numbers = float | tuple[float, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A residual of a robot that is to be zero, weighed against those of other tasks.
+    """A residual to minimise, weighted against those of other tasks.
 
     weight     of the residual, a number or one for every row, among tasks of one priority
-    priority   tasks with a smaller number come first, and are not touched by those that come after
-    hard       whether it must be met: there is then no solution if it cannot be. In whole-body control only
+    priority   tasks with a smaller number come first, and later ones do not change their residuals
+    hard       whether it is an equality constraint, which may make the problem infeasible; in whole-body control only
     name       in references, weights and errors
     """
 

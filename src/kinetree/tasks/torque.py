@@ -12,8 +12,8 @@ from kinetree.tasks.task import Task
 @final
 @dataclass(frozen=True)
 class Torque(Task):
-    """Torques of all motors as small as can be; or, `as_given`, near those of a reference, (nv,). Residuals are divided
-    by the robot's mass. In whole-body control only."""
+    """Minimum torques of all motors; or, with `as_given`, torques near those of a reference, (nv,). Residuals are
+    divided by the robot's mass. In whole-body control only."""
 
     as_given: bool = False
 

@@ -16,7 +16,7 @@ from kinetree.trajectories.trajectory import Sequence, Trajectory
 
 
 class ForceState(NamedTuple):
-    """A force or wrench, (…, n) [N, N m], and how fast it changes, (…, n) [N/s, N m/s]."""
+    """A force or wrench, (…, n) [N, N m], and its rate, (…, n) [N/s, N m/s]."""
 
     force: Any
     rate: Any
@@ -24,11 +24,11 @@ class ForceState(NamedTuple):
 
 @final
 class ForceProfile(Trajectory):
-    """Through given forces at given instants; between two that are the same it is held.
+    """Forces at given instants, interpolated by a profile; constant between equal values.
 
     instants   [s], the first is 0
     forces     (len(instants), n): n = 6 for wrenches, which are those *on the robot*
-    profile    how it goes from one to the next: "linear", "cubic", "quintic", …
+    profile    interpolation between instants: "linear", "cubic", "quintic", …
     """
 
     def __init__(self, instants: ArrayLike, forces: ArrayLike, profile: Profile | str = "cubic") -> None:

@@ -14,7 +14,7 @@ from kinetree.trajectories.trajectory import PointState, ProfiledMotion, times
 @final
 @dataclass(frozen=True, eq=False)
 class JointMove(ProfiledMotion):
-    """q = start ⊕ s (end ⊖ start): every joint by its own shortest way; position (…, nq), rates (…, nv)."""
+    """q = start ⊕ s (end ⊖ start): every joint along its shortest path; position (…, nq), rates (…, nv)."""
 
     robot: Robot
     start: Any

@@ -13,7 +13,7 @@ from kinetree.trajectories.walk import SlowWalk
 
 @final
 class Landing:
-    """The standing feet of a walk. A foot that is planned to stand does so once it feels the floor, and moves
+    """The stance feet of a walk by measured forces: a foot counts as a contact when it touches the floor, and moves
     downwards until then.
 
     walk    what is planned

@@ -22,7 +22,7 @@ STRAIGHT = 1e-9
 @final
 @dataclass(frozen=True, eq=False)
 class Line(ProfiledMotion):
-    """Straight from start to end, of any number of coordinates."""
+    """A straight line from start to end, in any number of coordinates."""
 
     start: Any
     end: Any
@@ -44,7 +44,7 @@ class Line(ProfiledMotion):
 @final
 @dataclass(frozen=True, eq=False)
 class Arc(ProfiledMotion):
-    """Along a circle: from start by an angle [rad], more than a turn if need be, about an axis through a center."""
+    """A circular arc from start by an angle [rad], also more than a turn, about an axis through a center."""
 
     start: Any
     center: Any
@@ -140,8 +140,8 @@ def spline(
     start_velocity: ArrayLike | None = None,
     end_velocity: ArrayLike | None = None,
 ) -> Sequence:
-    """Through via points (k, n) at these instants, from 0 on, without stopping: cubics whose velocity and acceleration
-    go on where they meet. Both ends are at rest unless a velocity is given."""
+    """A cubic spline through via points (k, n) at instants that start at 0: velocity and acceleration are continuous.
+    Both ends are at rest unless a velocity is given."""
     p = as_floats("points", points, np.shape(points)[1:])
     t = as_constant("instants", instants, (len(p),))
     if p.ndim != 2 or len(p) < 2:

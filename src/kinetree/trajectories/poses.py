@@ -28,7 +28,7 @@ class PoseState(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class PoseMotion(Trajectory):
-    """A motion of a point together with one of rotations; the shorter one rests at its end until the other is done."""
+    """A motion of a point combined with a rotation; the shorter one rests at its end."""
 
     position: Trajectory
     rotation: Trajectory

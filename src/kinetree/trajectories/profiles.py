@@ -13,7 +13,7 @@ from kinetree.ops import less, where
 
 
 class Profile(ABC):
-    """s(u) with its first and second derivative; from rest to rest, unless it says otherwise."""
+    """The path parameter s(u) with its first and second derivative, from rest to rest by default."""
 
     @property
     @abstractmethod
@@ -58,7 +58,7 @@ QUINTIC = PolynomialProfile((0.0, 0.0, 0.0, 10.0, -15.0, 6.0), 1.875, 10.0 / mat
 @final
 @dataclass(frozen=True)
 class Trapezoid(Profile):
-    """Steady acceleration, steady velocity, steady deceleration; each ramp takes this part of the time."""
+    """Constant acceleration, constant velocity, constant deceleration; each ramp takes this fraction of the time."""
 
     ramp: float = 1.0 / 3.0
 
@@ -98,7 +98,7 @@ def as_profile(profile: Profile | str) -> Profile:
 def shortest_duration(
     length: float, velocity: float, acceleration: float = math.inf, profile: Profile | str = "quintic"
 ) -> float:
-    """The least time [s] in which a profile covers a length [m or rad] within limits of speed and acceleration."""
+    """The minimum time [s] in which a profile covers a length [m or rad] within limits of speed and acceleration."""
     fastest, steepest = as_profile(profile).peaks
     distance = abs(as_number("length", length))
     limits = {"velocity": as_number("velocity", velocity), "acceleration": as_number("acceleration", acceleration)}

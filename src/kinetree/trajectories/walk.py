@@ -32,7 +32,7 @@ class Footstep(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A part of the walk, from when to when [s], and the feet on the ground in it."""
+    """A phase of the walk: start and end [s], and the feet on the ground."""
 
     start: float
     end: float
@@ -42,7 +42,7 @@ class Phase(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Swing(ProfiledMotion):
-    """From start to end, up by a height on the way; at rest, and not accelerated, at both ends."""
+    """A foot motion from start to end, lifted by a height; velocity and acceleration are zero at both ends."""
 
     profile: ClassVar = QUINTIC  # type: ignore[misc]
     start: Any

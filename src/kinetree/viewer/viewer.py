@@ -37,7 +37,7 @@ Robots = Robot | Sequence[Robot] | Mapping[str, Robot]
 
 
 class Viewer:
-    """Shows robots at `url` until it is closed. Everything here returns at once; the page follows.
+    """A viewer that shows robots at `url` until it is closed. All methods return at once; the page is updated.
 
     robots     one, several, or several by name
     q          the configuration to show first, (nq,); of several robots, one for each

@@ -53,7 +53,7 @@ class Walk:
             *(control.Pose(sole, weight=2.0, stiffness=300.0, feedforward=True) for sole in SOLES),
             control.Posture(weight=0.05, stiffness=40.0),
         ]
-        contacts = [control.SurfaceContact(sole, friction=0.6, damping=20.0, least=TOUCH, **SOLE) for sole in SOLES]
+        contacts = [control.SurfaceContact(sole, friction=0.6, damping=20.0, min_force=TOUCH, **SOLE) for sole in SOLES]
         self.controller = control.WholeBody(robot, tasks, contacts)
         self.spent: list[float] = []
         self.recording: Recording

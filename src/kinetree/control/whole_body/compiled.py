@@ -132,13 +132,13 @@ def why(
         return unreadable
     if status == active_set.ENDLESS:
         return IterationLimitError(
-            f"whole-body control found no solution within {limit} changes of what holds; its next step may start from "
-            "the state of the last"
+            f"whole-body control found no solution within {limit} changes of the active set; its next step may start "
+            "from the state of the last"
         )
     conflicting = conflict(problem, results)
     if conflicting:
         error = InfeasibleError(
-            f"no accelerations and forces do what must be done: {', '.join(conflicting)} contradict each other"
+            f"no accelerations and forces satisfy all hard constraints: {', '.join(conflicting)} contradict each other"
         )
         error.conflicting = conflicting
         return error

@@ -35,23 +35,23 @@ FOUR = 4
 
 @dataclass(frozen=True)
 class GroundContact(ABC):
-    """A frame held by the ground while the contact is on: J a + J̇ v = -damping · J v.
+    """A frame fixed to the ground while the contact is active: J a + J̇ v = -damping · J v.
 
-    friction   μ, 1e-6 or more, or zero: the frame slides in the ground freely, and there are only forces normal to it
+    friction   μ, 1e-6 or more; with zero the frame slides freely, with normal forces only
     at         where the contact is in the frame: a point (3,) [m], or a pose (4, 4) if its axes are not the frame's
-    least      minimum of the normal force f_z [N]; also with adhesion zero or more, or none if it is zero
-    most       maximum of the normal force [N]
-    adhesion   with which the contact pulls [N], as a magnet or a suction cup does: f_z + adhesion takes the place of
-               f_z in its cone. `math.inf` for a grip, whose forces are not bounded
-    damping    with which a contact that still moves comes to rest [1/s]
+    min_force  minimum of the normal force f_z [N], zero or more; with adhesion, zero means no minimum
+    max_force  maximum of the normal force [N]
+    adhesion   maximum pulling force [N], as of a magnet or a suction cup: f_z + adhesion replaces f_z in the cone.
+               `math.inf` is a grip with unbounded forces
+    damping    rate at which the velocity of a contact decays [1/s]
     name       in references and results; the frame's if none is given
     """
 
     frame: str
     friction: float = 0.7
     at: Any = None
-    least: float = 0.0
-    most: float = math.inf
+    min_force: float = 0.0
+    max_force: float = math.inf
     damping: float = 0.0
     name: str | None = None
     adhesion: float = 0.0
@@ -65,19 +65,20 @@ class GroundContact(ABC):
             object.__setattr__(self, name, number)
             if not number > 0.0 or math.isinf(number):
                 raise ArgumentError(f"{name} of contact {self.name!r} is {number:g}; expected a positive number")
-        for name in ("friction", "least", "most", "damping", "adhesion"):
+        for name in ("friction", "min_force", "max_force", "damping", "adhesion"):
             number = as_number(name, getattr(self, name))
             object.__setattr__(self, name, number)
-            if not number >= 0.0 or (name not in ("most", "adhesion") and math.isinf(number)):
+            if not number >= 0.0 or (name not in ("max_force", "adhesion") and math.isinf(number)):
                 raise ArgumentError(f"{name} of contact {self.name!r} is {number:g}; expected zero or more")
         if 0.0 < self.friction < LEAST_FRICTION:
             raise ArgumentError(
                 f"friction of contact {self.name!r} is {self.friction:g}; expected 0 for none, or at least "
                 f"{LEAST_FRICTION:g}"
             )
-        if self.least > self.most:
+        if self.min_force > self.max_force:
             raise ArgumentError(
-                f"least of contact {self.name!r} is {self.least:g}; expected no more than its most, {self.most:g}"
+                f"min_force of contact {self.name!r} is {self.min_force:g}; expected no more than its max_force, "
+                f"{self.max_force:g}"
             )
         if self.at is not None:
             array = as_floats("at", self.at, ())
@@ -225,8 +226,8 @@ class PointContact(GroundContact):
 @dataclass(frozen=True)
 class SlidingContact(GroundContact):
     """A point that slides on the ground, pressed to it: it is held along the normal alone, and kinetic friction acts
-    against its velocity u in the ground, (f_x, f_y) = -μ f_z u / √(u² + w²). Where it goes is for tasks to say, and how
-    hard it presses for a `Force` of its normal part.
+    against its velocity u in the ground, (f_x, f_y) = -μ f_z u / √(u² + w²). Tasks determine its motion, and a `Force`
+    task of its normal part determines the normal force.
 
     normal   of the ground, in world axes
     width    w, the speed at which friction has come up to 71 % [m/s]

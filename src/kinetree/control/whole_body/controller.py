@@ -37,8 +37,8 @@ class WholeBody:
     """Torques that achieve the tasks of a robot as well as contacts and limits allow.
 
     Of all accelerations a, contact forces f and torques τ with M a + b = Sᵀ τ + Σ J_cᵀ f, contacts in place, f in their
-    cones and within limits, a step finds those with the least Σ ‖w · residual‖² + λ² (‖a‖² + ‖f / m‖²). With several
-    priorities the order is strict: what comes later never changes the residuals of what came before.
+    cones and within limits, a step finds those with the least Σ ‖w · residual‖² + λ² (‖a‖² + ‖f / m‖²). Several
+    priorities are strict: a later level never changes the residuals of earlier ones.
 
     limits             `TorqueLimits()`, of the robot, unless others are given
     dt                 over which motion limits look ahead [s]: the time from step to step, or more
@@ -143,7 +143,7 @@ class WholeBody:
         last = self._cold if state is None else state
         tau, a, forces, new, info = self.solve(q, v, r, s, last, **if_given(parameters=parameters))
         if tau.ndim > 1:
-            raise ArgumentError(f"a step is of one state, not of {tau.shape[:-1]}; solve takes batches")
+            raise ArgumentError(f"step takes one state and got a batch {tau.shape[:-1]}; solve takes batches")
         error = None
         if info[active_set.STATUS] != active_set.SOLVED:
             values = self._compiled.with_parameters((q, v, r, s, last), parameters)
@@ -208,7 +208,7 @@ class WholeBody:
 def _unique(kind: str, names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise ArgumentError(f"two {kind}s are called {name!r}; expected a name= of its own for each")
+            raise ArgumentError(f"two {kind}s are called {name!r}; expected a different name= for each")
 
 
 def _again(args: tuple[Any, ...], options: dict[str, Any]) -> WholeBody:

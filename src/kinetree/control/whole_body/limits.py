@@ -21,8 +21,8 @@ d, with one of dt: d'' + d' / dt + d / (T dt) = 0 does not overshoot from T = 4 
 
 @dataclass(frozen=True, kw_only=True)
 class WholeBodyLimit(ABC):
-    """Bounds of some rows of x. Without a `priority` they hold always; with one they are kept as well as the tasks of
-    that priority are met, and those of later ones leave that as it is."""
+    """Bounds of some rows of x. Without a `priority` they are hard; with one they are treated like the tasks of that
+    priority."""
 
     priority: int | None = None
 
@@ -40,12 +40,12 @@ class WholeBodyLimit(ABC):
 @final
 @dataclass(frozen=True)
 class TorqueLimits(WholeBodyLimit):
-    """|τ| ≤ the robot's effort limits, or `most`: one number, or one for every entry of τ, (nv,); `scale` scales them.
+    """|τ| ≤ the robot's effort limits, or `max_torque`: one number, or one for every entry of τ, (nv,).
 
-    Where it has a priority, what goes beyond is divided by the robot's mass.
+    `scale` multiplies these limits. If the limit has a priority, its violation is divided by the robot's mass.
     """
 
-    most: float | tuple[float, ...] | None = None
+    max_torque: float | tuple[float, ...] | None = None
     scale: float = 1.0
 
     def __post_init__(self) -> None:
@@ -53,10 +53,10 @@ class TorqueLimits(WholeBodyLimit):
         object.__setattr__(self, "scale", as_number("scale", self.scale))
         if not 0.0 < self.scale < np.inf:
             raise ArgumentError(f"scale is {self.scale:g}; expected a positive factor")
-        if self.most is not None:
-            object.__setattr__(self, "most", as_numbers("most", self.most))
-            if not np.all(np.asarray(self.most) >= 0.0):
-                raise ArgumentError(f"most is {short(self.most)}; expected numbers of zero or more")
+        if self.max_torque is not None:
+            object.__setattr__(self, "max_torque", as_numbers("max_torque", self.max_torque))
+            if not np.all(np.asarray(self.max_torque) >= 0.0):
+                raise ArgumentError(f"max_torque is {short(self.max_torque)}; expected numbers of zero or more")
 
     def check(self, dynamics: Dynamics) -> None:
         efforts = self.efforts(dynamics)
@@ -68,9 +68,9 @@ class TorqueLimits(WholeBodyLimit):
     def efforts(self, dynamics: Dynamics) -> Array:
         """The maximum torque of every entry, (nv,)."""
         nv = dynamics.robot.nv
-        most = dynamics.robot.limits.effort if self.most is None else np.asarray(self.most, dtype=float)
+        most = dynamics.robot.limits.effort if self.max_torque is None else np.asarray(self.max_torque, dtype=float)
         if most.ndim and most.shape != (nv,):
-            raise ArgumentError(f"most has {len(most)} numbers; expected one, or {nv} for the entries of tau")
+            raise ArgumentError(f"max_torque has {len(most)} numbers; expected one, or {nv} for the entries of tau")
         return self.scale * np.broadcast_to(most, (nv,))
 
 

@@ -263,9 +263,9 @@ class Problem:
             lower[: d.robot.nv], upper[: d.robot.nv] = low, high
         for contact, switch in zip(d.contacts, switches, strict=False):
             normal = d.forces[str(contact.name)].start + contact.normal_row
-            if contact.least > 0.0:
-                lower[normal] = ops.where(ops.less(0.5, switch), contact.least / state.m, 0.0)
-            upper[normal] = contact.most / state.m
+            if contact.min_force > 0.0:
+                lower[normal] = ops.where(ops.less(0.5, switch), contact.min_force / state.m, 0.0)
+            upper[normal] = contact.max_force / state.m
         return lower, upper
 
     def _motion_bounds(self, state: State) -> tuple[Any, Any]:

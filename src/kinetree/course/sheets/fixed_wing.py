@@ -51,7 +51,7 @@ def glide(drag: float, induced: float, area: float, weight: float, density: floa
 
 @glide.mistake("that is the glide with the least sink: flattest is where drag, not power, is least")
 def _sink(drag: float, induced: float, area: float, weight: float, density: float) -> Array:
-    best = Performance(drag, induced, area, weight).least_sink(density)
+    best = Performance(drag, induced, area, weight).minimum_sink(density)
     return np.array([best.speed, best.glide_ratio])
 
 

@@ -48,8 +48,8 @@ def closed_form(robot: Robot, frame: str, target: ArrayLike, limits: bool = True
 
 
 def out_of_reach(robot: Robot, frame: str, target: ArrayLike) -> float:
-    """The distance that a pose is out of reach of such an arm, (…) [m], whatever the limits: the distance from the
-    centre of the wrist to the nearest place it can get to, zero within reach.
+    """The distance of a pose from the workspace of such an arm, (…) [m], without joint limits: from the centre of the
+    wrist to the nearest point that it can reach, zero within reach.
 
     Zero and yet no solution means that the wrist cannot turn so, or that limits forbid it.
     """
@@ -70,7 +70,7 @@ def _solver(robot: Robot, frame: str) -> ClosedForm:
 @final
 @dataclass(frozen=True, eq=False)
 class ClosedForm:
-    """The closed form of one arm; `closed_form` makes it when it first meets a robot and a frame, and keeps it."""
+    """The closed form of one arm and frame; `closed_form` creates it on first use and keeps it."""
 
     robot: Robot
     frame: str

@@ -106,11 +106,11 @@ def _actuator(
 
 def _muscle(model: Any, i: int) -> Muscle:
     """With a peak force below zero, that is what accelerates its tendon by `scale`, as MuJoCo found it for qpos0."""
-    r0, r1, force, scale, least, most, v_max, stretched, fastest = map(float, model.actuator_gainprm[i][:9])
+    r0, r1, force, scale, l_min, l_max, v_max, fp_max, fv_max = map(float, model.actuator_gainprm[i][:9])
     up, down, smoothing = map(float, model.actuator_dynprm[i][:3])
     force = scale / max(SMALLEST, float(model.actuator_acc0[i])) if force < 0.0 else force
     l0, l1 = map(float, model.actuator_lengthrange[i])
-    return Muscle(force, (l0, l1), (r0, r1), least, most, v_max, stretched, fastest, (up, down), smoothing)
+    return Muscle(force, (l0, l1), (r0, r1), l_min, l_max, v_max, fp_max, fv_max, (up, down), smoothing)
 
 
 def _tendons(mujoco: Any, model: Any, i: int, tendons: TendonReader) -> list[tuple[str, float]] | None:

@@ -56,7 +56,7 @@ def read_srdf_beside(path: Path, builder: ModelBuilder, base: str) -> None:
     if own:
         _read(found[own[0]], str(own[0]), builder, base)
     for file in own[1:]:
-        builder.note("SRDF", f"{file.name} is of a robot of this name too, and was not read; srdf=… chooses it")
+        builder.note("SRDF", f"{file.name} also describes a robot of this name and was not read; select it by srdf=…")
 
 
 def _read(root: Element, source: str, builder: ModelBuilder, base: str) -> None:

@@ -199,7 +199,7 @@ class GeometryReader:
         given = self.reading.parsed(label, element, "rgba", text, 4)
         red, green, blue, opacity = (min(max(value, 0.0), 1.0) for value in given)
         if [red, green, blue, opacity] != given:
-            self.reading.note(label, f"<color> rgba is {text!r}; what is beyond 0 to 1 was cut", element)
+            self.reading.note(label, f"<color> rgba is {text!r}; it was clipped to 0 to 1", element)
         return red, green, blue, opacity
 
     # -- files -------------------------------------------------------------------------------------------------

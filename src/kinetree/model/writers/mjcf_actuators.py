@@ -94,7 +94,7 @@ def _terms(tendon: Tendon) -> dict[str, str]:
 
 
 def _muscle(muscle: Muscle) -> dict[str, str]:
-    curves = (muscle.least, muscle.most, muscle.v_max, muscle.stretched, muscle.fastest)
+    curves = (muscle.l_min, muscle.l_max, muscle.v_max, muscle.fp_max, muscle.fv_max)
     parameters = numbers([*muscle.relative_range, muscle.force, 1.0, *curves])
     kinds = {f"{what}type": "muscle" for what in ("gain", "bias", "dyn")}
     return kinds | {

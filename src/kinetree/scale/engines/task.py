@@ -31,7 +31,7 @@ def packed(work: Work) -> bytes:
         return dumps(work)
     except (pickle.PicklingError, AttributeError, TypeError) as problem:
         hint = "" if dumps is not pickle.dumps else "; functions outside of modules need the package cloudpickle"
-        raise ArgumentError(f"what is to be computed cannot be sent to other processes: {problem}{hint}") from problem
+        raise ArgumentError(f"the functions to compute cannot be sent to other processes: {problem}{hint}") from problem
 
 
 @lru_cache(maxsize=4)

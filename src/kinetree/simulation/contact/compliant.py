@@ -39,7 +39,7 @@ from kinetree.spatial import Force
 @final
 @dataclass(frozen=True)
 class CompliantContact(ContactModel):
-    """Contact by springs, dampers and smoothed friction; goes with every integrator, and can be differentiated.
+    """Contact by springs, dampers and smoothed friction; works with every integrator, and can be differentiated.
 
     stiffness     k of one contact [N/m]
     dissipation   d [s/m]: an impact at speed v keeps about 1 - ⅔ d v of it

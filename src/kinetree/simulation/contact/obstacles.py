@@ -148,7 +148,7 @@ class Terrain(Obstacle):
                 raise ArgumentTypeError(f"parts has {short(part)}; expected Ground or Block")
             if any(x is not None for x in (part.friction, part.restitution, part.frame, part.only)):
                 raise ArgumentError(
-                    "a part of a terrain has friction, restitution, a frame or names of its own; expected them of the "
+                    "a part of a terrain has friction, restitution, frame or only; expected these arguments of the "
                     "whole"
                 )
         if not self.parts:

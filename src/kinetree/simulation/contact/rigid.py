@@ -23,7 +23,7 @@ MOST_SOLVED = 5000
 @final
 @dataclass(frozen=True)
 class RigidContact(ContactModel):
-    """Contact without any give: it sticks, slips, breaks, and hits, once every step.
+    """Rigid contact with friction and impacts, solved once per step: contacts stick, slip, open and close.
 
     restitution   e from 0, plastic, to 1, elastic, where neither touch nor obstacle says
     held          kt.Loop, kt.Coupling and kt.Contact that hold all the time, beside the robot's own loops and the
@@ -66,7 +66,7 @@ class RigidContact(ContactModel):
         if len(found) > limit:
             raise ArgumentError(
                 f"contact has {len(found)} pairs and {self.sweeps} sweeps, and all of it is compiled; expected at most "
-                f"{limit} pairs, such as with only= of obstacles for what can reach them"
+                f"{limit} pairs, for example by only= of obstacles"
             )
         rule = TimeStepping(robot.model, found, stops, held, self.sweeps, self.correction)
         return Dynamics(

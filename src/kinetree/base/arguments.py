@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -160,6 +161,39 @@ def number_that(holds: Callable[[float], bool], expected: str) -> Callable[[str,
         return number
 
     return read
+
+
+def positive(expected: str = "a positive number") -> Callable[[str, object], float]:
+    """A reader of finite numbers above zero."""
+    return number_that(lambda x: 0.0 < x < math.inf, expected)
+
+
+as_finite = number_that(math.isfinite, "a finite number")
+as_positive = positive()
+as_nonnegative = number_that(lambda x: 0.0 <= x < math.inf, "zero or more, and finite")
+as_share = number_that(lambda x: 0.0 <= x <= 1.0, "a number from 0 to 1")
+
+
+def as_triple(name: str, value: object) -> tuple[float, ...]:
+    """Three finite numbers."""
+    vector = as_constant(name, value, (3,))
+    if not np.isfinite(vector).all():
+        raise ArgumentError(f"{name} is {short(value)}; expected three finite numbers")
+    return tuple(vector.tolist())
+
+
+def as_direction(name: str, value: object) -> tuple[float, ...]:
+    """A vector that is not zero, made a unit one."""
+    vector = as_constant(name, value, (3,))
+    length = float(np.linalg.norm(vector))
+    if not 0.0 < length < math.inf:
+        raise ArgumentError(f"{name} is {short(value)}; expected a direction")
+    return tuple((vector / length).tolist())
+
+
+def optional(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """The reader, which leaves None as it is."""
+    return lambda name, value: None if value is None else read(name, value)
 
 
 def read_fields(instance: object, **readers: Callable[[str, Any], Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree import linalg
-from kinetree.base.arguments import as_number
+from kinetree.base.arguments import positive
 from kinetree.control.controller import Controller
 from kinetree.control.gains import as_gain
 from kinetree.errors import ArgumentError, one_of
@@ -45,11 +45,8 @@ class Admittance(Controller):
         settings = {name: as_gain(name, value, 6) for name, value in gains.items()}
         if np.linalg.eigvalsh(_matrix(settings["mass"]))[0] <= 0.0:
             raise ArgumentError("mass has a direction without inertia; expected more than zero in all six")
-        step = as_number("dt", dt)
-        if not 0.0 < step < np.inf:
-            raise ArgumentError(f"dt is {step:g}; expected a time above zero")
         self.order = one_of("spatial_order", spatial_order, SPATIAL_ORDERS)
-        settings["dt"] = np.array(step)
+        settings["dt"] = np.array(positive("a time above zero")("dt", dt))
         self.start = np.zeros((2, 6))
         self.start.setflags(write=False)
         arguments: dict[str, Any] = {"state": (2, 6), "force": (6,)}

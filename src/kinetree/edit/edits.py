@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_number, as_numbers
+from kinetree.base.arguments import as_constant, as_numbers, positive
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, short, unknown
 from kinetree.model.assembly import FLOATING_BASE
 from kinetree.model.builder import ModelBuilder
@@ -262,11 +262,9 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
     Rotational inertia goes with mass · length². Limits of sliding joints and the pitch of screws are lengths too;
     efforts, rotors, damping, friction and springs stay as they are.
     """
-    s = as_number("length", length)
-    m = s**3 if mass is None else as_number("mass", mass)
-    for name, factor in (("length", s), ("mass", m)):
-        if not 0.0 < factor < np.inf:
-            raise ArgumentError(f"{name} is {factor:g}; expected a factor above zero")
+    factor = positive("a factor above zero")
+    s = factor("length", length)
+    m = factor("mass", s**3 if mass is None else mass)
     description = description_of(robot)
     builder = ModelBuilder.of(description)
     for name, own in description.links.items():

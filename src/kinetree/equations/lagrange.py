@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from kinetree import linalg, ops
 from kinetree.algorithms.configuration import tangent_rates
 from kinetree.algorithms.joint_forces import dissipation
-from kinetree.base.arguments import as_constant, number_that, read_fields
+from kinetree.base.arguments import as_constant, as_nonnegative, read_fields
 from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.derivatives import gradient, jacobian
@@ -36,7 +36,6 @@ from kinetree.robot import Robot
 
 COINCIDENT = 1e-30
 """Ends of a spring whose squared distance [m²] is below have no direction between them, and the spring no force."""
-as_nonnegative = number_that(lambda x: 0.0 <= x < np.inf, "zero or more, and finite")
 
 
 @final

@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_real
-from kinetree.equations.lagrange import as_nonnegative
+from kinetree.base.arguments import as_constant, as_finite, as_nonnegative, as_positive, as_real, as_share
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
-from kinetree.simulation.contact import touch
 
-finite, positive, fraction, optional = touch.as_finite, touch.as_positive, touch.as_share, touch.optional
-nonnegative = as_nonnegative
+finite, positive, fraction, nonnegative = as_finite, as_positive, as_share, as_nonnegative
 
 
 def some(name: str, value: Any, count: int | None = None) -> tuple[float, ...]:

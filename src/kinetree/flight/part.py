@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import as_listed, as_real, read_fields
+from kinetree.base.arguments import as_listed, as_real, optional, read_fields
 from kinetree.errors import ArgumentError
 from kinetree.flight.atmosphere import SEA_LEVEL_DENSITY, standard_atmosphere
-from kinetree.flight.fields import finite, kind_of, optional, positive
+from kinetree.flight.fields import finite, kind_of, positive
 from kinetree.flight.wind import UniformWind, Wind
 from kinetree.functions.law import Law, compile
 from kinetree.ops import Array, Scalar

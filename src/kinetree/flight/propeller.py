@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import read_fields
-from kinetree.flight.fields import kind_of, optional, positive, text, three, turn
+from kinetree.base.arguments import optional, read_fields
+from kinetree.flight.fields import kind_of, positive, text, three, turn
 from kinetree.flight.motor import DCMotor
 from kinetree.flight.part import Airflow, Part
 from kinetree.ops import Array

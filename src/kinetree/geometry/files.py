@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.base.lazy_imports import extra
 from kinetree.errors import KinetreeError
 from kinetree.geometry.limits import SUFFIXES, Files, check_content, check_scene
 from kinetree.geometry.surfaces import Surface
@@ -24,10 +25,8 @@ LONGEST_REASON = 300
 @lru_cache(maxsize=256)
 def read_mesh(path: str) -> list[Surface]:
     """The surfaces in a file, one for every material, as they are placed in its scene [m]."""
-    try:
-        import trimesh  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
-        raise KinetreeError("meshes are read by the package trimesh: pip install 'kinetree[viewer]'") from None
+    with extra("viewer", "meshes are read by the package trimesh"):
+        import trimesh  # noqa: PLC0415
     logging.getLogger("trimesh").setLevel(logging.ERROR)  # it warns of what it handles
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_flag, as_number, as_numbers
+from kinetree.base.arguments import as_flag, as_numbers, positive, read_fields
 from kinetree.errors import ArgumentError
 from kinetree.model.joints import Free
 from kinetree.ops import Array, clip, maximum, minimum, sqrt, zeros
@@ -33,11 +33,7 @@ class Limits:
     slower: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("position", "velocity"):
-            object.__setattr__(self, name, as_flag(name, getattr(self, name)))
-        object.__setattr__(self, "slower", as_number("slower", self.slower))
-        if not 0.0 < self.slower < np.inf:
-            raise ArgumentError(f"slower is {self.slower:g}; expected a positive factor")
+        read_fields(self, position=as_flag, velocity=as_flag, slower=positive("a positive factor"))
         if self.acceleration is not None:
             most = as_numbers("acceleration", self.acceleration)
             object.__setattr__(self, "acceleration", most)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final
 
-from kinetree.base.arguments import as_number, as_numbers
+from kinetree.base.arguments import as_number, as_numbers, read_fields
 from kinetree.errors import ArgumentError, one_of, short
 from kinetree.model.muscles import Muscle
 from kinetree.model.tendons import UNLIMITED, as_geared
@@ -64,8 +64,7 @@ class Actuator:
         object.__setattr__(self, "time_constant", constant)
         if (self.activation == "muscle") != (self.muscle is not None):
             raise ArgumentError(f"activation is {self.activation!r} and muscle {self.muscle}; expected both or none")
-        for name in ("joints", "tendons"):
-            object.__setattr__(self, name, as_geared(name, getattr(self, name)))
+        read_fields(self, joints=as_geared, tendons=as_geared)
         if not self.joints and not self.tendons:
             raise ArgumentError(f"joints of actuator {self.name!r} is empty, and so is tendons; expected one of them")
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_number, as_numbers
+from kinetree.base.arguments import as_constant, as_number, as_numbers, positive
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, short
 from kinetree.model.actuators import Actuator
 from kinetree.model.assembly import assemble
@@ -292,9 +292,6 @@ class ModelBuilder:
         is the speed at which friction has come up to 71 %. `parametric` makes numbers inputs of the code, as in
         `kt.load`.
         """
-        width = as_number("friction_width", friction_width)
-        if not 0.0 < width < np.inf:
-            raise ArgumentError(f"friction_width is {width:g}; expected a speed above zero")
         options = Options(
             base=base,
             gravity=self._vector("model", "gravity", gravity, None),
@@ -302,7 +299,7 @@ class ModelBuilder:
             base_velocity=base_velocity,
             keep_fixed=_names("keep_fixed", keep_fixed),
             passive=bool(passive),
-            friction_width=width,
+            friction_width=positive("a speed above zero")("friction_width", friction_width),
             parametric=as_choice(parametric),
         )
         return assemble(self, options)

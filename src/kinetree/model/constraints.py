@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_floats, as_number
+from kinetree.base.arguments import as_constant, as_direction, as_floats, as_number
 from kinetree.errors import ArgumentError, one_of, short, unknown
 from kinetree.ops import Array
 from kinetree.spatial import Transform
@@ -69,9 +69,9 @@ class Contact:
                     f"{name} is given for a contact of kind {self.kind!r}; expected it with {whose} only"
                 )
         if self.kind in ("sliding", "rolling"):
-            object.__setattr__(self, "normal", _direction("normal", UP if self.normal is None else self.normal))
+            object.__setattr__(self, "normal", as_direction("normal", UP if self.normal is None else self.normal))
         if self.kind == "line" or self.axis is not None:
-            object.__setattr__(self, "axis", _direction("axis", AHEAD if self.axis is None else self.axis))
+            object.__setattr__(self, "axis", as_direction("axis", AHEAD if self.axis is None else self.axis))
         if self.kind == "rolling":
             radius = math.nan if self.radius is None else as_number("radius", self.radius)
             if not 0.0 < radius < math.inf:
@@ -235,15 +235,6 @@ class ConstraintSet:
             rows.append(slice(end, end + constraint.size))
             end += constraint.size
         return tuple(rows)
-
-
-def _direction(name: str, given: object) -> tuple[float, ...]:
-    """A unit vector as floats."""
-    vector: Array = as_constant(name, given, (3,))
-    length = float(np.linalg.norm(vector))
-    if not 0.0 < length < math.inf:
-        raise ArgumentError(f"{name} is {short(given)}; expected a direction")
-    return tuple((vector / length).tolist())
 
 
 def _place(at: object, kind: ContactKind) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinetree.base.arguments import as_number, as_numbers
+from kinetree.base.arguments import as_number, as_numbers, read_fields
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.model.actuators import Actuator
 from kinetree.model.constraints import Constraint
@@ -44,8 +44,7 @@ class Mimic:
     def __post_init__(self) -> None:
         if not isinstance(self.joint, str):
             raise ArgumentTypeError(f"the joint to mimic is {short(self.joint)}; expected its name")
-        object.__setattr__(self, "multiplier", as_number("multiplier", self.multiplier))
-        object.__setattr__(self, "offset", as_number("offset", self.offset))
+        read_fields(self, multiplier=as_number, offset=as_number)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from kinetree.ops import Array
 from kinetree.spatial import Transform
@@ -50,6 +51,13 @@ class Capsule:
     length: float
 
 
+Primitive: TypeAlias = Box | Sphere | Ellipsoid | Cylinder | Capsule
+PRIMITIVES: dict[str, type[Primitive]] = {
+    kind.__name__.lower(): kind for kind in (Box, Sphere, Ellipsoid, Cylinder, Capsule)
+}
+"""By name; URDF and SDFormat have the same names for them and for their sizes, one number or three."""
+
+
 @dataclass(frozen=True)
 class Plane:
     """z = 0, without end, or a rectangle of these half lengths [m]."""
@@ -70,7 +78,7 @@ class Mesh:
     triangles: Array | None = None
 
 
-Shape: TypeAlias = Box | Sphere | Ellipsoid | Cylinder | Capsule | Plane | Mesh
+Shape: TypeAlias = Primitive | Plane | Mesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +101,11 @@ def scaled(geometry: Geometry, length: float) -> Geometry:
 
 def _scaled(shape: Shape, s: float) -> Shape:
     match shape:
-        case Box(size=(x, y, z)):
-            return Box((s * x, s * y, s * z))
-        case Ellipsoid(radii=(x, y, z)):
-            return Ellipsoid((s * x, s * y, s * z))
-        case Sphere(radius=r):
-            return Sphere(s * r)
-        case Cylinder(radius=r, length=l) | Capsule(radius=r, length=l):
-            return replace(shape, radius=s * r, length=s * l)
         case Plane(half_size=half):
             return Plane(half and (s * half[0], s * half[1]))
         case Mesh(scale=(x, y, z)):
             return replace(shape, scale=(s * x, s * y, s * z))
+    sizes: list[Any] = [
+        tuple(s * x for x in size) if isinstance(size, Sequence) else s * size for size in vars(shape).values()
+    ]
+    return type(shape)(*sizes)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, final
 
-from kinetree.base.arguments import as_number, as_numbers
+from kinetree.base.arguments import as_nonnegative, as_number, as_numbers, positive, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
 from kinetree.ops import clip
 
@@ -32,10 +32,7 @@ class Wrap:
     side: str | None = None
 
     def __post_init__(self) -> None:
-        radius = as_number("radius", self.radius)
-        if not 0.0 < radius < math.inf:
-            raise ArgumentError(f"radius is {radius:g}; expected a length above zero")
-        object.__setattr__(self, "radius", radius)
+        read_fields(self, radius=positive("a length above zero"))
         one_of("shape", self.shape, ("sphere", "cylinder"))
 
 
@@ -47,10 +44,7 @@ class Pulley:
     divisor: float
 
     def __post_init__(self) -> None:
-        divisor = as_number("divisor", self.divisor)
-        if not 0.0 < divisor < math.inf:
-            raise ArgumentError(f"divisor is {divisor:g}; expected a number above zero")
-        object.__setattr__(self, "divisor", divisor)
+        read_fields(self, divisor=positive("a number above zero"))
 
 
 Strand: TypeAlias = tuple[str, str, Wrap | None, float]
@@ -90,18 +84,14 @@ class Tendon:
     """Limits of ℓ; stops of a rollout hold them, where these are asked for, as they do limits of joints."""
 
     def __post_init__(self) -> None:
-        for name in ("stiffness", "damping", "friction"):
-            value = as_number(name, getattr(self, name))
-            if not 0.0 <= value < math.inf:
-                raise ArgumentError(f"{name} is {value:g}; expected zero or more, and finite")
-            object.__setattr__(self, name, value)
+        read_fields(self, stiffness=as_nonnegative, damping=as_nonnegative, friction=as_nonnegative)
         for name in ("rest", "length_range"):
             given = as_numbers(name, getattr(self, name))
             if not isinstance(given, tuple) or len(given) != 2 or not given[0] <= given[1]:
                 what = short(getattr(self, name))
                 raise ArgumentError(f"{name} is {what}; expected two lengths, the lower one first")
             object.__setattr__(self, name, given)
-        object.__setattr__(self, "joints", as_geared("joints", self.joints))
+        read_fields(self, joints=as_geared)
         if isinstance(self.path, str):
             raise ArgumentTypeError(f"path is {short(self.path)}; expected names of frames, surfaces and pulleys")
         object.__setattr__(self, "path", tuple(self.path))

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from kinetree.base.lazy_imports import importing
+from kinetree.base.lazy_imports import extra, importing
 from kinetree.equations.named import as_kinds
-from kinetree.errors import KinetreeError
 from kinetree.model.constraints import Constraint
 from kinetree.robot.quantity import HasQuantities
 
@@ -159,9 +158,7 @@ class Applications(HasQuantities):
                    code, whose size grows linearly with the joints. None: chosen by the number of joints
         """
         kinds = as_kinds(symbolic)
-        try:
+        with extra("sympy", "equations need the package sympy"):
             importing("kinetree.interop.sympy")
-            from kinetree.interop.sympy import equations  # noqa: PLC0415 - an extra
-        except ModuleNotFoundError:
-            raise KinetreeError("equations need the package sympy: pip install 'kinetree[sympy]'") from None
+            from kinetree.interop.sympy import equations  # noqa: PLC0415
         return equations(self.model, kinds, factored)

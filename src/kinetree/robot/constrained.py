@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from kinetree.algorithms import constraint_derivatives, support_consistent
 from kinetree.algorithms import constraints as constrained_dynamics
 from kinetree.algorithms.passes.contact_rows import place
-from kinetree.base.arguments import as_number
+from kinetree.base.arguments import number_that
 from kinetree.base.lazy_imports import importing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
 from kinetree.model.constraints import CONSTRAINTS, Constraint, ConstraintSet, Contact, misfit
@@ -48,13 +48,9 @@ def constrained(
         raise ArgumentError(
             f"constraints is empty, and {robot.name!r} has no loops; expected a kt.Contact, kt.Loop or kt.Coupling"
         )
-    epsilon = as_number("damping", damping)
-    if not 1e-12 <= epsilon <= 1.0:
-        raise ArgumentError(f"damping is {epsilon:g}; expected a number from 1e-12 to 1")
-    omega, zeta = as_number("frequency", frequency), as_number("damping_ratio", damping_ratio)
-    for name, rate in (("frequency", omega), ("damping_ratio", zeta)):
-        if not 0.0 <= rate < math.inf:
-            raise ArgumentError(f"{name} is {rate:g}; expected a finite number, not below zero")
+    epsilon = number_that(lambda x: 1e-12 <= x <= 1.0, "a number from 1e-12 to 1")("damping", damping)
+    rate = number_that(lambda x: 0.0 <= x < math.inf, "a finite number, not below zero")
+    omega, zeta = rate("frequency", frequency), rate("damping_ratio", damping_ratio)
     return Constrained(robot, ConstraintSet(listed, epsilon, omega, zeta, motors(robot, actuated)))
 
 

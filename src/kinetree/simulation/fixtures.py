@@ -7,12 +7,11 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_number, number_that, read_fields
+from kinetree.base.arguments import as_constant, as_number, as_positive, number_that, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from kinetree.ops import Array
 from kinetree.simulation.contact.obstacles import Block, Ground
-from kinetree.simulation.contact.touch import as_positive
 from kinetree.spatial.rotation import is_rotation_matrix, matrix_from_normal, matrix_from_rpy
 
 SHAPES = (Plane, Box, Sphere, Ellipsoid, Cylinder, Capsule)

@@ -10,8 +10,8 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.algorithms.passes.tendon_paths import tendon_states
-from kinetree.base.arguments import number_that, read_fields
-from kinetree.equations.lagrange import Lagrange, Spring, as_nonnegative
+from kinetree.base.arguments import as_nonnegative, number_that, read_fields
+from kinetree.equations.lagrange import Lagrange, Spring
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, Scalar
 from kinetree.robot import Robot

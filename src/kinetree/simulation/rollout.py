@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_count, as_floats, as_number, batch_shape, check_quaternions
+from kinetree.base.arguments import as_count, as_floats, batch_shape, check_quaternions, number_that, positive
 from kinetree.base.progress import Progress
 from kinetree.compiler import StepLoop, StridedView, empty
 from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, one_of, short
@@ -57,19 +57,16 @@ def rollout(
     known = again(robot, q0, v0, law_or_controls, dt, steps, integrator, record, every) if is_plain else None
     if known is not None:
         return known
-    count, h = as_count("steps", steps), as_number("dt", dt)
+    count, h = as_count("steps", steps), positive("a finite number of seconds above zero")("dt", dt)
     if count > MOST_STEPS:
         raise ArgumentError(f"steps is {short(steps)}; expected at most {MOST_STEPS:.0e}")
     one_of("integrator", integrator, (*INTEGRATORS, ADAPTIVE))
-    looked_for, accuracy = as_events(events), as_number("tolerance", 1e-8 if tolerance is None else tolerance)
-    if not 0.0 < accuracy < 1.0:
-        raise ArgumentError(f"tolerance is {accuracy:g}; expected a number between zero and one")
+    between_0_and_1 = number_that(lambda x: 0.0 < x < 1.0, "a number between zero and one")
+    looked_for, accuracy = as_events(events), between_0_and_1("tolerance", 1e-8 if tolerance is None else tolerance)
     if tolerance is not None and integrator != ADAPTIVE:
         raise ArgumentError(f"tolerance is only for integrator={ADAPTIVE!r}; {integrator!r} has constant steps of dt")
     if looked_for and integrator != ADAPTIVE:
         raise ArgumentError(f"events are looked for by integrator={ADAPTIVE!r}, not by {integrator!r}")
-    if not 0.0 < h < np.inf:
-        raise ArgumentError(f"dt is {h:g}; expected a finite number of seconds above zero")
     between = as_count("every", every)
     if not between or count % between:
         raise ArgumentError(f"every is {every}; expected a divisor of the number of steps, {count}")

@@ -20,6 +20,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from kinetree.base.files import replaced
+from kinetree.base.lazy_imports import extra
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, short
 from kinetree.ops import Array
 from kinetree.simulation.trajectory import Occurrence, Trajectory
@@ -162,11 +163,9 @@ def _load_npz(path: Path, source: IO[bytes]) -> Trajectory:
 
 
 def _parquet() -> tuple[Any, Any]:
-    try:
-        import pyarrow  # noqa: PLC0415 - an extra
+    with extra("recording", "Parquet is written by the package pyarrow"):
+        import pyarrow  # noqa: PLC0415
         import pyarrow.parquet  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise KinetreeError("Parquet is written by the package pyarrow: pip install 'kinetree[recording]'") from None
     return pyarrow, pyarrow.parquet
 
 

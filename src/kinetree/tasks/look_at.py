@@ -7,8 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant
-from kinetree.errors import ArgumentError, short
+from kinetree.base.arguments import as_direction, read_fields
 from kinetree.model.joints.planar import plane_directions
 from kinetree.ops import (
     Array,
@@ -47,11 +46,7 @@ class LookAt(FrameTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        axis = as_constant("axis", self.axis, (3,))
-        length = float(np.linalg.norm(axis))
-        if not length > 0.0 or not np.isfinite(length):
-            raise ArgumentError(f"axis is {short(self.axis)}; expected a direction")
-        object.__setattr__(self, "axis", tuple((axis / length).tolist()))
+        read_fields(self, axis=as_direction)
 
     def evaluate(self, robot: Robot, q: Array, target: Any) -> tuple[Array, Array]:
         R, ray = robot.frame(self.frame).pose(q)[:3, :3], target - robot.frame(self.frame).pose(q)[:3, 3]

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.files import replaced
-from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.base.lazy_imports import extra
+from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.trajectory import Trajectory
@@ -68,10 +69,8 @@ SCHEMAS: Mapping[str, tuple[str, dict[str, Any]]] = {
 def write(trajectory: Trajectory, path: str | os.PathLike[str], robot: Robot | None = None) -> None:
     """Writes the file; one of that name is replaced at once or not at all."""
     file, scene = checked_path(path, ".mcap"), RecordedScene(trajectory, robot)
-    try:
-        from mcap.writer import Writer  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
-        raise KinetreeError("MCAP is written by the package mcap: pip install 'kinetree[mcap]'") from None
+    with extra("mcap", "MCAP is written by the package mcap"):
+        from mcap.writer import Writer  # noqa: PLC0415
     with replaced(file) as temporary, open(temporary, "wb") as stream:
         writer = Writer(stream)
         writer.start(library="kinetree")

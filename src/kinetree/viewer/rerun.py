@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.base.files import replaced
-from kinetree.errors import KinetreeError
+from kinetree.base.lazy_imports import extra
 from kinetree.robot import Robot
 from kinetree.simulation.trajectory import Trajectory
 from kinetree.viewer.recorded_scene import WORLD, RecordedScene, checked_path
@@ -22,12 +22,8 @@ def write(trajectory: Trajectory, path: str | os.PathLike[str], robot: Robot | N
     Bodies are entities below "world", shapes and other frames below their bodies; the series are below "series".
     """
     file, scene = checked_path(path, ".rrd"), RecordedScene(trajectory, robot)
-    try:
-        import rerun as rr  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
-        raise KinetreeError(
-            "Rerun's files are written by the package rerun-sdk: pip install 'kinetree[rerun]'"
-        ) from None
+    with extra("rerun", "Rerun's files are written by the package rerun-sdk"):
+        import rerun as rr  # noqa: PLC0415
     with replaced(file) as temporary:
         recording = rr.RecordingStream("kinetree" if robot is None else f"kinetree {robot.name}")
         try:

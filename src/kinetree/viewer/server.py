@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from kinetree.base.lazy_imports import extra
 from kinetree.base.locks import ReentrantLock
 from kinetree.errors import ArgumentError, KinetreeError, short
 from kinetree.viewer.access import PRIVATE, Access
@@ -24,7 +25,8 @@ _patching = ReentrantLock()
 
 def start(host: str, port: int | None, title: str) -> tuple[Any, Access]:
     """A `viser.ViserServer` at this address, without a port at one that is free, and who has access to it."""
-    viser = _viser()
+    with extra("viewer", "robots are shown by the package viser"):
+        import viser  # noqa: PLC0415 - slow to import
     if not isinstance(host, str) or not host:
         raise ArgumentError(f"host is {short(host)}; expected an address such as {LOOPBACK!r}")
     wanted = 0 if port is None else port
@@ -130,14 +132,6 @@ def png(pixels: Any) -> bytes:
     import imageio.v3  # noqa: PLC0415 - viser needs it too
 
     return imageio.v3.imwrite("<bytes>", pixels, extension=".png")
-
-
-def _viser() -> Any:
-    try:
-        import viser  # noqa: PLC0415 - an extra, and slow to import
-    except ModuleNotFoundError:
-        raise KinetreeError("robots are shown by the package viser: pip install 'kinetree[viewer]'") from None
-    return viser
 
 
 def _check_free(host: str, port: int) -> None:

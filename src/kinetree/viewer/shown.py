@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_floats, as_number, check_quaternions
+from kinetree.base.arguments import as_constant, as_floats, as_number, check_quaternions, positive
 from kinetree.base.locks import ReentrantLock
 from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.geometry import Ground
@@ -160,9 +160,7 @@ class ShownRobot:
         start      or only show where it begins
         """
         read = as_motion(self.robot, motion, wrenches)
-        rate = as_number("speed", speed)
-        if not 0.0 < rate < np.inf:
-            raise ArgumentError(f"speed is {rate:g}; expected a positive factor")
+        rate = positive("a positive factor")("speed", speed)
         with self._lock:
             self.motion, self.speed, self.looping, self.time = read, rate, bool(loop), 0.0
             self.playing, self._clock = bool(start), time.monotonic()

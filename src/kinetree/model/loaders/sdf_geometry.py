@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
 
-from kinetree.model.geometry import Box, Capsule, Color, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
+from kinetree.model.geometry import PRIMITIVES, Color, Geometry, Mesh, Plane, Primitive, Shape
 from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.sdf_values import Values
 from kinetree.model.loaders.xml import Element
@@ -38,36 +40,20 @@ def _color(values: Values, label: str, element: Element) -> Color | None:
     return None
 
 
-def _size(values: Values, label: str, element: Element, tag: str, count: int = 1) -> tuple[float, ...]:
+def _primitive(values: Values, label: str, element: Element, resources: Resources) -> Primitive:
+    kind = PRIMITIVES[element.tag.removeprefix("drake:")]
+    return kind(*(_size(values, label, element, size.name) for size in fields(kind)))
+
+
+def _size(values: Values, label: str, element: Element, tag: str) -> Any:
+    """One number, or three."""
     child = values.single(label, element, tag)
     if child is None:
         raise values.error(label, f"<{element.tag}> has no <{tag}>", element)
-    sizes = values.numbers(label, child, count)
+    sizes = values.numbers(label, child, 3 if tag in ("size", "radii") else 1)
     if not all(0.0 <= size < math.inf for size in sizes):
         raise values.error(label, f"<{tag}> is {child.text.strip()!r}; expected zero or more, and finite", child)
-    return tuple(sizes)
-
-
-def _box(values: Values, label: str, element: Element, resources: Resources) -> Box:
-    x, y, z = _size(values, label, element, "size", 3)
-    return Box((x, y, z))
-
-
-def _sphere(values: Values, label: str, element: Element, resources: Resources) -> Sphere:
-    return Sphere(*_size(values, label, element, "radius"))
-
-
-def _cylinder(values: Values, label: str, element: Element, resources: Resources) -> Cylinder:
-    return Cylinder(*_size(values, label, element, "radius"), *_size(values, label, element, "length"))
-
-
-def _capsule(values: Values, label: str, element: Element, resources: Resources) -> Capsule:
-    return Capsule(*_size(values, label, element, "radius"), *_size(values, label, element, "length"))
-
-
-def _ellipsoid(values: Values, label: str, element: Element, resources: Resources) -> Ellipsoid:
-    x, y, z = _size(values, label, element, "radii", 3)
-    return Ellipsoid((x, y, z))
+    return sizes[0] if len(sizes) == 1 else tuple(sizes)
 
 
 def _plane(values: Values, label: str, element: Element, resources: Resources) -> Plane:
@@ -90,13 +76,7 @@ def _mesh(values: Values, label: str, element: Element, resources: Resources) ->
 
 
 SHAPES: dict[str, Callable[[Values, str, Element, Resources], Shape]] = {
-    "box": _box,
-    "sphere": _sphere,
-    "cylinder": _cylinder,
-    "capsule": _capsule,
-    "drake:capsule": _capsule,
-    "ellipsoid": _ellipsoid,
-    "drake:ellipsoid": _ellipsoid,
+    **dict.fromkeys((*PRIMITIVES, "drake:capsule", "drake:ellipsoid"), _primitive),
     "plane": _plane,
     "mesh": _mesh,
 }

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
-from kinetree.model.geometry import Box, Capsule, Color, Cylinder, Geometry, Mesh, Shape, Sphere
+from kinetree.model.geometry import PRIMITIVES, Color, Geometry, Mesh, Primitive, Shape
 from kinetree.model.loaders.reading import ZERO, Reading
 from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.xml import Element
@@ -111,19 +112,9 @@ class GeometryReader:
             return Transform(np.eye(3), np.array(xyz))
         return Transform(matrix_from_rpy(rpy).T, np.array(xyz))
 
-    def box(self, label: str, element: Element) -> Box:
-        size = self.reading.triple(label, element, "size", None)
-        self.check_sizes(label, element, "size", *size)
-        return Box(size)
-
-    def sphere(self, label: str, element: Element) -> Sphere:
-        return Sphere(self.length(label, element, "radius"))
-
-    def cylinder(self, label: str, element: Element) -> Cylinder:
-        return Cylinder(self.length(label, element, "radius"), self.length(label, element, "length"))
-
-    def capsule(self, label: str, element: Element) -> Capsule:
-        return Capsule(self.length(label, element, "radius"), self.length(label, element, "length"))
+    def primitive(self, label: str, element: Element) -> Primitive:
+        kind = PRIMITIVES[element.tag.removeprefix("drake:")]
+        return kind(*(self.size(label, element, size.name) for size in fields(kind)))
 
     def mesh(self, label: str, element: Element) -> Mesh:
         written = self.reading.required(element, "filename", f"{label}, <mesh>").strip()
@@ -142,18 +133,18 @@ class GeometryReader:
         self.reading.doubt(label, f"<mesh> scale is {text!r}; expected 3 numbers, and it counts for all axes", element)
         return factor, factor, factor
 
-    def length(self, label: str, element: Element, attribute: str) -> float:
-        value = self.reading.number(label, element, attribute)
-        self.check_sizes(label, element, attribute, value)
-        return value
-
-    def check_sizes(self, label: str, element: Element, attribute: str, *values: float) -> None:
+    def size(self, label: str, element: Element, attribute: str) -> Any:
+        """Three lengths of a box, or one."""
+        read = self.reading
+        size: Any = read.triple(label, element, attribute, None) if attribute == "size" else None
+        values = (read.number(label, element, attribute),) if size is None else size
         if not all(0.0 <= value < math.inf for value in values):
             written = element.attributes[attribute]
             message = f"<{element.tag}> {attribute} is {written!r}; expected zero or more, and finite"
             raise self.reading.error(label, message, element)
         if 0.0 in values:
             self.reading.note(label, f"<{element.tag}> {attribute} is zero", element)
+        return values[0] if size is None else size
 
     # -- materials ---------------------------------------------------------------------------------------------
 
@@ -228,10 +219,6 @@ class GeometryReader:
 
 
 SHAPES: dict[str, Callable[[GeometryReader, str, Element], Shape]] = {
-    "box": GeometryReader.box,
-    "sphere": GeometryReader.sphere,
-    "cylinder": GeometryReader.cylinder,
-    "capsule": GeometryReader.capsule,
-    "drake:capsule": GeometryReader.capsule,
+    **dict.fromkeys(("box", "sphere", "cylinder", "capsule", "drake:capsule"), GeometryReader.primitive),
     "mesh": GeometryReader.mesh,
 }

@@ -157,15 +157,9 @@ class _Writer:
 
     def _shape(self, shape: Shape) -> Element | None:
         match shape:
-            case Box(size=size):
-                return Element("box", children=[_text("size", numbers(size))])
-            case Sphere(radius=radius):
-                return Element("sphere", children=[_text("radius", number(radius))])
-            case Ellipsoid(radii=radii):
-                return Element("ellipsoid", children=[_text("radii", numbers(radii))])
-            case Cylinder(radius=radius, length=length) | Capsule(radius=radius, length=length):
-                tag = "cylinder" if isinstance(shape, Cylinder) else "capsule"
-                return Element(tag, children=[_text("radius", number(radius)), _text("length", number(length))])
+            case Box() | Sphere() | Ellipsoid() | Cylinder() | Capsule():
+                sizes = [_text(name, numbers(np.ravel(size))) for name, size in vars(shape).items()]
+                return Element(type(shape).__name__.lower(), children=sizes)
             case Plane(half_size=half):
                 extent = [] if half is None else [_text("size", numbers([2.0 * half[0], 2.0 * half[1]]))]
                 return Element("plane", children=[_text("normal", "0 0 1"), *extent])

@@ -123,12 +123,9 @@ def _parts(geometry: Geometry) -> list[Geometry]:
 
 def _shape(shape: Shape, files: MeshFiles | None) -> Element | None:
     match shape:
-        case Box(size=size):
-            return Element("box", {"size": numbers(size)})
-        case Sphere(radius=radius):
-            return Element("sphere", {"radius": number(radius)})
-        case Cylinder(radius=radius, length=length):
-            return Element("cylinder", {"radius": number(radius), "length": number(length)})
+        case Box() | Sphere() | Cylinder():
+            sizes = {name: numbers(np.ravel(size)) for name, size in vars(shape).items()}
+            return Element(type(shape).__name__.lower(), sizes)
         case Mesh(path=path, written=name, scale=scale):
             if shape.vertices is not None:  # they are not those of the file: MuJoCo has moved and turned them
                 name = "" if files is None or shape.triangles is None else files.name(shape)

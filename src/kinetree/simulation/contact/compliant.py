@@ -24,14 +24,14 @@ from kinetree import ops
 from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.kinematics import world_transforms
-from kinetree.base.arguments import as_constant, read_fields
+from kinetree.base.arguments import as_constant, as_positive, read_fields
 from kinetree.functions.law import compile
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross
 from kinetree.robot import Robot
 from kinetree.simulation.contact.contact_model import FORCES, GAPS, ContactModel, labels
 from kinetree.simulation.contact.meeting import Meetings
-from kinetree.simulation.contact.touch import as_nonnegative, as_positive
+from kinetree.simulation.contact.touch import as_not_negative
 from kinetree.simulation.dynamics import Dynamics
 from kinetree.spatial import Force
 
@@ -55,7 +55,7 @@ class CompliantContact(ContactModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        read_fields(self, stiffness=as_positive, dissipation=as_nonnegative, slip_speed=as_positive)
+        read_fields(self, stiffness=as_positive, dissipation=as_not_negative, slip_speed=as_positive)
 
     def dynamics(self, robot: Robot) -> Dynamics:
         """The dynamics of a robot with these contacts."""
@@ -88,7 +88,7 @@ class CompliantContact(ContactModel):
         W = DelassusOperator(mass_matrix(robot.model, at), meetings.J, 1.0).A
         normal = np.arange(2, len(W), 3)
         tangent = np.setdiff1d(np.arange(len(W)), normal)
-        weight = robot.mass * float(np.linalg.norm(robot.gravity)) if load is None else as_nonnegative("load", load)
+        weight = robot.mass * float(np.linalg.norm(robot.gravity)) if load is None else as_not_negative("load", load)
         damping = max(pair.friction for pair in meetings.pairs) * weight / self.slip_speed
         omega = (self.stiffness * float(np.linalg.eigvalsh(W[np.ix_(normal, normal)])[-1])) ** 0.5
         decay = damping * float(np.linalg.eigvalsh(W[np.ix_(tangent, tangent)])[-1])

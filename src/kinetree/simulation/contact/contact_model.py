@@ -19,7 +19,7 @@ from kinetree.robot import Robot
 from kinetree.simulation.contact.meeting import Meetings, Pair, pairs
 from kinetree.simulation.contact.obstacles import Ground, Obstacle
 from kinetree.simulation.contact.stops import Stop
-from kinetree.simulation.contact.touch import Touch, as_listed, as_nonnegative
+from kinetree.simulation.contact.touch import Touch, as_listed, as_not_negative
 from kinetree.simulation.dynamics import Dynamics
 from kinetree.simulation.labels import Labels, labels_of
 
@@ -48,7 +48,7 @@ class ContactModel(ABC):
                     raise ArgumentError(f"{name} has {short(item)} twice; expected every one once")
         object.__setattr__(self, "touching", touching)
         object.__setattr__(self, "obstacles", obstacles)
-        read_fields(self, friction=as_nonnegative)
+        read_fields(self, friction=as_not_negative)
 
     @abstractmethod
     def dynamics(self, robot: Robot) -> Dynamics:

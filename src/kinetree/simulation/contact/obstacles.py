@@ -13,10 +13,10 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import read_fields
+from kinetree.base.arguments import as_direction, as_finite, as_triple, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.ops import Array, Scalar
-from kinetree.simulation.contact.touch import as_direction, as_finite, as_listed, as_triple, check_surface
+from kinetree.simulation.contact.touch import as_listed, check_surface
 from kinetree.spatial.rotation import matrix_from_rpy
 
 

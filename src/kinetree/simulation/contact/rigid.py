@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from kinetree.base.arguments import as_count, as_flag, read_fields
+from kinetree.base.arguments import as_count, as_flag, as_share, read_fields
 from kinetree.errors import ArgumentError
 from kinetree.model.constraints import CONSTRAINTS
 from kinetree.robot import Robot
@@ -13,7 +13,7 @@ from kinetree.simulation.contact.contact_model import ContactModel, labels
 from kinetree.simulation.contact.meeting import Pair, pairs
 from kinetree.simulation.contact.stops import stops_of
 from kinetree.simulation.contact.time_stepping import PUSHING_OUT, TimeStepping
-from kinetree.simulation.contact.touch import as_listed, as_share
+from kinetree.simulation.contact.touch import as_listed
 from kinetree.simulation.dynamics import Dynamics
 
 MOST_SOLVED = 5000

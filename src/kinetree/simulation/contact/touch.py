@@ -8,14 +8,14 @@ spheres meet planes, and only those of spheres meet boxes, which have edges; box
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, number_that, read_fields
+from kinetree.base.arguments import as_direction, as_share, as_triple, number_that, optional, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from kinetree.model.tree import Model
@@ -47,7 +47,7 @@ class Touch:
     def __post_init__(self) -> None:
         if not isinstance(self.frame, str):
             raise ArgumentTypeError(f"frame of a touch is {short(self.frame)}; expected the name of a frame")
-        read_fields(self, at=as_triple, radius=as_nonnegative, axis=optional(as_direction))
+        read_fields(self, at=as_triple, radius=as_not_negative, axis=optional(as_direction))
         check_surface(self)
 
     @property
@@ -94,14 +94,6 @@ class RoundedShape:
 TouchingShape: TypeAlias = Touch | TouchingBox | RoundedShape
 
 
-def as_triple(name: str, value: object) -> tuple[float, ...]:
-    """Three finite numbers."""
-    vector = as_constant(name, value, (3,))
-    if not np.isfinite(vector).all():
-        raise ArgumentError(f"{name} is {short(value)}; expected three finite numbers")
-    return tuple(vector.tolist())
-
-
 def as_listed(name: str, value: object, one: type | tuple[type, ...], expected: str) -> tuple[Any, ...]:
     """One thing or several, as a tuple."""
     if isinstance(value, one):
@@ -111,29 +103,12 @@ def as_listed(name: str, value: object, one: type | tuple[type, ...], expected: 
     return tuple(value)
 
 
-def as_direction(name: str, value: object) -> tuple[float, ...]:
-    """A vector that is not zero, made a unit one."""
-    vector = as_constant(name, value, (3,))
-    length = float(np.linalg.norm(vector))
-    if not 0.0 < length < math.inf:
-        raise ArgumentError(f"{name} is {short(value)}; expected a direction")
-    return tuple((vector / length).tolist())
-
-
 def check_surface(surface: Any) -> None:
     """Friction and restitution of a touch or an obstacle as numbers, or None where others decide."""
-    read_fields(surface, friction=optional(as_nonnegative), restitution=optional(as_share))
+    read_fields(surface, friction=optional(as_not_negative), restitution=optional(as_share))
 
 
-def optional(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """The reader, which leaves None as it is."""
-    return lambda name, value: None if value is None else read(name, value)
-
-
-as_finite = number_that(math.isfinite, "a finite number")
-as_nonnegative = number_that(lambda x: 0.0 <= x < math.inf, "a finite number, not below 0")
-as_positive = number_that(lambda x: 0.0 < x < math.inf, "a positive number")
-as_share = number_that(lambda x: 0.0 <= x <= 1.0, "a number from 0 to 1")
+as_not_negative = number_that(lambda x: 0.0 <= x < math.inf, "a finite number, not below 0")
 
 
 def touching_shapes(model: Model, touching: Iterable[str | Touch]) -> list[TouchingShape]:

@@ -153,6 +153,18 @@ def test_names_that_casadi_does_not_take():
     assert [float(y) for y in f(1.0, 2.0)] == [3.0, 2.0]
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=linux)])
+def test_functions_with_names_of_casadi_and_of_the_c_library(compiled):
+    for name in ("jac", "sin", "exp"):
+
+        def law(x):
+            return ops.sin(1e12 * x) + ops.exp(x)
+
+        law.__name__ = name
+        f = kt.to_casadi(kt.compile(law, shapes={"x": ()}), compiled=compiled)
+        assert f.name() == f"{name}x" and float(f(0.5)) == pytest.approx(np.sin(5e11) + np.exp(0.5), rel=1e-13)
+
+
 def test_what_is_refused():
     with pytest.raises(ArgumentTypeError, match="is a solver"):
         kt.to_casadi(WholeBody(kt.load("planar2"), Posture()))

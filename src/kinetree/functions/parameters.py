@@ -23,7 +23,7 @@ class Parameters:
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments by name, in the order of the signature, defaults included."""
         given = dict(zip(self._positional, args, strict=False))
-        if len(args) <= len(self._positional) and self._named.issuperset(kwargs) and given.keys().isdisjoint(kwargs):
+        if len(args) <= len(self._positional) and self._named.difference(given).issuperset(kwargs):
             given = {**self._defaults, **given, **kwargs}
             for name in self._required:
                 if given[name] is inspect.Parameter.empty:

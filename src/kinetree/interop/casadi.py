@@ -28,7 +28,7 @@ import numpy as np
 from kinetree.base.arguments import as_flag
 from kinetree.base.files import replaced
 from kinetree.base.precision import FLOAT64
-from kinetree.compiler import Node, Shape
+from kinetree.compiler import LIBRARY, Node, Shape, lock
 from kinetree.errors import PlatformError
 from kinetree.functions.compiled_function import PLAIN, CompiledFunction, Key
 from kinetree.functions.directional import shapes_of
@@ -81,8 +81,14 @@ def _printed(source: ExportedFunction) -> Any:
         rows, columns = as_matrix(shape)
         entries = [made[next(outputs)] for _ in range(rows * columns)]
         results.append(casadi.reshape(casadi.vertcat(casadi.SX(0, 1), *entries), columns, rows).T)
-    (name,), words = _words([source.name]), _words([*symbols, *source.results])
+    name, words = _name(source.name), _words([*symbols, *source.results])
     return casadi.Function(name, list(symbols.values()), results, words[: len(symbols)], words[len(symbols) :])
+
+
+def _name(called: str) -> str:
+    """The name of a function: not a word of CasADi's own, nor that of a function that machine code calls."""
+    (name,) = _words([called])
+    return name if casadi.Function.check_name(name) and name not in LIBRARY else f"{name}x"
 
 
 def _words(names: Iterable[str]) -> list[str]:
@@ -113,7 +119,7 @@ def _loaded(source: Any, tangent: bool) -> Any:
     if tangent and own.configurations:
         own, key = Displaced(own, key), PLAIN
     results = result_names(own.specialization(key).paths, own.arrays)
-    (name,), words = _words([called]), _words([*own.arrays, *results])
+    name, words = _name(called), _words([*own.arrays, *results])
     data = CasadiLibrary(name, own, key, words).data()
     path = _folder() / f"{name}-{hashlib.sha256(data).hexdigest()[:32]}.so"
     if not path.exists():
@@ -146,8 +152,9 @@ def _folder() -> Path:
     """The folder of this process for shared libraries, which nobody else reads. It lives as long as the process: others
     may get a pickled function, which has the path of its library."""
     own = os.getpid()
-    if own not in _folders:
-        _folders[own] = Path(tempfile.mkdtemp(prefix="kinetree-"))
+    with lock:
+        if own not in _folders:
+            _folders[own] = Path(tempfile.mkdtemp(prefix="kinetree-"))
     return _folders[own]
 
 

@@ -15,8 +15,9 @@ from kinetree.base.progress import announced
 from kinetree.compiler.codegen.batch import BLOCK, emit_batch
 from kinetree.compiler.codegen.kernel import BlockSpace, RowPlaces, elementary_functions, emit_block, emit_single
 from kinetree.compiler.codegen.step_loop import emit_step_loop
-from kinetree.compiler.graph.expr import Node, array_operations_if, new_table
-from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.column_program import ColumnProgram
+from kinetree.compiler.graph.expr import Node, array_operations_if, interned, new_table
+from kinetree.compiler.graph.graph import Graph, rebuilt
 from kinetree.compiler.graph.passes.factor import factor
 from kinetree.compiler.graph.passes.fuse import fuse
 from kinetree.compiler.graph.passes.schedule import schedule
@@ -145,6 +146,8 @@ def build(
 def simplified(graph: Graph, fuses: bool) -> Graph:
     """The cheaper of the graph and its factored form, with multiply-adds fused if the CPU has them; of very long graphs
     the one that is cheaper before that."""
+    if any(isinstance(node.value, ColumnProgram) for node in graph.nodes()):
+        graph = graph.mapped(lambda node, args: _simplified_columns(node, args, fuses))
     candidates = [graph]
     factored = factor(graph)
     if factored.operations() < graph.operations():
@@ -152,3 +155,10 @@ def simplified(graph: Graph, fuses: bool) -> Graph:
     if fuses:
         candidates = [fuse(candidate) for candidate in candidates]
     return check(min(candidates, key=Graph.operations), fused=fuses)
+
+
+def _simplified_columns(node: Node, args: tuple[Node, ...], fuses: bool) -> Node:
+    """A node on new operands; a column program in its simplest form."""
+    if not isinstance(node.value, ColumnProgram):
+        return rebuilt(node, args)
+    return interned("rows", args, node.value.changed(lambda graph: simplified(graph, fuses), schedule))

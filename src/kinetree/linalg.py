@@ -86,7 +86,7 @@ def minus_product(C: Array, A: Array, B: Array) -> Array:
 
 def pair_products(A: Array, B: Array, pairs: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], Any] | Array:
     """A_i · B_j of the rows of two matrices, by (i, j), for these pairs at least; large ones compile to loops."""
-    found = ops.specialized("plus_product", ops.zeros((len(A), len(B)), A, B), A, B.T)
+    found = ops.specialized("pair_products", A, B)
     return {(i, j): A[i] @ B[j] for i, j in pairs} if found is None else np.asarray(found)
 
 

@@ -1,6 +1,6 @@
 """A short function of many operands is one node; what it computes is what scalar nodes compute.
 
-Covers: compiler/codegen/column_loops.py, compiler/codegen/operations.py.
+Covers: compiler/codegen/column_loops.py, compiler/codegen/operations.py, compiler/graph/passes/expand.py.
 """
 
 import numpy as np
@@ -14,6 +14,7 @@ from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.program import build
 from kinetree.compiler.runtime.call import Kernel
 from kinetree.compiler.runtime.jit import host
+from kinetree.linalg import pair_products
 from kinetree.spatial import Force, Inertia, Motion
 from targets import FUSING, RUNNABLE
 
@@ -108,3 +109,31 @@ def test_few_items_and_other_functions_are_scalar_nodes(items, function):
     assert not any(node.op == "rows" for part in program.parts for node in part.nodes)
     x = np.random.default_rng(0).normal(size=(3, 2 * items))
     assert np.allclose(run(Kernel(program), x), [formula(row) for row in x], rtol=0.0, atol=1e-14)
+
+
+def test_blocks_of_states_have_scalar_nodes_and_the_same_bits():
+    """Zeros and ones among the operands are left out there, and constants of float32 are not combined before."""
+
+    def function(x):
+        items = [
+            (x[k], x[k + 1] if k % 3 else 0.0, 1.0 if k % 2 else 0.1 * k, 0.0 if k % 5 else -x[k]) for k in range(12)
+        ]
+        found = ops.for_each(lambda a, b, c, d: (a * b + d, c * 0.3 - d, a - c * b, -(a * c) - d), items, x)
+        rows = np.concatenate([np.array(found)] * 3, axis=1)
+        pairs = [(i, j) for i, j in np.ndindex(12, 12) if i != j]
+        table = pair_products(rows, rows[::-1] * np.where(np.eye(12), 0.0, 1.0), pairs)
+        return np.concatenate([rows.ravel(), [table[pair] for pair in pairs]])
+
+    x = np.random.default_rng(2).normal(size=(21, 13))
+    expected = np.array([function(row) for row in x])
+    for target in RUNNABLE:
+        program = build(function, [(13,)], host(target))
+        assert not any(node.op == "rows" for part in program.of_blocks.parts for node in part.nodes)
+        assert np.allclose(run(Kernel(program), x), expected, rtol=0.0, atol=1e-13)
+    single = Kernel(build(function, [(13,)], host().computing_in(np.dtype(np.float32))))
+    out = np.empty((len(x), expected.shape[1]), dtype=np.float32)
+    single.batch([x.astype(np.float32)], [out])
+    one = np.empty((1, out.shape[1]), dtype=np.float32)
+    for k, row in enumerate(x.astype(np.float32)):
+        single.single([row], [one])
+        assert np.array_equal(one[0], out[k])

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.graph.row_program import RowProgram

@@ -181,6 +181,15 @@ def minus_product(C: Array, A: Array, B: Array) -> Array | None:
     return _with_product("minus_product", C, A, B, subtracts=True)
 
 
+PAIR_PRODUCTS = "pair_products"
+
+
+def pair_products(A: Array, B: Array) -> Array | None:
+    """A Bᵀ as a row program, of which some entries are used; None if it is too small."""
+    A, B = np.asarray(A), np.asarray(B)
+    return _with_product(PAIR_PRODUCTS, np.zeros((len(A), len(B))), A, B.T, subtracts=False)
+
+
 def _with_product(name: str, C: Array, A: Array, B: Array, subtracts: bool) -> Array | None:
     A, B = np.asarray(A), np.asarray(B)
     if not array_operations() or B.ndim != 2 or B.shape[1] < MIN_COLUMNS:
@@ -221,6 +230,6 @@ def _is_zero(x: Any) -> bool:
 
 OPERATIONS = {
     operation.__name__: operation
-    for operation in (ltdl_solve, unit_upper_solve, unit_lower_solve, plus_product, minus_product)
+    for operation in (ltdl_solve, unit_upper_solve, unit_lower_solve, plus_product, minus_product, pair_products)
 }
 """The operations of `linalg` that are row programs if they are large."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -15,7 +16,7 @@ from kinetree.ops import Array, Scalar, cross, skew
 
 __all__ = [
     "cross", "determinant", "inverse", "ltdl", "ltdl_solve", "minus_product", "norm", "orthonormal_basis", "outer",
-    "plus_product", "pseudo_inverse", "skew", "solve", "unit_lower_solve", "unit_upper_solve",
+    "pair_products", "plus_product", "pseudo_inverse", "skew", "solve", "unit_lower_solve", "unit_upper_solve",
 ]  # fmt: skip
 
 
@@ -81,6 +82,12 @@ def minus_product(C: Array, A: Array, B: Array) -> Array:
     """C - A B, of vectors or matrices C and B; large ones compile to loops."""
     found = ops.specialized("minus_product", C, A, B)
     return C - A @ B if found is None else np.asarray(found)
+
+
+def pair_products(A: Array, B: Array, pairs: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], Any] | Array:
+    """A_i · B_j of the rows of two matrices, by (i, j), for these pairs at least; large ones compile to loops."""
+    found = ops.specialized("pair_products", A, B)
+    return {(i, j): A[i] @ B[j] for i, j in pairs} if found is None else np.asarray(found)
 
 
 def unit_upper_solve(L: Array, b: Array) -> Array:

@@ -49,6 +49,7 @@ def is_scalar_array(x: object) -> bool:
 
 PRIMITIVES: list[str] = []
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 def _primitive(on_numbers: Callable[..., Any]) -> Callable[[F], F]:
@@ -211,6 +212,16 @@ def specialized(name: str, *arrays: Array | None) -> Any:
     """What the elements' own version of a matrix operation returns; None if they have none, or it declines."""
     operation = getattr(_operations_of(*arrays), name, None)
     return None if operation is None else operation(*arrays)
+
+
+def for_each(function: Callable[..., T], items: Sequence[tuple[Any, ...]], *like: Array) -> list[T]:
+    """The results of a function for each of the items, tuples of arguments that have the same structure.
+
+    Where the arrays of `like` are traced and items are many, the function is compiled once for all of them.
+    """
+    operation = getattr(_operations_of(*like), "for_each", None)
+    found = None if operation is None else operation(function, items)
+    return [function(*item) for item in items] if found is None else cast(list[T], found)
 
 
 def _nothing(condition: Any, reason: Any) -> None:

@@ -1,6 +1,6 @@
 """The Coriolis matrix: its product with v, the skew symmetry of Ṁ - 2C, Christoffel symbols, and Pinocchio.
 
-Covers: spatial/coriolis.py.
+Covers: algorithms/passes/column_pairs.py, spatial/coriolis.py.
 """
 
 import numpy as np

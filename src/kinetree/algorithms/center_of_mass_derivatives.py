@@ -48,8 +48,8 @@ def center_of_mass_acceleration_derivatives(model: Model, q: Array, v: Array, a:
     for j, _ in model.tips_to_root():
         for step in sums.steps[j]:
             _add(by_q, step, [s.cross(sums.f[j]) for s in step.S])
-            _add(by_q, step, sums.force_by_q(j, step))
-            _add(by_v, step, sums.force_by_v(j, step))
+            _add(by_q, step, step.force_by_q(sums.I[j], sums.B[j]))
+            _add(by_v, step, step.force_by_v(sums.I[j], sums.B[j]))
             _add(by_a, step, [sums.I[j] * s for s in step.S])
     scale = sums.common.R.T / model.mass
     return sums.body.chained(scale @ by_q, scale @ by_v, scale @ by_a)

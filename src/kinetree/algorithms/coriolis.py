@@ -12,17 +12,18 @@ angles and displacements C_ij = Σ Γ_ijk q̇_k with the Christoffel symbols Γ 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.joint_forces import rotor_coriolis
+from kinetree.algorithms.passes.column_pairs import ColumnPairs, block, for_each_step, rows_of
 from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
-from kinetree.ops import Array, zeros
-from kinetree.spatial import CoriolisInertia, Inertia, Motion
+from kinetree.ops import Array, for_each, zeros
+from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
 
 Motions: TypeAlias = Mapping[int, Sequence[Motion]]
 
@@ -32,20 +33,42 @@ def coriolis_matrix(model: Model, q: Array, v: Array) -> Array:
     """C(q, v), (nv, nv)."""
     frame = CommonFrame.of(model, q)
     S, Ic = frame.S, dict(frame.I)
-    V, dS, Bc = {0: Motion.zero()}, {}, {}
+    V, bodies = {0: Motion.zero()}, [i for i, _ in model.root_to_tips()]
     for i, p in model.root_to_tips():
-        joint = model.joints[i]
-        V[i] = V[p] + combination(S[i], v[joint.v_slice])
-        own = frame.motions(i, joint.motion_subspace_rate(q, v))
-        dS[i] = [V[i].cross(s) + rate for s, rate in zip(S[i], own, strict=True)]
-        Bc[i] = CoriolisInertia.of(Ic[i], V[i])
-    C = zeros((model.nv, model.nv), q, v) + rotor_coriolis(model, v)
+        V[i] = V[p] + combination(S[i], v[model.joints[i].v_slice])
+    Bc = dict(zip(bodies, for_each(CoriolisInertia.of, [(Ic[i], V[i]) for i in bodies], q), strict=True))
     for j, p in model.tips_to_root():
         if p:
             Ic[p] += Ic[j]
             Bc[p] += Bc[j]
-        _add_body(C, model, j, S, dS, Ic[j], Bc[j])
+    own = {i: frame.motions(i, model.joints[i].motion_subspace_rate(q, v)) for i in bodies}
+    items = [(S[i], own[i], V[i], Ic[i], Bc[i]) for i in bodies]
+    forces = for_each_step(_forces, items, [len(S[i]) for i in bodies], q, v)
+    C = zeros((model.nv, model.nv), q, v) + rotor_coriolis(model, v)
+    for i, each in zip(bodies, forces, strict=True):
+        at = model.joints[i].v_slice
+        C[at, at] += each.own
+    pairs = ColumnPairs(model, [(i, model.joints[i].v_slice, S[i]) for i in bodies])
+    dS, F1, F2, F3 = (rows_of(x for each in forces for x in each[k]) for k in range(4))
+    pairs.add((C,), pairs.S, (F1,))
+    pairs.add((C,), np.concatenate([F2, F3], axis=1), (np.concatenate([dS, pairs.S], axis=1),), swapped=True)
     return C
+
+
+class _Forces(NamedTuple):
+    """Of the columns of a joint: Ṡ, I Ṡ + B S, I S and Bᵀ S, and their own entries of C."""
+
+    dS: tuple[Motion, ...]
+    F1: tuple[Force, ...]
+    F2: tuple[Force, ...]
+    F3: tuple[Force, ...]
+    own: Array
+
+
+def _forces(S: Sequence[Motion], own: Sequence[Motion], V: Motion, I: Inertia, B: CoriolisInertia) -> _Forces:
+    dS = tuple(V.cross(s) + rate for s, rate in zip(S, own, strict=True))
+    F1 = tuple(I * ds + B * s for s, ds in zip(S, dS, strict=True))
+    return _Forces(dS, F1, tuple(I * s for s in S), tuple(B.transposed_times(s) for s in S), block(S, F1))
 
 
 def _add_body(

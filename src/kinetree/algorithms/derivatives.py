@@ -22,9 +22,10 @@ from kinetree.algorithms.joint_forces import (
     rotor_bias_derivative,
 )
 from kinetree.algorithms.passes.body_velocities import BodyVelocities
+from kinetree.algorithms.passes.column_pairs import block
 from kinetree.algorithms.passes.forward_pass import SubtreeSums
 from kinetree.algorithms.passes.regularity import require_regular
-from kinetree.algorithms.passes.torque_derivatives import block, mass_matrix_in, torque_derivatives, torques
+from kinetree.algorithms.passes.torque_derivatives import mass_matrix_in, torque_derivatives, torques
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.linalg import ltdl, ltdl_solve
 from kinetree.model.tree import Model

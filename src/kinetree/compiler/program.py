@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -15,13 +15,15 @@ from kinetree.base.progress import announced
 from kinetree.compiler.codegen.batch import BLOCK, emit_batch
 from kinetree.compiler.codegen.kernel import BlockSpace, RowPlaces, elementary_functions, emit_block, emit_single
 from kinetree.compiler.codegen.step_loop import emit_step_loop
-from kinetree.compiler.graph.expr import Node, array_operations_if, new_table
-from kinetree.compiler.graph.graph import Graph
+from kinetree.compiler.graph.column_program import ColumnProgram
+from kinetree.compiler.graph.expr import Node, array_operations_if, interned, new_table
+from kinetree.compiler.graph.graph import Graph, rebuilt
+from kinetree.compiler.graph.passes.expand import expand, is_expandable
 from kinetree.compiler.graph.passes.factor import factor
 from kinetree.compiler.graph.passes.fuse import fuse
 from kinetree.compiler.graph.passes.schedule import schedule
 from kinetree.compiler.graph.passes.spec import check
-from kinetree.compiler.graph.passes.split import VERY_LONG, Part, split
+from kinetree.compiler.graph.passes.split import Part, split
 from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout, LoopCarry
 from kinetree.compiler.runtime.jit import compile_object
@@ -30,6 +32,8 @@ from kinetree.compiler.runtime.threads import get_num_threads
 
 SECONDS_PER_OPERATION = 5e-5
 """The time that LLVM takes for one operation of straight-line code, about."""
+VERY_LONG = 20_000
+"""The number of operations from which on one form of a graph is taken through all passes, not two."""
 
 
 @dataclass(frozen=True)
@@ -92,14 +96,28 @@ class Program:
         kernel = emit_single(SINGLE, self.parts, self.outputs, self.layout, wide, self.rows)
         return f"{elementary_functions(self.parts, (wide.one, wide))}\n\n{kernel}\n"
 
+    @lazy
+    def of_blocks(self) -> Program:
+        """The same program for blocks of states, without column programs and products of pairs."""
+        graph = self.graph
+        if graph is None or not any(map(is_expandable, graph.nodes())):
+            return self
+        with new_table(), no_collection():
+            graph = expand(graph, self.target.fuses)
+            parts, slots = split(schedule(graph), outputs=graph.outputs)
+        return replace(self, parts=tuple(parts), outputs=graph.outputs, values=slots, graph=graph)
+
     def batch_assembly(self) -> str:
         """The module for a batch."""
-        return self._blocks(emit_batch(self.space, len(self.parts), self.outputs), prefetches=True)
+        program = self.of_blocks
+        return program._blocks(emit_batch(program.space, len(program.parts), program.outputs), prefetches=True)
 
     def loop_assembly(self) -> str:
         """The module for many steps of a batch."""
         assert self.carry is not None
-        return self._blocks(emit_step_loop(self.space, len(self.parts), self.outputs, self.carry), prefetches=False)
+        program = self.of_blocks
+        loop = emit_step_loop(program.space, len(program.parts), program.outputs, self.carry)
+        return program._blocks(loop, prefetches=False)
 
     def _blocks(self, loop: str, prefetches: bool) -> str:
         """The module of a loop over blocks of states."""
@@ -123,7 +141,7 @@ class Program:
 
     def batch_workspace(self) -> int:
         """Bytes that kinetree_batch and kinetree_loop need."""
-        return self.space.size
+        return self.of_blocks.space.size
 
 
 def build(
@@ -145,6 +163,8 @@ def build(
 def simplified(graph: Graph, fuses: bool) -> Graph:
     """The cheaper of the graph and its factored form, with multiply-adds fused if the CPU has them; of very long graphs
     the one that is cheaper before that."""
+    if any(isinstance(node.value, ColumnProgram) for node in graph.nodes()):
+        graph = graph.mapped(lambda node, args: _simplified_columns(node, args, fuses))
     candidates = [graph]
     factored = factor(graph)
     if factored.operations() < graph.operations():
@@ -152,3 +172,10 @@ def simplified(graph: Graph, fuses: bool) -> Graph:
     if fuses:
         candidates = [fuse(candidate) for candidate in candidates]
     return check(min(candidates, key=Graph.operations), fused=fuses)
+
+
+def _simplified_columns(node: Node, args: tuple[Node, ...], fuses: bool) -> Node:
+    """A node on new operands; a column program in its simplest form."""
+    if not isinstance(node.value, ColumnProgram):
+        return rebuilt(node, args)
+    return interned("rows", args, node.value.changed(lambda graph: simplified(graph, fuses), schedule))

@@ -53,7 +53,7 @@ class RepeatedProgram:
             kernels = [
                 f"{emit_block(BLOCK, p.parts, p.outputs, p.space, p.rows, prefetches=True)}\n\n"
                 f"{emit_batch(p.space, len(p.parts), p.outputs)}"
-                for p in self.programs
+                for p in (program.of_blocks for program in self.programs)
             ]
             texts = [elementary_functions(parts, (wide,)), emit_batch_copies(self.layout, self.places, wide)]
             workspace = status_space() + max(program.batch_workspace() for program in self.programs)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.model.tree import Model
-from kinetree.ops import Array
+from kinetree.ops import Array, for_each
 from kinetree.spatial import Inertia, Motion, Transform
 
 
@@ -41,15 +41,20 @@ class CommonFrame:
             else:
                 X[i] = up * X[p]
         frame = CommonFrame(X, {}, {}, R @ model.gravity, R, origin)
-        for i, _ in model.root_to_tips():
+        bodies = [i for i, _ in model.root_to_tips()]
+        frame.I.update(zip(bodies, for_each(_inertia, [(X[i], model.inertias[i]) for i in bodies], q), strict=True))
+        for i in bodies:
             frame.S[i] = frame.motions(i, model.joints[i].motion_subspace(q))
-            frame.I[i] = X[i].transpose() * model.inertias[i]
         return frame
 
     def motions(self, body: int, motions: Sequence[Motion]) -> tuple[Motion, ...]:
         """Motions that are given in the body's coordinates."""
         back = self.X[body].inverse()
         return tuple(back * motion for motion in motions)
+
+
+def _inertia(X: Transform, own: Inertia) -> Inertia:
+    return X.transpose() * own
 
 
 def columns(model: Model, motions: Mapping[int, Sequence[Motion]], body: int) -> list[tuple[int, Motion]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces
 from kinetree.algorithms.passes.body_velocities import BodyVelocities
+from kinetree.algorithms.passes.column_pairs import ColumnPairs
 from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.algorithms.passes.moving_columns import MovingColumns, moving_columns
 from kinetree.model.tree import Model
-from kinetree.ops import Array
+from kinetree.ops import Array, for_each
 from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
 
 
@@ -39,10 +42,13 @@ class ForwardPass:
         """The steps from the root to a body."""
         return [step for i in self.model.support(body) for step in self.steps[i]]
 
-    def before(self, body: int, step: MovingColumns) -> list[MovingColumns]:
-        """The steps on the way to this one, itself not included."""
-        way = self.way(body)
-        return way[: way.index(step)]
+    def all_steps(self) -> list[tuple[int, MovingColumns]]:
+        """The steps of all joints with their bodies, from the root to the tips."""
+        return [(i, step) for i, _ in self.model.root_to_tips() for step in self.steps[i]]
+
+    def pairs(self, steps: Sequence[tuple[int, MovingColumns]]) -> ColumnPairs:
+        """The pairs of columns of these steps."""
+        return ColumnPairs(self.model, [(i, step.at, step.S) for i, step in steps])
 
 
 class SubtreeSums(ForwardPass):
@@ -60,11 +66,12 @@ class SubtreeSums(ForwardPass):
     ) -> None:
         super().__init__(model, q, v, a, gravity)
         self.I: dict[int, Inertia] = dict(self.common.I)
-        self.B: dict[int, CoriolisInertia] = {}
-        self.f: dict[int, Force] = {}
-        for i, _ in model.root_to_tips():
-            self.B[i] = CoriolisInertia.of(self.I[i], self.V[i])
-            self.f[i] = self.I[i].net_force(self.V[i], self.A[i])
+        I, V, A, bodies = self.I, self.V, self.A, [i for i, _ in model.root_to_tips()]
+        coriolis = for_each(CoriolisInertia.of, [(I[i], V[i]) for i in bodies], q)
+        net = for_each(Inertia.net_force, [(I[i], V[i], A[i]) for i in bodies], q)
+        self.B: dict[int, CoriolisInertia] = dict(zip(bodies, coriolis, strict=True))
+        self.f: dict[int, Force] = dict(zip(bodies, net, strict=True))
+        for i in bodies:
             if i in f_ext:
                 self.f[i] -= self.common.X[i].transpose() * f_ext[i]
         for i, p in model.tips_to_root():
@@ -72,13 +79,3 @@ class SubtreeSums(ForwardPass):
                 self.I[p] += self.I[i]
                 self.B[p] += self.B[i]
                 self.f[p] += self.f[i]
-
-    def force_by_q(self, body: int, step: MovingColumns) -> list[Force]:
-        """2 B Ψ̇ + I Ψ̈ for every column: how f changes with q, but for being carried along, S ×* f."""
-        I, B = self.I[body], self.B[body]
-        return [(B * psi1) * 2.0 + I * psi2 for psi1, psi2 in zip(step.psi1, step.psi2, strict=True)]
-
-    def force_by_v(self, body: int, step: MovingColumns) -> list[Force]:
-        """2 B S + I (Ψ̇ + Ṡ) for every column: how f changes with v."""
-        I, B = self.I[body], self.B[body]
-        return [(B * s) * 2.0 + I * (psi1 + rate) for s, psi1, rate in zip(step.S, step.psi1, step.rate, strict=True)]

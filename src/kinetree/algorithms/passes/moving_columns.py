@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from kinetree.model.joints import Free, Joint
 from kinetree.model.joints.joint import combination
 from kinetree.ops import Array
-from kinetree.spatial import Motion
+from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
 from kinetree.spatial.packing import halves
 
 
@@ -34,6 +34,15 @@ class MovingColumns:
     """Ψ̈ - v × Ψ̇ = a_λ × S - (v - v_λ) × Ψ̇, with few entries that are not zero."""
     rate: tuple[Motion, ...]
 
+    def force_by_q(self, I: Inertia, B: CoriolisInertia) -> list[Force]:
+        """2 B Ψ̇ + I Ψ̈ for every column, of sums over the subtree: how f changes with q, but for being carried along,
+        S ×* f."""
+        return [(B * psi1) * 2.0 + I * psi2 for psi1, psi2 in zip(self.psi1, self.psi2, strict=True)]
+
+    def force_by_v(self, I: Inertia, B: CoriolisInertia) -> list[Force]:
+        """2 B S + I (Ψ̇ + Ṡ) for every column: how f changes with v."""
+        return [(B * s) * 2.0 + I * (psi1 + rate) for s, psi1, rate in zip(self.S, self.psi1, self.rate, strict=True)]
+
 
 def moving_columns(
     joint: Joint, S: tuple[Motion, ...], V: Motion, A: Motion, v: Array, a: Array
@@ -44,13 +53,14 @@ def moving_columns(
     steps = []
     for k, (at, part, turns) in enumerate(series):
         V_next = V + velocities[k]
-        A_next = A + combination(part, a[at]) + V_next.cross(velocities[k])
+        psi1 = tuple((V if turns else V_next).cross(s) for s in part)
+        A_next = A + combination(part, a[at]) + combination(psi1, v[at])  # S v × S v = 0
         (V_p, A_p), V_b = ((V, A), V_next) if turns else ((V_next, A_next), V)
         ahead = sum(velocities[k if turns else k + 1 :], Motion.zero())  # v - v_λ
-        psi1 = tuple(V_p.cross(s) for s in part)
         psi2 = tuple(A_p.cross(s) + V_p.cross(psi) for s, psi in zip(part, psi1, strict=True))
         seen = tuple(A_p.cross(s) - ahead.cross(psi) for s, psi in zip(part, psi1, strict=True))
-        steps.append(MovingColumns(at, part, psi1, psi2, seen, tuple(V_b.cross(s) for s in part)))
+        rate = psi1 if len(part) == 1 else tuple(V_b.cross(s) for s in part)  # S × S = 0
+        steps.append(MovingColumns(at, part, psi1, psi2, seen, rate))
         V, A = V_next, A_next
     return steps, V, A
 

@@ -8,50 +8,80 @@ With i on the way to j, or i = j on the right:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.algorithms.passes.column_pairs import block, for_each_step, rows_of
 from kinetree.algorithms.passes.forward_pass import SubtreeSums
+from kinetree.algorithms.passes.moving_columns import MovingColumns
 from kinetree.ops import Array, mirrored, zeros
-from kinetree.spatial import Force, Motion
+from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
+
+
+class _Forces(NamedTuple):
+    """What the columns of a step make of the sums over its subtree."""
+
+    ahead: tuple[Force, ...]
+    """I S."""
+    back: tuple[Force, ...]
+    """2 Bᵀ S."""
+    turned: tuple[Force, ...]
+    by_v: tuple[Force, ...]
+    """How f changes with q, being carried along, and with v."""
+    own_q: Array
+    own_v: Array
+    """How the efforts of the step change with its own coordinates."""
+
+
+def _forces(step: MovingColumns, I: Inertia, B: CoriolisInertia, f: Force) -> _Forces:
+    by_q, by_v = step.force_by_q(I, B), step.force_by_v(I, B)
+    return _Forces(
+        tuple(I * s for s in step.S),
+        tuple(B.transposed_times(s) * 2.0 for s in step.S),
+        tuple(by + s.cross(f) for s, by in zip(step.S, by_q, strict=True)),
+        tuple(by_v),
+        block(step.S, by_q),
+        block(step.S, by_v),
+    )
 
 
 def torque_derivatives(sums: SubtreeSums, *like: Array) -> tuple[Array, Array]:
     """∂τ/∂q and ∂τ/∂v of the recursion, (nv, nv) each."""
-    nv = sums.model.nv
+    nv, steps = sums.model.nv, sums.all_steps()
     dq, dv = zeros((nv, nv), *like), zeros((nv, nv), *like)
-    for j, _ in sums.model.tips_to_root():
-        I, B, f = sums.I[j], sums.B[j], sums.f[j]
-        for step in sums.steps[j]:
-            ahead = [I * s for s in step.S]
-            back = [B.transposed_times(s) * 2.0 for s in step.S]
-            by_q, by_v = sums.force_by_q(j, step), sums.force_by_v(j, step)
-            turned = [by + s.cross(f) for s, by in zip(step.S, by_q, strict=True)]
-            earlier = sums.before(j, step)
-            dq[step.at, step.at] += block(step.S, by_q)
-            dv[step.at, step.at] += block(step.S, by_v)
-            for other in earlier:
-                dq[other.at, step.at] += block(other.S, turned)
-                dv[other.at, step.at] += block(other.S, by_v)
-                moved = [psi + rate for psi, rate in zip(other.psi1, other.rate, strict=True)]
-                dq[step.at, other.at] += (block(other.psi1, back) + block(other.psi2, ahead)).T
-                dv[step.at, other.at] += (block(other.S, back) + block(moved, ahead)).T
+    items = [(step, sums.I[j], sums.B[j], sums.f[j]) for j, step in steps]
+    forces = for_each_step(_forces, items, [len(step.S) for _, step in steps], *like)
+    for (_, step), own in zip(steps, forces, strict=True):
+        dq[step.at, step.at] += own.own_q
+        dv[step.at, step.at] += own.own_v
+    ahead, back, turned, by_v = (rows_of(f for each in forces for f in each[k]) for k in range(4))
+    psi1, psi2, rate = (
+        rows_of(m for _, step in steps for m in getattr(step, name)) for name in ("psi1", "psi2", "rate")
+    )
+    pairs = sums.pairs(steps)
+    pairs.add((dq, dv), pairs.S, (turned, by_v))
+    by = np.concatenate([psi1, psi2], axis=1), np.concatenate([pairs.S, psi1 + rate], axis=1)
+    pairs.add((dq, dv), np.concatenate([back, ahead], axis=1), by, swapped=True)
     return dq, dv
 
 
 def mass_matrix_in(sums: SubtreeSums, *like: Array) -> Array:
     """M_ij = S_iᵀ I_j S_j in the common frame, without the rotors."""
-    M = zeros((sums.model.nv, sums.model.nv), *like)
-    for j, _ in sums.model.tips_to_root():
-        for step in sums.steps[j]:
-            ahead = [sums.I[j] * s for s in step.S]
-            M[step.at, step.at] += mirrored(block(step.S, ahead))
-            for other in sums.before(j, step):
-                part = block(other.S, ahead)
-                M[other.at, step.at] += part
-                M[step.at, other.at] += part.T
+    M, steps = zeros((sums.model.nv, sums.model.nv), *like), sums.all_steps()
+    items = [(step.S, sums.I[j]) for j, step in steps]
+    ahead = for_each_step(_momenta, items, [len(step.S) for _, step in steps], *like)
+    pairs = sums.pairs(steps)
+    pairs.add((M,), pairs.S, (rows_of(f for forces, _ in ahead for f in forces),))
+    M = M + M.T
+    for (_, step), (_, own) in zip(steps, ahead, strict=True):
+        M[step.at, step.at] += own
     return M
+
+
+def _momenta(S: tuple[Motion, ...], I: Inertia) -> tuple[tuple[Force, ...], Array]:
+    ahead = tuple(I * s for s in S)
+    return ahead, mirrored(block(S, ahead))
 
 
 def torques(sums: SubtreeSums, *like: Array) -> Array:
@@ -61,8 +91,3 @@ def torques(sums: SubtreeSums, *like: Array) -> Array:
         for step in sums.steps[i]:
             tau[step.at] += np.array([s.dot(sums.f[i]) for s in step.S])
     return tau
-
-
-def block(motions: Sequence[Motion], forces: Sequence[Force]) -> Array:
-    """sᵀ f of every motion with every force."""
-    return np.array([s.dot(f) for s in motions for f in forces]).reshape(len(motions), len(forces))

@@ -8,29 +8,26 @@ of output k at ``out_j + k * lanes``; the block's workspace holds the addresses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
+from kinetree.compiler.codegen.column_loops import ColumnRegion, column_calls, emit_columns
 from kinetree.compiler.codegen.elementary import atan2, by_library, function_name, library, sincos
 from kinetree.compiler.codegen.ir import Lines, Width
+from kinetree.compiler.codegen.operations import operation
 from kinetree.compiler.codegen.prefetches import LINE, Prefetches
 from kinetree.compiler.codegen.row_loops import Region, emit_rows
+from kinetree.compiler.graph.column_program import ColumnProgram
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
 from kinetree.compiler.graph.passes.split import Part
 from kinetree.compiler.graph.row_program import needed_results
 from kinetree.compiler.runtime.code import Layout
 
-PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-INTRINSIC = {"sqrt": "sqrt", "absolute": "fabs", "minimum": "minimum", "maximum": "maximum"}
-COMPARISON = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
-LOGIC = {"logical_and": "and", "logical_or": "or"}
 TABLE_ROW = 32
 """The size of a row of the table of inputs in bytes: four words."""
 COLUMNS = 64
 """The numbers of every row of results in the write buffer at a time; shorter rows are written directly."""
-FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False), "fnms": (True, True)}
-"""Whether the product is negated, and whether the summand is."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +177,7 @@ class RowPlaces:
 
     first: dict[Node, int]
     """The first slot of each region."""
-    regions: dict[Node, Region]
+    regions: dict[Node, Region | ColumnRegion]
     results: dict[Node, list[int]]
     end: int
     """The number of all slots."""
@@ -193,7 +190,11 @@ class RowPlaces:
         entries = {arg for node in nodes for arg in node.args if arg.op == "entry"}
         entries.update(node for node in outputs if node.op == "entry")
         results = needed_results([*nodes, *entries])
-        first, regions = {}, {node: Region(node.value, lanes) for node in results}
+        first = {}
+        regions = {
+            node: (ColumnRegion if isinstance(node.value, ColumnProgram) else Region)(node.value, lanes)
+            for node in results
+        }
         for node, region in regions.items():
             first[node] = slots = -(-slots // 8) * 8
             slots += region.size
@@ -266,7 +267,7 @@ class _Emitter:
         self.width = width
         self.wide = wide
         self.rows = places
-        self.row_function: dict[tuple[Region, tuple[int, ...], tuple[tuple[int, float], ...]], str] = {}
+        self.row_function: dict[tuple[Region | ColumnRegion, tuple[int, ...], tuple[tuple[int, float], ...]], str] = {}
         named = {f"%out{j}": size for j, size in enumerate(layout.outputs)}
         self.output_positions = output_positions(named, outputs, places, "%slots")
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
@@ -308,7 +309,12 @@ class _Emitter:
             for start, size in region.cleared:
                 pointer = self._pointer("%slots", (first + start) * self.width.bytes)
                 self.lines.add(f"call fastcc void @kinetree.zero(ptr {pointer}, i64 {size * self.width.lanes})")
-            self._store(self.width.number(1.0), "%slots", (first + region.one) * self.width.bytes)
+            for one in region.ones:
+                self._store(self.width.number(1.0), "%slots", (first + one) * self.width.bytes)
+            if isinstance(region, ColumnRegion):
+                for arg, offset in zip(rows.args, region.operands(), strict=True):
+                    if is_zero(arg):
+                        self._store(self.width.number(0.0), "%slots", (first + offset) * self.width.bytes)
         self._plain_outputs("const")
 
     def _plain_outputs(self, op: str) -> None:
@@ -332,7 +338,12 @@ class _Emitter:
             if arg.op == "const"
         )
         name = self.row_function.setdefault((region, results, known), f"kinetree.rows{len(self.row_function)}")
-        self.lines.add(f"call fastcc void @{name}(ptr {self._pointer('%slots', first * self.width.bytes)})")
+        pointer = self._pointer("%slots", first * self.width.bytes)
+        if isinstance(region, ColumnRegion):
+            for call in column_calls(name, region, pointer, self.width, self.wide):
+                self.lines.add(call)
+        else:
+            self.lines.add(f"call fastcc void @{name}(ptr {pointer})")
         for (base, to), (start, count) in entry_runs(node, self.output_positions, places=self.rows).items():
             self._copy(base, to, start, count)
 
@@ -342,19 +353,23 @@ class _Emitter:
         if self.width.lanes > 1 and count > 1:
             target, source = self._pointer(base, to * size), self._pointer("%slots", start * size)
             self.lines.add(f"call fastcc void @kinetree.copy(ptr {target}, ptr {source}, i64 {count * lanes})")
-        elif count < lanes:
-            for k in range(count):
-                self._store(self._load("%slots", (start + k) * size), base, (to + k) * size)
+        elif count == 1:
+            self._store(self._load("%slots", start * size), base, to * size)
         else:
-            for k in (*range(0, count - lanes, lanes), count - lanes):
+            piece = replace(self.wide, lanes=min(lanes, 1 << count.bit_length() - 1))
+            for k in (*range(0, count - piece.lanes, piece.lanes), count - piece.lanes):
                 there, here = self._pointer("%slots", (start + k) * size), self._pointer(base, (to + k) * size)
-                value = self.lines.let(f"load {self.wide.real}, ptr {there}, align {self.wide.size}")
-                self.lines.add(f"store {self.wide.real} {value}, ptr {here}, align {self.wide.size}")
+                value = self.lines.let(f"load {piece.real}, ptr {there}, align {piece.size}")
+                self.lines.add(f"store {piece.real} {value}, ptr {here}, align {piece.size}")
 
     def row_functions(self) -> list[str]:
         """The functions of all row programs that were emitted."""
         return [
-            emit_rows(name, region, {**region.zeros(), **dict(known)}, results, self.width, self.wide, self.rows.fuses)
+            emit_columns(name, region, results, self.width, self.wide)
+            if isinstance(region, ColumnRegion)
+            else emit_rows(
+                name, region, {**region.zeros(), **dict(known)}, results, self.width, self.wide, self.rows.fuses
+            )
             for (region, results, known), name in self.row_function.items()
         ]
 
@@ -412,38 +427,9 @@ class _Emitter:
     # -- operations --------------------------------------------------------------------------------------------
 
     def _operation(self, node: Node) -> str:
-        lines, op = self.lines, node.op
-        args = [self._value(arg) for arg in node.args]
-        truth = self.width.vector("i1")
-        if op in PLAIN:
-            return lines.real(PLAIN[op], *args)
-        if op in FUSED:
-            return self._fused(op, *args)
-        if op == "neg":
-            return lines.real("fneg", *args)
-        if op in ("sin", "cos"):
-            return self.pairs[node.args[0]][op == "cos"]
-        if op in INTRINSIC:
-            return lines.intrinsic(INTRINSIC[op], *args)
-        if op in COMPARISON:
-            return lines.compare(COMPARISON[op], *args)
-        if op in LOGIC:
-            return lines.let(f"{LOGIC[op]} {truth} {args[0]}, {args[1]}")
-        if op == "logical_not":
-            ones = "true" if self.width.lanes == 1 else "splat (i1 true)"
-            return lines.let(f"xor {truth} {args[0]}, {ones}")
-        if op == "where":
-            return lines.select(*args)
-        listed = ", ".join(f"{self.width.real} {arg}" for arg in args)
-        return lines.let(f"call fastcc {self.width.real} {function_name(op, self.width)}({listed})")
-
-    def _fused(self, op: str, x: str, y: str, z: str) -> str:
-        minus_product, minus_sum = FUSED[op]
-        if minus_product:
-            x = self.lines.real("fneg", x)
-        if minus_sum:
-            z = self.lines.real("fneg", z)
-        return self.lines.intrinsic("fma", x, y, z)
+        if node.op in ANGULAR:
+            return self.pairs[node.args[0]][node.op == "cos"]
+        return operation(self.lines, node.op, [self._value(arg) for arg in node.args])
 
     # -- sines and cosines -------------------------------------------------------------------------------------
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.graph.row_program import RowProgram
@@ -42,6 +40,11 @@ class Region:
     def one(self) -> int:
         return self.pitch
 
+    @property
+    def ones(self) -> tuple[int, ...]:
+        """The offsets of numbers that are one."""
+        return (self.one,)
+
     def coefficient(self, k: int | None) -> int:
         return self.one if k is None else self.one + 1 + k
 
@@ -50,19 +53,27 @@ class Region:
         """The place of every row; a step takes that of its start row if nothing else uses that row later."""
         program = self.program
         last_use = {row: k for k, step in enumerate(program.steps) for _, row in step.terms}
-        places = list(range(len(program.given)))
+        places, count = [], 0
+        for mask in program.given:
+            places.append(count if mask else -1)  # the row of zeros
+            count += mask != 0
         for k, step in enumerate(program.steps):
             in_place = (
                 step.start >= len(program.given)
                 and step.start not in program.results
                 and last_use.get(step.start, -1) < k
             )
-            places.append(places[step.start] if in_place else max(places) + 1)
+            places.append(places[step.start] if in_place else count)
+            count += not in_place
         return tuple(places)
 
+    @property
+    def _first(self) -> int:
+        """The offset of the first row."""
+        return -(-(self.coefficient(self.program.coefficients)) // 8) * 8
+
     def row(self, row: int) -> int:
-        first = -(-(self.coefficient(self.program.coefficients)) // 8) * 8
-        return first + self._places[row] * self.pitch
+        return self._first + self._places[row] * self.pitch if self._places[row] >= 0 else 0
 
     def operands(self) -> list[int]:
         """The offsets of all operands."""
@@ -71,8 +82,13 @@ class Region:
 
     def zeros(self) -> dict[int, float]:
         """The offsets of given numbers that are zero by structure."""
-        places = np.ndindex(len(self.program.given), self.pitch)
-        return {self.row(r) + c: 0.0 for r, c in places if not self.program.given[r] >> c & 1}
+        program = self.program
+        return {
+            self.row(row) + column: 0.0
+            for row, mask in enumerate(program.given)
+            for column in range(self.pitch if mask else 0)
+            if not mask >> column & 1
+        }
 
     def entry(self, position: int) -> int:
         """The offset of an entry of the results."""
@@ -82,11 +98,19 @@ class Region:
     @property
     def cleared(self) -> tuple[tuple[int, int], ...]:
         """The ranges of numbers that are set to zero before operands are stored."""
-        return (0, self.pitch), (self.row(0), len(self.program.given) * self.pitch)
+        full = (1 << self.program.columns) - 1
+        ranges = [[0, self.pitch]]
+        for row, mask in enumerate(self.program.given):
+            if mask and mask != full:
+                if sum(ranges[-1]) == self.row(row):
+                    ranges[-1][1] += self.pitch
+                else:
+                    ranges.append([self.row(row), self.pitch])
+        return tuple((start, size) for start, size in ranges)
 
     @property
     def size(self) -> int:
-        return -(-(max(map(self.row, range(len(self._places)))) + self.pitch) // 8) * 8
+        return -(-(self._first + (max(self._places, default=0) + 1) * self.pitch) // 8) * 8
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,7 @@ class Graph:
         """The number of operations of each kind."""
         counted = Counter(node.op for node in self.nodes() if node.op not in FREE)
         for node, results in needed_results(self.nodes()).items():
-            scalings, sums = node.value.multiplications(results)
-            counted.update({"mul": scalings, "fnma" if node.value.subtracts else "fma": sums})
+            counted.update(node.value.counts(results))
         return counted
 
     def operations(self) -> int:

@@ -11,6 +11,7 @@ neither operands nor results.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -74,14 +75,14 @@ class RowProgram:
                 masks[row] |= mask & self.nonzero[row]
         return masks
 
-    def multiplications(self, results: Sequence[int]) -> tuple[int, int]:
-        """The numbers of scalings and of multiply-adds that these entries of the results take."""
+    def counts(self, results: Sequence[int]) -> Counter[str]:
+        """The number of operations of each kind that these entries of the results take."""
         masks, scalings, sums = self.needed(results), 0, 0
         for step, mask in zip(self.steps, masks[len(self.given) :], strict=True):
             if step.scale is not None:
                 scalings += (mask & self.nonzero[step.start]).bit_count()
             sums += sum((mask & self.nonzero[row]).bit_count() for _, row in step.terms)
-        return scalings, sums
+        return Counter({"mul": scalings, "fnma" if self.subtracts else "fma": sums})
 
     def positions(self) -> Iterator[tuple[int, int]]:
         """Row and column of every operand after the coefficients."""
@@ -180,11 +181,20 @@ def minus_product(C: Array, A: Array, B: Array) -> Array | None:
     return _with_product("minus_product", C, A, B, subtracts=True)
 
 
+PAIR_PRODUCTS = "pair_products"
+
+
+def pair_products(A: Array, B: Array) -> Array | None:
+    """A Bᵀ as a row program, of which some entries are used; None if it is too small."""
+    A, B = np.asarray(A), np.asarray(B)
+    return _with_product(PAIR_PRODUCTS, np.zeros((len(A), len(B))), A, B.T, subtracts=False)
+
+
 def _with_product(name: str, C: Array, A: Array, B: Array, subtracts: bool) -> Array | None:
     A, B = np.asarray(A), np.asarray(B)
     if not array_operations() or B.ndim != 2 or B.shape[1] < MIN_COLUMNS:
         return None
-    places = [(i, k) for i, k in np.ndindex(*A.shape) if not _is_zero(A[i, k])]
+    places = [(i, k) for k, i in np.ndindex(*A.T.shape) if not _is_zero(A[i, k])]  # column by column, as most come
     per_row = [sum(not _is_zero(x) for x in row) for row in B]
     if sum(per_row[k] for _, k in places) < LARGE:
         return None
@@ -220,6 +230,6 @@ def _is_zero(x: Any) -> bool:
 
 OPERATIONS = {
     operation.__name__: operation
-    for operation in (ltdl_solve, unit_upper_solve, unit_lower_solve, plus_product, minus_product)
+    for operation in (ltdl_solve, unit_upper_solve, unit_lower_solve, plus_product, minus_product, pair_products)
 }
 """The operations of `linalg` that are row programs if they are large."""

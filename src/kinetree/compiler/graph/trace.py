@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import ops
-from kinetree.compiler.graph import expr, requirements, row_program
+from kinetree.compiler.graph import column_program, expr, requirements, row_program
 from kinetree.compiler.graph.expr import Node, as_node, make, symbols
 from kinetree.compiler.graph.graph import Graph
 from kinetree.compiler.graph.passes import fold  # noqa: F401 - fills the table of folding rules
@@ -23,7 +23,8 @@ def _operation(name: str) -> Callable[..., Node]:
 
 _RENAMED = {"divide": "div"}
 _OPERATIONS = {name: _operation(_RENAMED.get(name, name)) for name in ops.PRIMITIVES}
-ops.register(Node, SimpleNamespace(**_OPERATIONS, **row_program.OPERATIONS, require=requirements.require))
+_ARRAYS = {**row_program.OPERATIONS, "for_each": column_program.for_each}
+ops.register(Node, SimpleNamespace(**_OPERATIONS, **_ARRAYS, require=requirements.require))
 
 
 def trace(function: Callable[..., Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Graph, list[tuple[int, ...]]]:

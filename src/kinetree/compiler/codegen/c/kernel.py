@@ -8,7 +8,9 @@ from itertools import groupby
 from typing import Any
 
 from kinetree.compiler.codegen.c.elementary import Real
-from kinetree.compiler.codegen.kernel import FUSED, RowPlaces, entry_runs, is_zero, output_positions
+from kinetree.compiler.codegen.column_loops import ColumnRegion
+from kinetree.compiler.codegen.kernel import RowPlaces, entry_runs, is_zero, output_positions
+from kinetree.compiler.codegen.operations import FUSED
 from kinetree.compiler.codegen.row_loops import SHORT, Region, TileStep, row_tiles
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
@@ -121,6 +123,9 @@ class Kernel:
         for rows, region in self.places.regions.items():
             for start, size in region.cleared:
                 self._zero(WORKSPACE, self.places.first[rows] + start, size)
+            for arg, offset in zip(rows.args, region.operands(), strict=True):
+                if isinstance(region, ColumnRegion) and is_zero(arg):
+                    self._store(WORKSPACE, self.places.first[rows] + offset, self.real.literal(0.0))
         for node in self.output_positions:
             if node.op in ("input", "const") and not is_zero(node):
                 self._output(node)
@@ -173,7 +178,9 @@ class Kernel:
         return f"{self.arguments[j]}[{position - self.starts[j]}]"
 
     def _operation(self, node: Node) -> str:
-        op, args = node.op, [self._value(arg) for arg in node.args]
+        return self._expression(node.op, [self._value(arg) for arg in node.args])
+
+    def _expression(self, op: str, args: Sequence[str]) -> str:
         if op in INFIX:
             return f"{args[0]} {INFIX[op]} {args[1]}"
         if op in FUSED:
@@ -215,6 +222,10 @@ class Kernel:
         """The steps of a row program in loops over some columns at a time, then the entries that are outputs."""
         program, region, first = node.value, self.places.regions[node], self.places.first[node]
         results, columns = self.places.results[node], COLUMNS
+        if isinstance(region, ColumnRegion):
+            self._columns(region, results, first)
+            self._copies(node)
+            return
         tiles = row_tiles(region, results, columns)
         if sum(len(step.terms) for tile in tiles for step in tile) > SHORT:
             columns = region.pitch
@@ -225,6 +236,10 @@ class Kernel:
             if loops:
                 self.bases.add(WORKSPACE)
                 self.lines += ["int k;", *loops]
+        self._copies(node)
+
+    def _copies(self, node: Node) -> None:
+        """Copy the entries of a row program that are outputs."""
         self._cut()
         self.bases.add(WORKSPACE)
         for (base, to), (source, count) in entry_runs(node, self.output_positions, self.places).items():
@@ -234,6 +249,30 @@ class Kernel:
                 self.lines.append(f"{self.prefix}_copy({base} + {to}, {WORKSPACE} + {source}, {count});")
             else:
                 self.lines += [f"{base}[{to + k}] = {WORKSPACE}[{source + k}];" for k in range(count)]
+
+    def _columns(self, region: ColumnRegion, results: Sequence[int], first: int) -> None:
+        """The steps of a column program in a loop over its columns."""
+        self._cut()
+        program, real = region.program, self.real
+        names, lines = dict[int, str](), list[str]()
+        for row in range(program.operands):
+            names[row] = f"{WORKSPACE}[{first + region.row(row)} + k]"
+        for row, values in enumerate(program.known, program.operands):
+            names[row] = f"known{row}[k]"
+            self.lines.append(
+                f"static const {real.name} known{row}[{program.columns}] = {{{', '.join(map(real.literal, values))}}};"
+            )
+        for row, (op, args, number) in program.needed(results):
+            if op == "const":
+                text = real.literal(number)
+                names[row] = f"({text})" if text.startswith("-") else text
+                continue
+            names[row] = f"t{row}"
+            lines.append(f"    const {real.name} t{row} = {self._expression(op, [names[arg] for arg in args])};")
+            if any(mask and row == result for result, mask in zip(program.results, results, strict=True)):
+                lines.append(f"    {WORKSPACE}[{first + region.row(row)} + k] = t{row};")
+        self.bases.add(WORKSPACE)
+        self.lines += ["int k;", f"for (k = 0; k < {program.columns}; k++) {{", *lines, "}"]
 
     def _row_step(self, step: TileStep, subtracts: bool, region: Region, first: int, columns: int) -> list[str]:
         """A loop over the columns of a tile: target = scale start ± Σ coefficient row."""

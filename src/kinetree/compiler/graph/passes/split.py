@@ -16,8 +16,8 @@ from kinetree.compiler.graph.passes.schedule import ANGULAR
 PART = 1000
 """The maximum number of operations in one function; stores of one result count from the third on (a symmetric matrix
 has two)."""
-VERY_LONG = 20_000
-"""The number of operations from which on functions are shorter: LLVM takes a third less time, and little is lost."""
+LONG = 8_000
+"""The number of nodes from which on functions are shorter: LLVM takes a third less time, and little is lost."""
 SHORT_PART = 200
 ANGLES = 200
 """The maximum number of sines and cosines in one function: all are alive at once, and LLVM takes minutes for
@@ -35,7 +35,7 @@ class Part:
 
 def split(order: list[Node], size: int | None = None, outputs: Iterable[Node] = ()) -> tuple[list[Part], int]:
     """The parts and the number of slots of the workspace."""
-    usual = PART if len(order) < VERY_LONG else SHORT_PART
+    usual = PART if len(order) < LONG else SHORT_PART
     repeated = {node: count - 2 for node, count in Counter(outputs).items() if count > 2}
     parts = [Part(nodes) for nodes in _cut(order, size or usual, repeated)]
     part_of = {node: k for k, part in enumerate(parts) for node in part.nodes if node.op != "rows"}

@@ -24,6 +24,8 @@ PACKAGES = (
 LARGEST = 80
 """Velocities of what is compared: the textbook's path takes long."""
 TOLERANCE = 1e-8
+REFUSED = ("not well-formed XML", "it has no links", "type is 'spherical'")
+"""What three files of pybullet's are refused for."""
 
 
 def files(package, suffix, word):
@@ -85,7 +87,8 @@ def test_urdf(package):
                     repaired = kt.load(path, repair=True)
                     assert any(finding.severity == "error" for finding in repaired.check())
                 except kt.ModelError:
-                    wrong.append((path, str(problem)))
+                    if not any(reason in str(problem) for reason in REFUSED):
+                        wrong.append((path, str(problem)))
                 continue
             if not 0 < robot.nv <= LARGEST or any(joint.nv > 1 for joint in robot.model.joints):
                 continue

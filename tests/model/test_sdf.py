@@ -223,6 +223,42 @@ def test_dynamics_that_are_dropped_warn():
         kt.load(sdf(f'<link name="a"><gravity>false</gravity>{MASS}</link>'))
 
 
+@pytest.mark.parametrize(
+    ("inside", "said"),
+    [
+        ("<kinematic>true</kinematic>", "it is kinematic in the file"),
+        (
+            "<velocity_decay><angular>0.1</angular></velocity_decay>",
+            "its <velocity_decay>, a drag of the air, was ignored",
+        ),
+        (
+            "<inertial><mass>2</mass><fluid_added_mass><xx>1</xx></fluid_added_mass></inertial>",
+            "<fluid_added_mass> was",
+        ),
+    ],
+)
+def test_other_forces_on_links_warn(inside, said):
+    with pytest.warns(kt.ModelWarning, match=f"link 'a': .*{said}"):
+        kt.load(sdf(f'<link name="a">{inside}</link>'))
+
+
+def test_what_changes_nothing_is_said_too():
+    decay = "<velocity_decay><linear>0</linear></velocity_decay><kinematic>0</kinematic>"
+    assert kt.load(sdf(f'<link name="a">{decay}</link>')).check() == ()
+    place = "<initial_position>0.3</initial_position>"
+    robot = kt.load(sdf(LINKS + HINGE.format("").replace("</axis>", f"{place}</axis>")))
+    assert any("<axis/initial_position>" in str(finding) for finding in robot.check())
+    odd = kt.load(sdf('<static>maybe</static><link name="a"/>')).check()
+    assert any("<static> is 'maybe'; expected true or false" in str(finding) for finding in odd)
+
+
+def test_inertias_from_shapes_are_refused_unless_repaired():
+    text = sdf('<link name="a"><inertial auto="true"><density>1000</density></inertial></link>')
+    with pytest.raises(kt.ModelError, match="link 'a': <inertial auto> asks for an inertia from shapes and density"):
+        kt.load(text)
+    assert kt.load(text, "floating", repair=True).mass == 1.0
+
+
 BROKEN = {
     sdf(LINKS + HINGE.format("").replace("revolute", "gearbox")): "joint 'j': type is 'gearbox'; expected one of",
     sdf(LINKS + HINGE.format("").replace("<child>b</child>", "")): "joint 'j': it has no <child>",
@@ -231,6 +267,7 @@ BROKEN = {
     sdf(LINKS.replace("<pose>0 0 1", "<pose>0 0")): "<pose> text is '0 0 0 0 0'; expected 6 numbers",
     sdf(LINKS.replace(">2<", ">heavy<")): "link 'a': <mass> text is 'heavy'; expected a number",
     sdf(LINKS + LINKS): "frame 'a': the name is taken",
+    sdf(LINKS.replace("<pose>0 0 1 0 0 0", '<pose rotation_format="quat_xyzw">0 0 1 0 0 0 0')): "a quaternion of zeros",
     "<sdf version='1.9'/>": "it has no <model>",
     sdf(
         f"<pose>1e308 0 0 0 0 0</pose>{LINKS.replace('<pose>0', '<pose>1e308')}"

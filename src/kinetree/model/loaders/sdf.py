@@ -21,7 +21,7 @@ from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.sdf_axes import SdfJoint, axes_of, named
 from kinetree.model.loaders.sdf_frames import MODEL, WORLD, Frames
 from kinetree.model.loaders.sdf_geometry import shapes
-from kinetree.model.loaders.sdf_values import Values
+from kinetree.model.loaders.sdf_values import TRUE, Values
 from kinetree.model.loaders.xml import Element, check_size, parse
 from kinetree.ops import Array
 from kinetree.spatial import Inertia
@@ -42,6 +42,7 @@ MOST_INCLUDED = 500
 KNOWN = {
     "model": ("pose", "link", "joint", "frame", "model", "include", "static", "self_collide", "allow_auto_disable"),
     "link": ("pose", "inertial", "visual", "collision", "gravity", "self_collide", "kinematic", "velocity_decay"),
+    "inertial": ("pose", "mass", "inertia", "density", "fluid_added_mass"),
     "joint": ("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch"),
 }
 MOMENTS = ((0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz"))
@@ -176,6 +177,11 @@ class _Reader:
         self.frames.add(name, in_frame, values.pose(label, element), name)
         if not values.flag(element, "gravity", default=True):
             self.builder.warn(label, "gravity does not pull on it in the file, and does here", element.line)
+        if values.flag(element, "kinematic"):
+            self.builder.warn(label, "it is kinematic in the file, moved by no force, and is not here", element.line)
+        for decay in element.all("velocity_decay"):
+            if any(values.value(label, decay, tag, 0.0) for tag in ("linear", "angular")):
+                self.builder.warn(label, "its <velocity_decay>, a drag of the air, was ignored", decay.line)
         self.links[name] = static
         self.builder.link(
             name,
@@ -189,6 +195,12 @@ class _Reader:
         """SDFormat's link without <inertial> has a mass of 1 kg and moments of 1 kg m²."""
         if inertial is None:
             return Inertia.from_com(1.0, np.zeros(3), np.eye(3))
+        if inertial.attributes.get("auto", "").lower() in TRUE:
+            message = "<inertial auto> asks for an inertia from shapes and density, which is not computed"
+            self.values.fault(label, message, inertial, "it counts as what <mass> and <inertia> say")
+        for added in inertial.all("fluid_added_mass"):
+            self.builder.warn(label, "its <fluid_added_mass> was ignored", added.line)
+        self.values.note_others(inertial, KNOWN["inertial"])
         T = self.values.pose(label, inertial)
         tensor = self.values.single(label, inertial, "inertia")
         about_com = np.eye(3)

@@ -16,7 +16,7 @@ from kinetree.model.loaders.sdf_values import Values
 from kinetree.model.loaders.xml import Element
 from kinetree.ops import Array
 
-KNOWN = ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic", "initial_position")
+KNOWN = ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic")
 LOWER_UPPER = (("lower", -1.0), ("upper", 1.0))
 FAR = 1e10
 """Limits beyond are none: SDFormat's defaults are ±1e16."""

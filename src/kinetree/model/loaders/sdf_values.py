@@ -14,6 +14,7 @@ from kinetree.ops import Array
 from kinetree.spatial.rotation import matrix_from_quaternion, matrix_from_rpy, normalized
 
 TRUE = ("true", "1")
+FALSE = ("false", "0")
 
 
 class Values(Reading):
@@ -58,6 +59,10 @@ class Values(Reading):
 
     def flag(self, element: Element, tag: str, default: bool = False) -> bool:
         found = self.word(element, tag)
+        if found and found.lower() not in (*TRUE, *FALSE):
+            self.doubt(
+                f"<{element.tag}>", f"<{tag}> is {short(found)}; expected true or false, and it is false", element
+            )
         return found.lower() in TRUE if found else default
 
     def pose(self, label: str, element: Element) -> Array:
@@ -73,6 +78,8 @@ class Values(Reading):
         if not np.isfinite(given).all():
             raise self.error(label, "its <pose> is not finite", child)
         T[:3, 3] = given[:3]
+        if form == "quat_xyzw" and not given[3:].any():
+            raise self.error(label, "its <pose> has a quaternion of zeros", child)
         if form == "quat_xyzw":
             T[:3, :3] = matrix_from_quaternion(normalized(given[3:]))
         else:

@@ -88,7 +88,8 @@ class LinearPolar:
 @final
 @dataclass(frozen=True)
 class TablePolar:
-    """Coefficients measured at some angles of attack, linear between them."""
+    """Coefficients measured at some angles of attack, linear between them, and in the same lines beyond: a wing that
+    may stall or fly backwards needs angles from -π to π."""
 
     alpha: Any
     """[rad]"""

@@ -13,6 +13,7 @@ from kinetree.scale import annotate
 from logs import read_results, write_logs
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'kinetree[dask]'")
+dask = pytest.importorskip("dask")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own
 
 
@@ -39,7 +40,9 @@ def test_a_new_cluster(tmp_path):
 
 
 def test_a_partition_that_kills_its_workers(tmp_path):
-    lists_what_kills(tmp_path, engine="dask", workers=2)
+    """Also where Dask would give up workers at once, instead of after 15 s as by default, and wait for ever."""
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "0 s"}):
+        lists_what_kills(tmp_path, engine="dask", workers=2)
 
 
 def test_the_same_bits(client):

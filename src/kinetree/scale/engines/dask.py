@@ -11,13 +11,19 @@ from kinetree.base.lazy_imports import extra
 from kinetree.scale.engines.task import ATTEMPTS, DIED, EXTRA, Outcome, Work, attempt, ignore_interrupts, packed
 from kinetree.scale.partition import Failed, Partition
 
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
+    # a worker that was killed and starts again on a busy machine is not given up meanwhile, which would end the cluster
+    "distributed.deploy.lost-worker-timeout": "1 hour",
+}
+
 
 def run_on_dask(work: Work, partitions: Iterable[Partition], workers: int, client: Any = None) -> Iterator[Outcome]:
     """The outcome of every partition as it comes. Dask tries a partition again whose worker dies."""
     dask, distributed = packages()
     payload, left = packed(work), iter(partitions)
     with ExitStack() as stack:
-        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1}))
+        stack.enter_context(dask.config.set(SETTINGS))
         if client is None:
             cluster = stack.enter_context(
                 distributed.LocalCluster(

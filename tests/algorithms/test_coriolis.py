@@ -96,3 +96,17 @@ def test_compiled_and_in_batches(base):
     close(C, s.robot.eager.coriolis_matrix(s.q, s.v), 1e-12)
     batch = s.robot.coriolis_matrix(np.tile(s.q, (11, 1)), np.tile(s.v, (11, 1)))
     assert np.array_equal(batch[10], C)
+
+
+def test_nan_stays_on_its_branch():
+    """For one state NaN reaches every entry that it reaches in a batch, perhaps more of its branch, and no other leg."""
+    robot = kt.load("quadruped", base="floating")
+    q, v = robot.neutral(), np.ones(robot.nv)
+    leg = [k for k, name in enumerate(robot.velocity_names) if name.startswith("front_left")]
+    others = [k for k in range(6, robot.nv) if k not in leg]
+    v[leg[0]] = np.nan
+    single, batch = np.isnan(robot.coriolis_matrix(q, v)), np.isnan(robot.coriolis_matrix(q[None], v[None])[0])
+    assert batch[leg[1], leg[0]]
+    assert (single | ~batch).all()
+    assert not single[others].any()
+    assert not single[:, others].any()

@@ -23,7 +23,7 @@ def test_a_contact_pushes_as_given(part, target):
 def test_velocities_have_no_forces():
     robot = kt.load("arm7")
     with pytest.raises(
-        kt.ArgumentTypeError, match=r"'force of tool0' is of forces or torques; .* kt.control.WholeBody"
+        kt.ArgumentTypeError, match=r"'force of tool0' is a task of forces or torques, for kt.control.WholeBody"
     ):
         DifferentialIK(robot, [Posture(), Force("tool0")])
     with pytest.raises(kt.UnknownNameError, match="did you mean 'tool0'"):

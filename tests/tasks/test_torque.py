@@ -19,7 +19,7 @@ def test_torques_are_small_or_as_given():
 
 def test_velocities_have_no_torques():
     robot = kt.load("arm6")
-    with pytest.raises(kt.ArgumentTypeError, match="'torques' is of forces or torques"):
+    with pytest.raises(kt.ArgumentTypeError, match="'torques' is a task of forces or torques"):
         DifferentialIK(robot, Torque())
     with pytest.raises(kt.ArgumentTypeError, match="as_given is 1"):
         Torque(as_given=1)

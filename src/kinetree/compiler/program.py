@@ -32,6 +32,9 @@ from kinetree.compiler.runtime.threads import get_num_threads
 
 SECONDS_PER_OPERATION = 5e-5
 """The time that LLVM takes for one operation of straight-line code, about."""
+SHORT = 4_500
+"""Operations up to which scalar code for one state is as fast as vectors over bodies: it leaves zeros out, and the
+instruction cache holds most of it."""
 VERY_LONG = 20_000
 """The number of operations from which on one form of a graph is taken through all passes, not two."""
 
@@ -154,7 +157,7 @@ def build(
         no_collection(),
     ):  # a graph has no cycles; looking for them takes a third of the time
         graph, output_shapes = trace(function, shapes)
-        graph = simplified(graph, target.fuses)
+        graph = straightened(simplified(graph, target.fuses), target.fuses)
         parts, slots = split(schedule(graph), outputs=graph.outputs)
     shapes, counts = tuple(shapes), graph.counts()
     return Program(target, tuple(parts), graph.outputs, slots, shapes, tuple(output_shapes), counts, name, graph)
@@ -172,6 +175,15 @@ def simplified(graph: Graph, fuses: bool) -> Graph:
     if fuses:
         candidates = [fuse(candidate) for candidate in candidates]
     return check(min(candidates, key=Graph.operations), fused=fuses)
+
+
+def straightened(graph: Graph, fuses: bool) -> Graph:
+    """The graph without column programs and products of pairs, if it is then short."""
+    if graph.operations() > 2 * SHORT or not any(map(is_expandable, graph.nodes())):
+        return graph
+    with new_table():
+        expanded = expand(graph, fuses)
+    return expanded if expanded.operations() <= SHORT else graph
 
 
 def _simplified_columns(node: Node, args: tuple[Node, ...], fuses: bool) -> Node:

@@ -8,6 +8,7 @@ import pytest
 
 from compiler.codegen.test_elementary import run
 from kinetree import ops
+from kinetree.compiler import program as program_module
 from kinetree.compiler.graph.expr import array_operations_if, new_table
 from kinetree.compiler.graph.passes.spec import check
 from kinetree.compiler.graph.trace import trace
@@ -17,6 +18,12 @@ from kinetree.compiler.runtime.jit import host
 from kinetree.linalg import pair_products
 from kinetree.spatial import Force, Inertia, Motion
 from targets import FUSING, RUNNABLE
+
+
+@pytest.fixture(autouse=True)
+def _short_programs_too(monkeypatch):
+    monkeypatch.setattr(program_module, "SHORT", 0)
+
 
 INERTIAS = [Inertia.from_com(1.0 + k, [0.1, 0.2 * k, 0.3], np.diag([1.0, 1.5, 2.0 + 0.1 * k])) for k in range(40)]
 
@@ -137,3 +144,14 @@ def test_blocks_of_states_have_scalar_nodes_and_the_same_bits():
     for k, row in enumerate(x.astype(np.float32)):
         single.single([row], [one])
         assert np.array_equal(one[0], out[k])
+
+
+def test_short_programs_are_scalar(monkeypatch):
+    """Their code for one state is that of blocks of states."""
+    monkeypatch.setattr(program_module, "SHORT", 10_000)
+    function, n = forces_of(9)
+    program = build(function, [(n,)], host())
+    assert not any(node.op == "rows" for part in program.parts for node in part.nodes)
+    assert program.of_blocks is program
+    x = np.random.default_rng(0).normal(size=(3, n))
+    assert np.allclose(run(Kernel(program), x), [function(row) for row in x], rtol=1e-12, atol=1e-12)

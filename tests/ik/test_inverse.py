@@ -306,6 +306,7 @@ def bad(**changes):
         (("tool0", bad(t00=1.1)), kt.ArgumentError, "target is not a pose: its axes are not orthonormal .*off by 0.21"),
         (("tool0", bad(t22=-1.0)), kt.ArgumentError, "right-handed"),
         (("tool0", np.stack([POSE, bad(t30=0.5)])), kt.ArgumentError, r"target\[1\] does not end in a row 0, 0, 0, 1"),
+        (("tool0", np.eye(3)), kt.ArgumentError, r"target is a rotation matrix \(3, 3\); expected a pose"),
         (("tool0", np.eye(3)[0:2, 0:2]), kt.ArgumentError, r"target has shape \(2, 2\); expected poses \(…, 4, 4\)"),
         (("tool0", "home"), kt.ArgumentTypeError, "target is 'home'; expected a pose"),
         (("tool0", POSE, np.zeros(5)), kt.ArgumentError, r"q0 has shape \(5,\); expected \(…, 6\)"),

@@ -292,6 +292,11 @@ def ik(
         raise ArgumentError(
             f"target has shape {target.shape}; expected poses (…, {many}4, 4) or positions (…, {many}3)"
         )
+    if target.shape == (3, 3) and np.allclose(target @ target.T, np.eye(3), rtol=0.0, atol=1e-9):
+        raise ArgumentError(
+            "target is a rotation matrix (3, 3); expected a pose (4, 4) or positions (…, 3): kt.ik.DifferentialIK with "
+            "kt.tasks.Orientation follows rotations"
+        )
     limits = []
     for name, value in (("position_tolerance", position_tolerance), ("rotation_tolerance", rotation_tolerance)):
         number = value if type(value) is float else as_number(name, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextvars import ContextVar
 from math import prod
 from typing import Any
 
@@ -221,9 +222,13 @@ class Adaptive:
             self.going[row], self.failed[row] = False, True
 
 
+IS_PART: ContextVar[bool] = ContextVar("IS_PART", default=False)
+"""Whether the rollout of this thread is a part of another one, which warns for all of them."""
+
+
 def warn_of(stopped: Array, made: Array, steps: int, batch: tuple[int, ...], remedy: str = "") -> None:
     """A warning if some states, (N,), stopped after they had made so many steps, and what may help."""
-    if not stopped.any():
+    if IS_PART.get() or not stopped.any():
         return
     first = int(np.argmax(stopped))
     which, told = "the state diverged", ""

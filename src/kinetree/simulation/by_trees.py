@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from kinetree.errors import DivergenceWarning
 from kinetree.model.forest import Copies
 from kinetree.ops import Array
 from kinetree.robot import Robot, trees
-from kinetree.simulation.adaptive_rollout import warn_of
+from kinetree.simulation.adaptive_rollout import IS_PART, warn_of
 from kinetree.simulation.efforts import Efforts
 from kinetree.simulation.labels import names_and_units
 from kinetree.simulation.trajectory import Trajectory
@@ -38,11 +36,13 @@ def rolled_by_trees(
 ) -> Trajectory:
     """The motion of all trees, each as `run` moves it with these options, from (…, nq) and (…, nv)."""
     robot, batch, found = efforts.robot, start["q"].shape[:-1], list[tuple[Copies, Trajectory]]()
-    for tree, alone in _alone(robot):
-        q, v = (trees.of_copies(start[name], tree, name) for name in ("q", "v"))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DivergenceWarning)
+    before = IS_PART.set(True)
+    try:
+        for tree, alone in _alone(robot):
+            q, v = (trees.of_copies(start[name], tree, name) for name in ("q", "v"))
             found.append((tree, run(alone, q, v, _controls(efforts, tree), steps=steps, record=wanted, **options)))
+    finally:
+        IS_PART.reset(before)
     motions = [motion for _, motion in found]
     series = {}
     for name in wanted:

@@ -80,7 +80,7 @@ def test_the_table_of_quadratic_programs_is_the_record():
     recorded = {(row["programs"], row["solver"]): row for row in record("qp")["programs"]}
     solvers = {"kinetree, cold": "kinetree", "DAQP, warm": "daqp, warm", "DAQP, cold": "daqp", "PIQP": "piqp"}
     solvers |= {"ProxQP, warm": "proxqp, warm", "OSQP, warm": "osqp, warm"}
-    table = rows_below("docs/inside/qp.md", "Sequences of 60 steps")
+    table = rows_below("docs/inside/qp.md", "Each sequence has 60 steps")
     assert len(table) == 8
     for name, cells in table.items():
         rows = [

@@ -30,7 +30,7 @@ def annotate(
     workers: long_runs.WorkersOption = None,
     scheduler: long_runs.SchedulerOption = None,
     rows: Annotated[
-        int | None, typer.Option(help="States per partition; by default a million, or as many as take 256 MB.")
+        int | None, typer.Option(help="States per partition; by default a million, or as many as fit in 256 MB.")
     ] = None,
     format: Annotated[
         Literal["parquet", "npz", "zarr"] | None,
@@ -39,15 +39,15 @@ def annotate(
     nan: Annotated[
         Literal["refuse", "keep"],
         typer.Option(
-            help="What to do with partitions that contain NaN or infinity: refuse and list them, or compute them."
+            help="Treatment of partitions with NaN or infinity: list them as failed (refuse), or compute them (keep)."
         ),
     ] = "refuse",
     overwrite: long_runs.OverwriteOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compute quantities of every state of a collection, by partitions; a second run computes only missing ones.
+    """Compute quantities of all states of a dataset, by partitions; a second run computes only missing partitions.
 
-    Columns are q, v, a, tau as lists of fixed size, or q.NAME for every coordinate. The exit code is 1 where a
+    Columns are q, v, a, tau as lists of fixed size, or q.NAME for every coordinate. The exit code is 1 if a
     partition failed.
     """
     from kinetree.scale import annotate as annotated  # noqa: PLC0415 - slow to import

@@ -43,7 +43,8 @@ def _show_version(wanted: bool) -> None:
     epilog=examples("kinetree info arm6", "kinetree view robot.urdf", "kinetree dynamics arm6 mass_matrix --q random"),
     help=f"""Kinematics, dynamics and control of articulated robots.
 
-    ROBOT is the path of a URDF, xacro or MJCF file, or the name of a bundled robot: {", ".join(bundled_robots())}.
+    ROBOT is the path of a URDF, xacro, MJCF or SDFormat file, or the name of a bundled robot:
+    {", ".join(bundled_robots())}.
 
     Exit codes: 0 success; 1 invalid input, or a negative result such as no solution; 2 wrong usage.
     """,

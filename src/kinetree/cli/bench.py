@@ -30,7 +30,7 @@ def bench(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure calls for one state and for a batch, beside Pinocchio and MuJoCo if they are installed."""
+    """Measure calls for one state and for a batch, compared with Pinocchio and MuJoCo if they are installed."""
     effort = QUICK if quick else FULL
     loaded = loading.load_aloud(robot)
     with progress() as bar:

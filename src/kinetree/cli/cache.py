@@ -49,21 +49,21 @@ def cache(context: typer.Context, json: JsonOption = False) -> None:
 @app.command()
 @guarded
 def where(json: JsonOption = False) -> None:
-    """Print the folder; KINETREE_CACHE_DIR sets another."""
+    """Print the folder of the cache; KINETREE_CACHE_DIR sets it."""
     _show({"where": _where()}, _where() or OFF, json)
 
 
 @app.command()
 @guarded
 def size(json: JsonOption = False) -> None:
-    """Print the size on disk; KINETREE_CACHE_MB bounds it."""
+    """Print the size on disk; KINETREE_CACHE_MB limits it."""
     _show({"bytes": kt.cache.size()}, _size(kt.cache.size()), json)
 
 
 @app.command()
 @guarded
 def clear(json: JsonOption = False) -> None:
-    """Remove all entries; code is compiled again on its next use."""
+    """Remove all entries; code is compiled again on next use."""
     freed = kt.cache.size()
     removed = kt.cache.clear()
     _show({"removed": removed, "bytes": freed}, f"removed {counted(removed, 'entry', 'entries')}, {_size(freed)}", json)
@@ -74,7 +74,7 @@ def clear(json: JsonOption = False) -> None:
 )
 @robot_command
 def warm(
-    robots: Annotated[list[str], robot_argument("Paths of URDF files, or bundled names.")],
+    robots: Annotated[list[str], robot_argument("Paths of model files, or bundled names.")],
     loading: Loading,
     quantity: Annotated[
         list[str] | None,
@@ -86,7 +86,7 @@ def warm(
     cpu: CpuOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compile quantities of robots in advance, for this CPU or for named ones; later processes load them."""
+    """Compile quantities of robots in advance, for this CPU or for named CPUs; later processes load them."""
     if kt.cache.where() is None:
         raise kt.ArgumentError("the cache is switched off, so nothing would be kept")
     loaded = {name: loading.load_aloud(name).robot for name in robots}  # all first: a wrong name should not wait
@@ -120,7 +120,7 @@ def import_(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Import an exported FILE into the cache. Its code will be run: import only files that you trust."""
+    """Import an exported FILE into the cache. kinetree runs its code: import only files that you trust."""
     archive = kt.cache.import_archive(file, sha256=sha256)
     text = f"{_counts(archive)}, {archive.added} of them new"
     runnable = [name for name in cpu_names() if name in archive.cpus and not host(name).lacking]

@@ -27,7 +27,7 @@ def check(
 ) -> None:
     """Check a model: faults, impossible inertias, massless links, missing meshes, ignored tags.
 
-    Faults that a load would refuse are repaired where that is possible, so that all of them are listed. The exit code
+    The command repairs faults where possible, so that it can list all of them. The exit code
     is 1 if there is an error, with --strict also if there is a warning, and 0 otherwise.
     """
     try:

@@ -22,7 +22,10 @@ from kinetree.ops import Array
 def convert(
     robot: RobotArgument,
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help=f"What it is: {', '.join(KINDS)}.", autocompletion=lambda: list(KINDS))
+        str,
+        typer.Argument(
+            metavar="KIND", help=f"Kind of the value: {', '.join(KINDS)}.", autocompletion=lambda: list(KINDS)
+        ),
     ],
     loading: Loading,
     value: Annotated[
@@ -30,21 +33,27 @@ def convert(
         typer.Option("--value", "-x", metavar="VALUE", help=f"{STATE_HELP.capitalize()}; - reads JSON from stdin."),
     ] = None,
     to: Annotated[
-        str | None, typer.Option(help=f"{', '.join(PEERS)}.", autocompletion=lambda: list(PEERS), show_default=False)
+        str | None,
+        typer.Option(
+            help=f"Target conventions: {', '.join(PEERS)}.", autocompletion=lambda: list(PEERS), show_default=False
+        ),
     ] = None,
     source: Annotated[
         str | None,
         typer.Option(
-            "--from", help="Convert from this library instead.", autocompletion=lambda: list(PEERS), show_default=False
+            "--from",
+            help="Convert from these conventions to kinetree's.",
+            autocompletion=lambda: list(PEERS),
+            show_default=False,
         ),
     ] = None,
-    q: Annotated[str | None, state_option("--q", "Positions of the state, in the conventions of VALUE.")] = None,
-    v: Annotated[str | None, state_option("--v", "Its velocities, for accelerations.")] = None,
+    q: Annotated[str | None, state_option("--q", "Positions of the state, in the same conventions as VALUE.")] = None,
+    v: Annotated[str | None, state_option("--v", "Velocities of the state, needed for accelerations.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Convert a state, effort, Jacobian or mass matrix to or from the conventions of Pinocchio, MuJoCo or Drake.
 
-    Model files are converted by `kinetree export`.
+    To convert model files, use `kinetree export`.
     """
     if (to is None) == (source is None):
         raise typer.BadParameter("expected one of them, the name of a library", param_hint="--to or --from")

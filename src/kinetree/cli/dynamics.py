@@ -54,16 +54,16 @@ def dynamics(
         ),
     ] = None,
     q: Annotated[str | None, state_option("--q", f"Positions: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, state_option("--v", "Velocities, in the same ways.")] = None,
-    a: Annotated[str | None, state_option("--a", "Accelerations.")] = None,
-    tau: Annotated[str | None, state_option("--tau", "Efforts.")] = None,
+    v: Annotated[str | None, state_option("--v", "Velocities, in the same formats as --q.")] = None,
+    a: Annotated[str | None, state_option("--a", "Accelerations, in the same formats as --q.")] = None,
+    tau: Annotated[str | None, state_option("--tau", "Efforts, in the same formats as --q.")] = None,
     wrench: Annotated[
         list[str] | None,
         typer.Option(metavar="FRAME=F", help="Force on a frame: 3 numbers in N, or 6 with moments; may be repeated."),
     ] = None,
-    frame: Annotated[str | None, frame_option("Frame for pose, Jacobian, …")] = None,
+    frame: Annotated[str | None, frame_option("Frame of pose, Jacobian and other frame quantities.")] = None,
     reference: Annotated[
-        str, typer.Option(help="Reference of frame quantities: world-aligned, local or world.")
+        str, typer.Option(help="Reference frame of frame quantities: world-aligned, local or world.")
     ] = "world-aligned",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", dir_okay=False, help="Also write the arrays to this .npz file.")
@@ -71,7 +71,7 @@ def dynamics(
     listed: Annotated[bool, typer.Option("--list", help="List all quantities.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Compute any quantity at a state: inverse and forward dynamics, mass matrix, energies, Jacobians, derivatives.
+    """Compute quantities at a state: inverse and forward dynamics, mass matrix, energies, Jacobians, derivatives.
 
     Files may contain many states.
     """

@@ -22,26 +22,31 @@ def equations(
     form: Annotated[
         Form | None,
         typer.Option(
-            "--form", "-f", help="Output form; by default text, or that of the suffix of --out.", show_default=False
+            "--form",
+            "-f",
+            help="Output form; by default text, or the form that the suffix of --out selects.",
+            show_default=False,
         ),
     ] = None,
     symbolic: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help=f"Numbers to keep as symbols: {', '.join(KINDS)} or all; may be repeated."),
+        typer.Option(
+            metavar="KIND", help=f"Parameters to keep as symbols: {', '.join(KINDS)} or all; may be repeated."
+        ),
     ] = None,
     factored: Annotated[
         bool | None,
         typer.Option(
-            "--factored/--written-out", help="Name common factors, or write everything out.", show_default=False
+            "--factored/--written-out", help="Name common subexpressions, or expand the equations.", show_default=False
         ),
     ] = None,
     short: Annotated[bool, typer.Option("--short", help="Write c23 for cos(q2 + q3).")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", dir_okay=False, help="Output file.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print the equations of motion τ = M a + V + G: as text, drawn, in LaTeX, as Python or C.
+    """Print the equations of motion τ = M a + V + G as text, formatted text, LaTeX, Python or C.
 
-    It needs the package sympy: pip install 'kinetree\\[sympy]'.
+    This command needs the package sympy: pip install 'kinetree\\[sympy]'.
     """
     if form is None:
         form = SUFFIXES.get("" if out is None else out.suffix, "text")

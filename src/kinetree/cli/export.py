@@ -36,13 +36,13 @@ def export(
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="Output file, by default stdout; for C code of quantities a folder, by default with the robot's name.",
+            help="Output file, by default stdout. C code of quantities needs a folder, by default the robot's name.",
             show_default=False,
         ),
     ] = None,
     form: Annotated[
         Form | None,
-        typer.Option("--to", "-t", help="Format; by default that of the suffix of FILE.", show_default=False),
+        typer.Option("--to", "-t", help="Format; by default taken from the suffix of FILE.", show_default=False),
     ] = None,
     quantity: Annotated[
         list[str] | None,
@@ -51,22 +51,23 @@ def export(
             autocompletion=quantities_to_complete,
         ),
     ] = None,
-    frame: Annotated[str | None, frame_option("Frame, for quantities of a frame.")] = None,
+    frame: Annotated[str | None, frame_option("Frame of a frame quantity.")] = None,
     target: Annotated[
         str | None, typer.Option(help="Target machine for object, such as aarch64-linux-gnu or wasm32.")
     ] = None,
     lossy: Annotated[
-        bool, typer.Option("--lossy", help="Leave out what the format cannot express, instead of refusing.")
+        bool,
+        typer.Option("--lossy", help="Leave out features that the format cannot express, instead of raising an error."),
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """A robot as URDF or MJCF; its dynamics as Python or C; a quantity as the graph or the code it is compiled to.
+    """Export a robot as URDF, MJCF or SDFormat, its dynamics as Python or C, or a quantity as graph or code.
 
-    urdf, mjcf and sdf are files for other tools (.urdf, .xml, .sdf). python and c (.py, .c) are functions of the
-    equations of motion that need no kinetree. With --quantity, c is a folder with a header, a source without
-    dependencies, a self-test and a README; object (.o) is machine code for another machine, and the header. The others
-    need --quantity too: listing, dot and svg (.txt, .dot, .svg) are the operations that are left after simplification,
-    llvm and assembly (.ll, .s) the kernel for one state.
+    urdf, mjcf and sdf write files for other tools (.urdf, .xml, .sdf). python and c (.py, .c) write the equations of
+    motion as functions that do not need kinetree. With --quantity, c writes a folder with a header, a source without
+    dependencies, a self-test and a README; object (.o) writes machine code for another machine, and the header. The
+    other formats need --quantity, too: listing, dot and svg (.txt, .dot, .svg) write the operations of the simplified
+    graph, llvm and assembly (.ll, .s) the kernel for one state.
     """
     if form is None:
         form = None if out is None else SUFFIXES.get(out.suffix.lower())

@@ -27,7 +27,7 @@ def identify(
         list[Path],
         typer.Argument(
             metavar="LOG…",
-            help="Recordings: .parquet, .csv or .npz with t, q, tau by name, or ROS bags.",
+            help="Recordings: .parquet, .csv or .npz with columns t, q and tau, or ROS bags.",
             show_default=False,
         ),
     ],
@@ -35,7 +35,7 @@ def identify(
     friction: Annotated[
         str | None,
         typer.Option(
-            help="Some of viscous, coulomb, stribeck, or none; by default viscous,coulomb, none for a payload.",
+            help="Friction: none, or some of viscous, coulomb, stribeck; default viscous,coulomb, none for a payload.",
             show_default=False,
         ),
     ] = None,
@@ -46,7 +46,7 @@ def identify(
         typer.Option(metavar="NAME", help="Identify only the inertias of these bodies; may be repeated."),
     ] = None,
     payload: Annotated[
-        str | None, frame_option("Identify only the payload at this frame; the robot is known.", metavar="FRAME")
+        str | None, frame_option("Identify only the payload at this frame of a known robot.", metavar="FRAME")
     ] = None,
     consistent: Annotated[
         bool, typer.Option(help="Enforce physically consistent inertias and non-negative friction.")
@@ -74,7 +74,7 @@ def identify(
 ) -> None:
     """Identify parameters of a robot from its recorded motion.
 
-    The exit code is 1 where something in the recording is suspicious, or some parameters cannot be seen in it.
+    The exit code is 1 if the recording looks faulty, or if it does not determine some parameters.
     """
     place_for(out, "--out", MODELS)
     place_for(plot, "--plot", PICTURES)

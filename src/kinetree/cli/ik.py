@@ -53,13 +53,13 @@ def ik(
             metavar="FILE", help="Target pose (4, 4) or poses (…, 4, 4) from .npy, .npz or .json; - for stdin."
         ),
     ] = None,
-    q0: Annotated[str | None, state_option("--q0", f"Where to begin: {STATE_HELP}.", show_default=False)] = None,
-    attempts: Annotated[int, typer.Option(help="Maximum number of starts.")] = 300,
+    q0: Annotated[str | None, state_option("--q0", f"Initial guess: {STATE_HELP}.", show_default=False)] = None,
+    attempts: Annotated[int, typer.Option(help="Maximum number of initial guesses.")] = 300,
     json: JsonOption = False,
 ) -> None:
-    """Find joint positions within limits that bring a frame to a position or a pose.
+    """Find joint positions within limits that move a frame to a position or a pose.
 
-    The exit code is 1 where none was found; a sentence says why.
+    If no solution is found, the command prints the reason and the exit code is 1.
     """
     arm = loading.load_aloud(robot).robot
     target = _target(position, rpy, quaternion, pose)

@@ -37,7 +37,7 @@ AXES = {
 
 @robot_command
 def info(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> None:
-    """Show a robot: tree of joints, limits, masses, and what looks wrong."""
+    """Show a robot: tree of joints, limits, masses, and suspicious values."""
     loaded = loading.load(robot)
     facts = facts_of(loaded.robot, loaded.warnings)
     if json:

@@ -82,7 +82,7 @@ class Loaded:
 
 
 def _option(help: str, *names: str, **options: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel="How the robot is loaded", **options)
+    return typer.Option(*names, help=help, rich_help_panel="Loading options", **options)
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,10 @@ class Loading:
         "fixed"
     )
     gravity: Annotated[
-        str | None, _option("Gravity in m/s²; by default 0,0,-9.81, or that of the file.", metavar="X,Y,Z")
+        str | None, _option("Gravity in m/s²; by default that of the file, or 0,0,-9.81.", metavar="X,Y,Z")
     ] = None
     package_dir: Annotated[
-        list[Path] | None,
-        _option("Folder of a ROS package, or one that contains packages; may be repeated.", metavar="FOLDER"),
+        list[Path] | None, _option("Folder of a ROS package or of several packages; may be repeated.", metavar="FOLDER")
     ] = None
     xacro_arg: Annotated[
         list[str] | None, _option("Argument of a xacro file; may be repeated.", metavar="NAME:=VALUE")
@@ -111,13 +110,13 @@ class Loading:
         ),
     ] = None
     base_velocity: Annotated[
-        Literal["body", "mixed"], _option("Velocity of a floating base: in its own axes (body) or the world's (mixed).")
+        Literal["body", "mixed"], _option("Velocity of a floating base: in body axes (body) or in world axes (mixed).")
     ] = "body"
     spatial_order: Annotated[
         Literal["linear-first", "angular-first"],
         _option("Order of 6-vectors: linear-first or angular-first.", metavar="ORDER"),
     ] = "linear-first"
-    root: Annotated[str | None, _option("Body that is the robot, in an MJCF scene.", metavar="BODY")] = None
+    root: Annotated[str | None, _option("Root body of the robot in an MJCF scene.", metavar="BODY")] = None
 
     def load(self, robot: str, repair: bool = False) -> Loaded:
         """The robot of a path, a name or a dash."""

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 EngineOption: TypeAlias = Annotated[
     Literal["local", "dask", "ray"],
-    typer.Option("--engine", help="Engine: this process or its own pool, Dask, or Ray."),
+    typer.Option("--engine", help="Engine: local (this process or a process pool), Dask, or Ray."),
 ]
 WorkersOption: TypeAlias = Annotated[
     int | None,
-    typer.Option("--workers", help="Number of processes; by default one with threads, with Dask and Ray one per CPU."),
+    typer.Option(
+        "--workers", help="Number of processes; by default one process with threads, or one per CPU with Dask and Ray."
+    ),
 ]
 SchedulerOption: TypeAlias = Annotated[
     str | None,

@@ -43,10 +43,10 @@ def montecarlo(
     samples: Annotated[int, typer.Option("--samples", "-n", help="Number of samples.")] = 10_000,
     seconds: Annotated[float, typer.Option("--seconds", "-s", help="Duration of each sample in s.")] = 1.0,
     dt: StepOption = 1e-3,
-    q: Annotated[str | None, state_option("--q", f"Middle of the starts: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, state_option("--v", "Middle of the velocities.")] = None,
-    spread_q: Annotated[float, typer.Option(help="Standard deviation of positions, in rad or m.")] = 0.1,
-    spread_v: Annotated[float, typer.Option(help="Standard deviation of velocities, in rad/s or m/s.")] = 0.0,
+    q: Annotated[str | None, state_option("--q", f"Mean of the initial positions: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("--v", "Mean of the initial velocities.")] = None,
+    spread_q: Annotated[float, typer.Option(help="Standard deviation of initial positions, in rad or m.")] = 0.1,
+    spread_v: Annotated[float, typer.Option(help="Standard deviation of initial velocities, in rad/s or m/s.")] = 0.0,
     tau: EffortOption = None,
     hold: HoldOption = None,
     frequency: FrequencyOption = 10.0,
@@ -54,7 +54,7 @@ def montecarlo(
     worst: Annotated[int, typer.Option(help="Number of worst samples to keep.")] = 5,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", file_okay=False, help="Folder for partitions, from which a second run resumes."),
+        typer.Option("--out", "-o", file_okay=False, help="Folder for partitions; a second run resumes from them."),
     ] = None,
     engine: long_runs.EngineOption = "local",
     workers: long_runs.WorkersOption = None,
@@ -62,7 +62,7 @@ def montecarlo(
     overwrite: long_runs.OverwriteOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Simulate random starts: mean, deviation, quantiles and worst cases of last positions and largest speeds."""
+    """Simulate from random initial states: statistics and worst cases of final positions and maximum speeds."""
     from kinetree.scale import monte_carlo  # noqa: PLC0415 - slow to import
 
     body = loading.load_aloud(robot).robot

@@ -46,8 +46,8 @@ Integrator: TypeAlias = Literal[
     "semi-implicit-euler", "midpoint", "heun", "rk4", "implicit", "variational", "dormand-prince"
 ]
 StepOption: TypeAlias = Annotated[float, typer.Option("--dt", help="Time step in s.")]
-EffortOption: TypeAlias = Annotated[str | None, state_option("--tau", "Efforts that are held all the time.")]
-HoldOption: TypeAlias = Annotated[str | None, state_option("--hold", "A posture that springs and dampers pull to.")]
+EffortOption: TypeAlias = Annotated[str | None, state_option("--tau", "Constant efforts.")]
+HoldOption: TypeAlias = Annotated[str | None, state_option("--hold", "Posture that joint springs and dampers hold.")]
 FrequencyOption: TypeAlias = Annotated[
     float, typer.Option(help="Natural frequency of the springs of --hold, in rad/s.")
 ]
@@ -59,8 +59,8 @@ def simulate(
     loading: Loading,
     seconds: Annotated[float, typer.Option("--seconds", "-s", help="Duration in s.")] = 2.0,
     dt: StepOption = 1e-3,
-    q: Annotated[str | None, state_option("--q", f"Start: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, state_option("--v", "Velocities at the start.")] = None,
+    q: Annotated[str | None, state_option("--q", f"Initial positions: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("--v", "Initial velocities.")] = None,
     tau: EffortOption = None,
     hold: HoldOption = None,
     frequency: FrequencyOption = 10.0,
@@ -79,7 +79,10 @@ def simulate(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", dir_okay=False, help="Write t, q and v to .npz, .parquet or .csv, efforts to the first two."
+            "--out",
+            "-o",
+            dir_okay=False,
+            help="Write t, q and v to .npz, .parquet or .csv; .npz and .parquet include efforts.",
         ),
     ] = None,
     plot: Annotated[
@@ -87,9 +90,9 @@ def simulate(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Simulate a robot: free, under constant efforts, held at a posture by springs, or pushed.
+    """Simulate a robot: unactuated, with constant efforts, held at a posture by springs, or pushed.
 
-    The exit code is 1 where the motion diverges.
+    The exit code is 1 if the motion diverges.
     """
     from kinetree.simulation import RigidContact  # noqa: PLC0415 - slow to import, and other commands do without
     from kinetree.simulation.forces import LimitStops  # noqa: PLC0415

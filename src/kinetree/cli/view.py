@@ -26,38 +26,43 @@ BLINK = 0.1
 def view(
     robots: Annotated[
         list[str],
-        robot_argument(
-            "Paths of URDF, xacro or MJCF files, bundled names, or - for stdin; several stand side by side."
-        ),
+        robot_argument("Paths of model files, bundled names, or - for stdin; several robots are shown side by side."),
     ],
     loading: Loading,
-    q: Annotated[str | None, state_option("--q", f"Of a single robot: {STATE_HELP}.", show_default=False)] = None,
+    q: Annotated[
+        str | None, state_option("--q", f"Positions of a single robot: {STATE_HELP}.", show_default=False)
+    ] = None,
     motion: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Motion to play: a file of `simulate --out`, or .npz or .json with t and q. Several are played "
-            "side by side, by one robot or by one robot each.",
+            help="Motion to play: a file of `simulate --out`, or .npz or .json with t and q. Several motions are "
+            "played side by side, by one robot or by one robot each.",
         ),
     ] = None,
-    follow: Annotated[str | None, frame_option("Frame with a target that can be dragged.", metavar="FRAME")] = None,
+    follow: Annotated[str | None, frame_option("Frame that follows a draggable target.", metavar="FRAME")] = None,
     show: Annotated[
         list[str] | None,
-        typer.Option(metavar="LAYER", help="visual, collision, skeleton, frames, com, inertia, …; may be repeated."),
+        typer.Option(
+            metavar="LAYER",
+            help="Layers to show: visual, collision, skeleton, frames, com, inertia, …; may be repeated.",
+        ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="Port; by default a free one.", show_default=False)] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 accepts connections from other machines.")
+    ] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="Port; by default a free port.", show_default=False)] = None,
     browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    seconds: Annotated[float | None, typer.Option(help="End after this many seconds.", min=0.0)] = None,
-    once: Annotated[bool, typer.Option("--once", help="End when the first client disconnects.")] = False,
+    seconds: Annotated[float | None, typer.Option(help="Exit after this many seconds.", min=0.0)] = None,
+    once: Annotated[bool, typer.Option("--once", help="Exit when the first client disconnects.")] = False,
     html: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Write a self-contained page to this file, and end.")
+        Path | None, typer.Option(dir_okay=False, help="Write a self-contained page to this file, and exit.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show robots in the browser: shapes, frames, sliders, centre of mass, a target to drag, motions.
 
-    It prints the address and serves the page until Ctrl-C.
+    The command prints the address and serves the page until Ctrl-C.
     """
     place_for(html, "--html")
     loaded = [loading.load_aloud(robot).robot for robot in robots]

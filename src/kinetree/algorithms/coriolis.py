@@ -11,7 +11,7 @@ angles and displacements C_ij = Σ Γ_ijk q̇_k with the Christoffel symbols Γ 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,12 +20,11 @@ from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.joint_forces import rotor_coriolis
 from kinetree.algorithms.passes.column_pairs import ColumnPairs, block, for_each_step, rows_of
 from kinetree.algorithms.passes.common_frame import CommonFrame
+from kinetree.linalg import pair_products
 from kinetree.model.joints.joint import combination
 from kinetree.model.tree import Model
-from kinetree.ops import Array, for_each, zeros
+from kinetree.ops import Array, Scalar, for_each, skew, zeros
 from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion
-
-Motions: TypeAlias = Mapping[int, Sequence[Motion]]
 
 
 @of_one_state
@@ -71,49 +70,79 @@ def _forces(S: Sequence[Motion], own: Sequence[Motion], V: Motion, I: Inertia, B
     return _Forces(dS, F1, tuple(I * s for s in S), tuple(B.transposed_times(s) for s in S), block(S, F1))
 
 
-def _add_body(
-    C: Array, model: Model, j: int, S: Motions, dS: Motions, inertia: Inertia, coriolis: CoriolisInertia
-) -> None:
-    """Add C_ij and C_ji for all i on the way to j, given I_j^c and B_j^c."""
-    F1 = [inertia * ds + coriolis * s for s, ds in zip(S[j], dS[j], strict=True)]
-    F2 = [inertia * s for s in S[j]]
-    F3 = [coriolis.transposed_times(s) for s in S[j]]
-    at_j = model.joints[j].v_slice
-    for i in model.support(j):
-        at_i = model.joints[i].v_slice
-        C[at_i, at_j] += _block(len(S[i]), len(S[j]), [s.dot(f) for s in S[i] for f in F1])
-        if i != j:
-            columns = [
-                ds.dot(f2) + s.dot(f3) for f2, f3 in zip(F2, F3, strict=True) for s, ds in zip(S[i], dS[i], strict=True)
-            ]
-            C[at_j, at_i] += _block(len(S[j]), len(S[i]), columns)
-
-
 @of_one_state
 def christoffel_symbols(model: Model, q: Array) -> Array:
-    """Γ with C_ij = Σ_k Γ_ijk v_k, (nv, nv, nv): C is linear in v, so Γ_··k is C at a unit velocity.
+    """Γ with C_ij = Σ_k Γ_ijk v_k, (nv, nv, nv).
 
-    Where coordinate k of joint m moves alone, all bodies behind m have the velocity V = S_k and the others none. So
-    B_j^c is B(I_j^c, V) for j behind m and B(I_m^c, V) for j on the way to m.
+    B(I, V) is linear in V, and Aᵀ B(I, V) U = -Vᵀ B(I, A) U. For a column d of a joint, and columns i and j of joints
+    on the way to it or of the same joint:
+
+        Γ_ijd = S_iᵀ B(I_d^c, S_d) S_j
+        Γ_idj = Γ_ijd                   for j on the way to d
+        Γ_dij = Γ_dji = -Γ_ijd          for i on the way to d and j on the way to i
+
+    The last line says that ∂M_di/∂q_j = 0: joint j moves d and i alike. Columns k and l of one joint, where Ṡ_k = D if
+    l moves alone, add Dᵀ I^c S_i to Γ_ikl, with the composite inertia of i or of that joint, whichever is farther out.
     """
     frame = CommonFrame.of(model, q)
     S, Ic = frame.S, dict(frame.I)
     for j, p in model.tips_to_root():
         if p:
             Ic[p] += Ic[j]
-    at_rest = {i: [Motion.zero()] * len(S[i]) for i in S}
-    symbols = zeros((model.nv,) * 3, q)
-    for m, _ in model.root_to_tips():
-        joint, behind = model.joints[m], model.subtree(m)
-        for k, V in zip(range(model.nv)[joint.v_slice], S[m], strict=True):
-            dS = {**at_rest, **{i: [V.cross(s) for s in S[i]] for i in behind}}
-            own = frame.motions(m, joint.motion_subspace_rate(q, np.eye(model.nv)[k]))
-            dS[m] = [ds + rate for ds, rate in zip(dS[m], own, strict=True)]
-            symbols[:, :, k] += rotor_coriolis(model, np.eye(model.nv)[k])
-            for j in (*model.support(m)[:-1], *behind):
-                inertia = Ic[max(j, m)]  # on the way to m, where Ṡ = 0, only B counts
-                _add_body(symbols[:, :, k], model, j, S, dS, inertia, CoriolisInertia.of(inertia, V))
+    columns = [(m, model.joints[m].iv + k, s) for m in S for k, s in enumerate(S[m])]
+    symbols = zeros((model.nv,) * 3, q, model.armature)
+    for k in range(model.nv):
+        symbols[:, :, k] += rotor_coriolis(model, np.eye(model.nv)[k])
+    for (i, at_i, _), (j, at_j, _), (d, at_d, _), value in _triple_products(model, columns, Ic, q):
+        symbols[at_i, at_j, at_d] += value  # +=: a mimic joint shares the entries of its leader
+        if j < d:
+            symbols[at_i, at_d, at_j] += value
+        if j <= i < d:
+            symbols[at_d, at_j, at_i] -= value
+        if j < i < d:
+            symbols[at_d, at_i, at_j] -= value
+    momenta = [Ic[i] * s for i, _, s in columns]
+    for m, k, l, D in _subspace_rates(model, frame, q):
+        F, support, subtree = Ic[m] * D, model.support(m), model.subtree(m)
+        for (i, at, s), momentum in zip(columns, momenta, strict=True):
+            if i in subtree:
+                symbols[at, k, l] += D.dot(momentum)
+            elif i in support:
+                symbols[at, k, l] += s.dot(F)
     return symbols
+
+
+def _subspace_rates(model: Model, frame: CommonFrame, q: Array) -> Iterator[tuple[int, int, int, Motion]]:
+    """For each joint m and the places k and l in v of two of its columns, the rate of S_k if l moves alone."""
+    for m, S in frame.S.items():
+        joint = model.joints[m]
+        for l, moving in enumerate(S, joint.iv):
+            own = frame.motions(m, joint.motion_subspace_rate(q, np.eye(model.nv)[l]))
+            for k, (s, rate) in enumerate(zip(S, own, strict=True), joint.iv):
+                yield m, k, l, moving.cross(s) + rate
+
+
+Column: TypeAlias = tuple[int, int, Motion]
+"""A column of a joint: its body, its place in v, and the motion."""
+
+
+def _triple_products(
+    model: Model, columns: Sequence[Column], Ic: Mapping[int, Inertia], q: Array
+) -> Iterator[tuple[Column, Column, Column, Scalar]]:
+    """Columns i, j, d and S_iᵀ B(I_d^c, S_d) S_j, for all d, and all i and j on the way to it or of the same joint."""
+    B = for_each(CoriolisInertia.of, [(Ic[m], s) for m, _, s in columns], q)
+    supports = [model.support(d) for d, _, _ in columns]
+    chains = [[i for i, (m, _, _) in enumerate(columns) if m in support] for support in supports]
+    pairs = [(d, j) for d, chain in enumerate(chains) for j in chain]
+    angular = np.array([s.angular for _, _, s in columns]).reshape(-1, 3)
+    rows = np.array([np.concatenate([-skew(b.momentum), b.N]) for b in B]).reshape(-1, 3)
+    F = pair_products(rows, angular, [(6 * d + a, j) for d, j in pairs for a in range(6)])
+    forces = np.array([[F[6 * d + a, j] for a in range(6)] for d, j in pairs]).reshape(-1, 6)
+    triples = [(i, k) for k, (d, _) in enumerate(pairs) for i in chains[d]]
+    products = pair_products(rows_of(s for _, _, s in columns), forces, triples)
+    for i, k in triples:
+        d, j = pairs[k]
+        yield columns[i], columns[j], columns[d], products[i, k]
 
 
 @of_one_state
@@ -121,7 +150,3 @@ def mass_matrix_rate(model: Model, q: Array, v: Array) -> Array:
     """Ṁ = C + Cᵀ, exactly symmetric, (nv, nv)."""
     C = coriolis_matrix(model, q, v)
     return C + C.T
-
-
-def _block(rows: int, columns: int, entries: list[object]) -> Array:
-    return np.array(entries).reshape(rows, columns)

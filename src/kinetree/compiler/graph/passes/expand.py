@@ -7,6 +7,7 @@ one, and sums with zero. Constants are not combined; LLVM does that in the type 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kinetree.compiler.graph.column_program import ColumnProgram
@@ -25,6 +26,7 @@ def expand(graph: Graph, fuses: bool) -> Graph:
     """The graph without column programs and products of pairs, in a new table: whole columns where the first of their
     entries was, or each entry where it is used, whichever needs fewer reloads."""
     made: dict[tuple[Node, int], list[Node]] = {}
+    given: dict[Node, dict[tuple[int, int], Node]] = {}
 
     def change(node: Node, args: tuple[Node, ...]) -> Node:
         if node.op == "const":
@@ -35,7 +37,9 @@ def expand(graph: Graph, fuses: bool) -> Graph:
         program = rows.value
         result, column = divmod(int(node.value), program.columns)
         if isinstance(program, RowProgram):
-            return _entry(program, rows, result, column, fuses)
+            if rows not in given:
+                given[rows] = dict(zip(program.positions(), rows.args[program.coefficients :], strict=True))
+            return _entry(program, rows.args, given[rows], result, column, fuses)
         if (rows, column) not in made:
             made[rows, column] = _column(program, rows, column)
         return made[rows, column][program.results[result]]
@@ -55,13 +59,15 @@ def _column(program: ColumnProgram, rows: Node, column: int) -> list[Node]:
     return values
 
 
-def _entry(program: RowProgram, rows: Node, result: int, column: int, fuses: bool) -> Node:
+def _entry(
+    program: RowProgram, coefficients: Sequence[Node], given: Mapping[tuple[int, int], Node], result: int, column: int,
+    fuses: bool,
+) -> Node:  # fmt: skip
     """One entry of products of pairs, whose rows begin with zero."""
-    given = dict(zip(program.positions(), rows.args[program.coefficients :], strict=True))
     total = constant(0.0)
     for coefficient, row in program.steps[program.results[result] - len(program.given)].terms:
         if (row, column) in given:
-            x, y = rows.args[coefficient], given[row, column]
+            x, y = coefficients[coefficient], given[row, column]
             total = _made("fma", x, y, total) if fuses else _made("add", total, _made("mul", x, y))
     return total
 

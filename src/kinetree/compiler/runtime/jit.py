@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
@@ -39,8 +39,8 @@ _llvmlite_lock = getattr(getattr(_library, "_lock", None), "_lock", None) or thr
 """The lock of llvmlite itself."""
 locks.IN_ORDER.append(_llvmlite_lock)
 
-LONG = 500_000
-"""The size of a module, in characters, from which on it is optimized less: some 4,000 operations."""
+LONG = 330_000
+"""The size of a module, in characters, from which on it is optimized less: some 2,500 operations."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -298,3 +298,8 @@ class LoadedCode:
 
     address = _exclusive(_address)
     """The address of a function, by its name."""
+
+    @_exclusive
+    def addresses(self, names: Iterable[str]) -> list[int]:
+        """The addresses of functions, by their names."""
+        return list(map(self._address, names))

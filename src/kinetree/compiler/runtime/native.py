@@ -285,9 +285,9 @@ class _Page:
         place = ctypes.CFUNCTYPE(ctypes.c_void_p)(self.code.address(records.RECORDS))()
         self.records = (ctypes.c_int64 * records.FIELDS * records.ENTRIES).from_address(place)
         self.methods = (_MethodDef * records.ENTRIES)()
-        for k, method in enumerate(self.methods):
-            method.function = self.code.address(records.entry_name(k))
-            method.flags = _FASTCALL_KEYWORDS
+        addresses = self.code.addresses(map(records.entry_name, range(records.ENTRIES)))
+        for method, address in zip(self.methods, addresses, strict=True):
+            method.function, method.flags = address, _FASTCALL_KEYWORDS
         self.free = list(range(records.ENTRIES))
         self.raise_released = _raise_released
 

@@ -19,6 +19,9 @@ has two)."""
 LONG = 8_000
 """The number of nodes from which on functions are shorter: LLVM takes a third less time, and little is lost."""
 SHORT_PART = 200
+PER_OUTPUT = 40
+"""The number of nodes for each output up to which functions are shorter too: such code is also faster. Entries of row
+programs and of symmetric matrices do not count; for mass matrices longer functions are faster."""
 ANGLES = 200
 """The maximum number of sines and cosines in one function: all are alive at once, and LLVM takes minutes for
 thousands."""
@@ -35,9 +38,11 @@ class Part:
 
 def split(order: list[Node], size: int | None = None, outputs: Iterable[Node] = ()) -> tuple[list[Part], int]:
     """The parts and the number of slots of the workspace."""
-    usual = PART if len(order) < LONG else SHORT_PART
-    repeated = {node: count - 2 for node, count in Counter(outputs).items() if count > 2}
-    parts = [Part(nodes) for nodes in _cut(order, size or usual, repeated)]
+    counted = Counter(outputs)
+    stored = sum(count == 1 and bool(node.args) and node.op != "entry" for node, count in counted.items())
+    is_short = len(order) <= PART or PER_OUTPUT * stored < len(order) < LONG
+    repeated = {node: count - 2 for node, count in counted.items() if count > 2}
+    parts = [Part(nodes) for nodes in _cut(order, size or (PART if is_short else SHORT_PART), repeated)]
     part_of = {node: k for k, part in enumerate(parts) for node in part.nodes if node.op != "rows"}
     needed = [  # of earlier parts
         [arg for node in _computed(part) for arg in node.args if part_of.get(arg, k) < k]

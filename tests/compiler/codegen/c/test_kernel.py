@@ -30,6 +30,7 @@ def test_row_programs_in_tiles_and_in_long_loops(tmp_path, monkeypatch):
 
 def test_short_parts_pass_numbers_and_booleans_through_the_workspace(tmp_path, monkeypatch):
     monkeypatch.setattr(split, "PART", 5)
+    monkeypatch.setattr(split, "SHORT_PART", 5)
 
     def law(x, y):
         below, sines = kt.less(x, y), kt.sin(x)

@@ -88,6 +88,12 @@ def test_christoffel_symbols_are_slopes_of_the_mass_matrix():
     close(symbols @ s.v, s.robot.coriolis_matrix(s.q, s.v), 1e-12)
 
 
+@given(states())
+def test_christoffel_symbols_make_the_coriolis_matrix(s: State):
+    """Of joints with several columns too, whose velocities are no rates of coordinates."""
+    close(s.robot.eager.christoffel_symbols(s.q) @ s.v, s.robot.eager.coriolis_matrix(s.q, s.v), 1e-11)
+
+
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_compiled_and_in_batches(base):
     rng = np.random.default_rng(5)

@@ -21,7 +21,7 @@ from kinetree.compiler.graph.passes.fuse import FUSE, fuse
 from kinetree.compiler.graph.passes.rules import _literal, _operation
 from kinetree.compiler.graph.passes.schedule import ANGULAR, angles_first, distant_uses, reloads, schedule
 from kinetree.compiler.graph.passes.spec import IllegalGraph, check
-from kinetree.compiler.graph.passes.split import split
+from kinetree.compiler.graph.passes.split import PART, PER_OUTPUT, SHORT_PART, split
 from kinetree.compiler.graph.trace import trace
 from kinetree.compiler.program import Program, build, simplified
 from kinetree.compiler.runtime.call import Kernel
@@ -230,6 +230,24 @@ def _parts(order, size):
 
 def _slots(order, size):
     return (split(order, size)[1],)
+
+
+def test_many_results_make_parts_shorter():
+    """Results that are stored once count; those of symmetric matrices, which are stored twice, do not."""
+
+    def powers(x):
+        rows = [x]
+        for k in range(60):
+            rows.append(rows[-1] * x + float(k))
+        return np.concatenate(rows[1:])
+
+    with new_table():
+        graph, _ = trace(powers, [(10,)])
+        order = schedule(graph)
+        assert PART < len(order) < PER_OUTPUT * len(graph.outputs)
+        assert len(split(order, outputs=graph.outputs)[0]) == -(-len(order) // SHORT_PART)
+        for few in (graph.outputs[:10], graph.outputs * 2):
+            assert len(split(order, outputs=few)[0]) == -(-len(order) // PART)
 
 
 def test_results_that_stand_in_many_places_make_parts_shorter():

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from measure import environment, save
-from robots import ARMS, ROBOTS
+from robots import ARMS as ARMS_OF_ALL
+from robots import ROBOTS
 from table import show
 
 QUANTITIES = (
@@ -25,6 +26,8 @@ QUANTITIES = (
     "christoffel_symbols",
 )
 BUDGET = {"arm": 0.4, "legged": 2.5}
+COMPILED = {**ROBOTS, "Panda": ("panda.urdf", "fixed", "panda_hand")}
+ARMS = (*ARMS_OF_ALL, "Panda")
 
 
 def measure_one(name: str, quantity: str, batch: bool) -> dict[str, float]:
@@ -37,7 +40,7 @@ def measure_one(name: str, quantity: str, batch: bool) -> dict[str, float]:
     import kinetree as kt  # noqa: PLC0415
     from kinetree.robot.quantity import program_of, quantities_of  # noqa: PLC0415
 
-    ending, base, _ = ROBOTS[name]
+    ending, base, _ = COMPILED[name]
     path = find(ending)
     start = time.perf_counter()
     robot = kt.load(path, base)
@@ -55,7 +58,7 @@ def measure_one(name: str, quantity: str, batch: bool) -> dict[str, float]:
 def main() -> None:
     """Measure, print, save."""
     rows = []
-    for name in ROBOTS:
+    for name in COMPILED:
         budget = BUDGET["arm" if name in ARMS else "legged"]
         for quantity in QUANTITIES:
             if name in ARMS and quantity == "diagonalized_coordinates":  # of floating bases

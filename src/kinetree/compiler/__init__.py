@@ -30,7 +30,16 @@ from kinetree.compiler.graph.requirements import any_broken, collected_requireme
 from kinetree.compiler.runtime import archive, cache, native
 from kinetree.compiler.runtime.call import Kernel, Loaded, Shape, address_of
 from kinetree.compiler.runtime.code import SINGLE, Kind, Layout, LoopCarry
-from kinetree.compiler.runtime.jit import LoadedCode, assembly_of, host, lazy_code, lock, machine_code_works, once
+from kinetree.compiler.runtime.jit import (
+    LoadedCode,
+    assembly_of,
+    host,
+    lazy_code,
+    lock,
+    machine_code_works,
+    made_once,
+    once,
+)
 from kinetree.compiler.runtime.memory import empty, empty_results, set_result_memory
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
 from kinetree.compiler.runtime.stored import CachedCode, record_or_lock, save_record
@@ -86,7 +95,7 @@ __all__ = [
     "address_of", "any_broken", "archive", "array_operations_if", "as_node", "assembly_of", "build", "cache",
     "call_text", "collected_requirements", "constant", "cpu_names", "differentiate", "empty", "empty_results",
     "explained", "function_modules", "get_num_threads", "host", "is_traced", "lazy_code", "library_of", "lock",
-    "loop_function", "loop_stage", "loops_module", "machine", "machine_code_works", "native", "new_table", "object_for",
-    "once", "reachable", "rebuilt", "record_or_lock", "require", "run_ranges", "save_record", "set_num_threads",
-    "set_result_memory", "sparsities", "symbols", "trace", "tracing", "uses",
+    "loop_function", "loop_stage", "loops_module", "machine", "machine_code_works", "made_once", "native", "new_table",
+    "object_for", "once", "reachable", "rebuilt", "record_or_lock", "require", "run_ranges", "save_record",
+    "set_num_threads", "set_result_memory", "sparsities", "symbols", "trace", "tracing", "uses",
 ]  # fmt: skip

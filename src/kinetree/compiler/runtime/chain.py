@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.compiler.codegen.ir import ONE, Lines, imported
 from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded, ScatteredRows
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout
-from kinetree.compiler.runtime.jit import LoadedCode, host, lock
+from kinetree.compiler.runtime.jit import LoadedCode, host
 from kinetree.compiler.runtime.pace import NANOSECONDS
 from kinetree.compiler.runtime.single_state_loop import run_rows
 from kinetree.compiler.runtime.stored import stored_object
@@ -103,14 +103,10 @@ class Chain(Kernel):
         super().__init__(_ChainSource(layout, host()))
         self.stages = tuple(stages)
 
-    def load(self, kind: Kind = "single") -> Any:
-        """The machine code for one state; a chain has none for batches."""
-        if kind == "single" and kind not in self._loaded:
-            with lock:
-                if kind not in self._loaded:
-                    made: Any = _LoadedChain(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
-                    self._loaded.setdefault(kind, made)  # a signal handler may have made it meanwhile
-        return super().load(kind)
+    def _made(self, kind: Kind) -> Any:
+        if kind != "single":
+            return super()._made(kind)  # which raises
+        return _LoadedChain(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
 
     def batch(self, inputs: Sequence[Array | ScatteredRows], outputs: Sequence[Array]) -> None:
         """Run N states: float64 inputs (N, size) of any strides or scattered, C-contiguous outputs (N, size)."""
@@ -127,7 +123,7 @@ class Chain(Kernel):
             views = [_rows(array, start, stop) for array in (*inputs, *outputs)]
             run_rows(self, views[: len(inputs)], views[len(inputs) :], stop - start, stopped.is_set)
 
-        pieces = int(count * self.load().operations * NANOSECONDS / WORTH_A_THREAD)
+        pieces = int(count * self.load("single").operations * NANOSECONDS / WORTH_A_THREAD)
         if count and (pieces < 2 or get_num_threads() == 1):
             work(0, count)
         elif count:

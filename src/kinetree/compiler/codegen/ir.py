@@ -110,7 +110,7 @@ class Lines:
         self.add(f"store {kind} {value}, ptr {pointer}, align {align}")
 
     def word(self, table: str, k: str | int, kind: str = "i64") -> str:
-        """The k-th word of a table: an integer, or an address."""
+        """The k-th word of a table: an integer, an address, or a double."""
         return self.load(kind, self.at(table, k, kind))
 
     def i64(self, instruction: str, a: str | int, b: str | int) -> str:

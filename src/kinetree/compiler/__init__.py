@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kinetree.base.lazy_imports import imported_later
 from kinetree.compiler.codegen.elementary import LIBRARY
+from kinetree.compiler.codegen.ir import ONE, Lines
 from kinetree.compiler.graph import differentiate
 from kinetree.compiler.graph.explain import explained
 from kinetree.compiler.graph.expr import (
@@ -29,7 +30,16 @@ from kinetree.compiler.graph.requirements import any_broken, collected_requireme
 from kinetree.compiler.runtime import archive, cache, native
 from kinetree.compiler.runtime.call import Kernel, Loaded, Shape, address_of
 from kinetree.compiler.runtime.code import SINGLE, Kind, Layout, LoopCarry
-from kinetree.compiler.runtime.jit import LoadedCode, assembly_of, host, lazy_code, lock, machine_code_works, once
+from kinetree.compiler.runtime.jit import (
+    LoadedCode,
+    assembly_of,
+    host,
+    lazy_code,
+    lock,
+    machine_code_works,
+    made_once,
+    once,
+)
 from kinetree.compiler.runtime.memory import empty, empty_results, set_result_memory
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS
 from kinetree.compiler.runtime.stored import CachedCode, record_or_lock, save_record
@@ -78,14 +88,14 @@ else:
     )
 
 __all__ = [
-    "AT_ONCE", "LIBRARY", "NANOSECONDS", "SINGLE", "Address", "Argument", "Buffer", "CUnit", "CachedCode",
-    "CasadiFunction", "CasadiKernel", "Chain", "Graph", "Handler", "Kernel", "Kind", "Layout", "Loaded", "LoadedCode",
-    "LoopCarry", "Machine", "Matrix", "Node", "Numbers", "ObjectStage", "Operand", "Pattern", "PreparedLoop",
-    "RepeatedProgram", "Result", "Rows", "Shape", "Stage", "StepLoop", "StridedView", "Vector", "address_of",
-    "any_broken", "archive", "array_operations_if", "as_node", "assembly_of", "build", "cache", "call_text",
-    "collected_requirements", "constant", "cpu_names", "differentiate", "empty", "empty_results", "explained",
-    "function_modules", "get_num_threads", "host", "is_traced", "lazy_code", "library_of", "lock", "loop_function",
-    "loop_stage", "loops_module", "machine", "machine_code_works", "native", "new_table", "object_for", "once",
-    "reachable", "rebuilt", "record_or_lock", "require", "run_ranges", "save_record", "set_num_threads",
-    "set_result_memory", "sparsities", "symbols", "trace", "tracing", "uses",
+    "AT_ONCE", "LIBRARY", "NANOSECONDS", "ONE", "SINGLE", "Address", "Argument", "Buffer", "CUnit", "CachedCode",
+    "CasadiFunction", "CasadiKernel", "Chain", "Graph", "Handler", "Kernel", "Kind", "Layout", "Lines", "Loaded",
+    "LoadedCode", "LoopCarry", "Machine", "Matrix", "Node", "Numbers", "ObjectStage", "Operand", "Pattern",
+    "PreparedLoop", "RepeatedProgram", "Result", "Rows", "Shape", "Stage", "StepLoop", "StridedView", "Vector",
+    "address_of", "any_broken", "archive", "array_operations_if", "as_node", "assembly_of", "build", "cache",
+    "call_text", "collected_requirements", "constant", "cpu_names", "differentiate", "empty", "empty_results",
+    "explained", "function_modules", "get_num_threads", "host", "is_traced", "lazy_code", "library_of", "lock",
+    "loop_function", "loop_stage", "loops_module", "machine", "machine_code_works", "made_once", "native", "new_table",
+    "object_for", "once", "reachable", "rebuilt", "record_or_lock", "require", "run_ranges", "save_record",
+    "set_num_threads", "set_result_memory", "sparsities", "symbols", "trace", "tracing", "uses",
 ]  # fmt: skip

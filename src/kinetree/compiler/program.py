@@ -63,7 +63,7 @@ class Program:
     @lazy
     def rows(self) -> RowPlaces:
         """The places of row programs in the workspace."""
-        return RowPlaces.behind(self.values, self.parts, self.outputs, self.target.width.lanes, self.target.fuses)
+        return RowPlaces.behind(self.values, self.parts, self.outputs, self.target.width.lanes)
 
     @property
     def slots(self) -> int:

@@ -51,7 +51,6 @@ class Admittance(Controller):
         self.start.setflags(write=False)
         arguments: dict[str, Any] = {"state": (2, 6), "force": (6,)}
         arguments |= {"pose": (4, 4), "velocity": (6,), "acceleration": (6,)}
-        arguments |= {name: value.shape for name, value in settings.items()}
         still = {"velocity": np.zeros(6), "acceleration": np.zeros(6)}
         self._prepare(None, arguments, still, settings, (self.order,))
 

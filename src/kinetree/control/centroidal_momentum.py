@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.algorithms.constraints import DelassusOperator
 from kinetree.algorithms.passes.regularity import require_regular
 from kinetree.control.controller import Controller
-from kinetree.control.gains import as_gain, as_posture, critical, times
+from kinetree.control.gains import as_gain, as_posture, spring_and_damper, times
 from kinetree.control.support_consistent import as_stance, torques
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -50,14 +50,13 @@ class CentroidalMomentum(Controller):
     ) -> None:
         stance = as_stance(stance)
         robot = stance.robot
-        k_p, k_k = as_gain("stiffness", stiffness, 3), as_gain("angular_gain", angular_gain, 3)
-        k_d = critical(k_p) if damping is None else as_gain("damping", damping, 3)
-        k_q = as_gain("posture_stiffness", posture_stiffness, robot.nv)
-        d_q = critical(k_q) if posture_damping is None else as_gain("posture_damping", posture_damping, robot.nv)
         self.equations = stance.equations
-        settings = {"stiffness": k_p, "damping": k_d, "angular_gain": k_k}
-        settings |= {"posture": as_posture(posture, robot.nq)}
-        settings |= {"posture_stiffness": k_q, "posture_damping": d_q}
+        settings = {
+            **spring_and_damper(stiffness, damping, 3),
+            "angular_gain": as_gain("angular_gain", angular_gain, 3),
+            "posture": as_posture(posture, robot.nq),
+            **spring_and_damper(posture_stiffness, posture_damping, robot.nv, "posture_"),
+        }
         parts = ("position", "velocity", "acceleration", "angular_momentum", "angular_momentum_rate")
         arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), **dict.fromkeys(parts, (3,))}
         arguments |= {name: ("q",) if name == "posture" else value.shape for name, value in settings.items()}

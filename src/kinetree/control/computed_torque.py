@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.control.controller import Controller
-from kinetree.control.gains import as_gain, critical, times
+from kinetree.control.gains import spring_and_damper, times
 from kinetree.control.robots import with_motors
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -26,12 +26,10 @@ class ComputedTorque(Controller):
 
     def __init__(self, robot: Robot, stiffness: Any, damping: Any = None) -> None:
         robot = with_motors(robot, "ComputedTorque")
-        k_p = as_gain("stiffness", stiffness, robot.nv)
-        k_d = critical(k_p) if damping is None else as_gain("damping", damping, robot.nv)
+        gains = spring_and_damper(stiffness, damping, robot.nv)
         arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "q_des": ("q",), "v_des": ("v",), "a_des": ("v",)}
-        arguments |= {"stiffness": k_p.shape, "damping": k_d.shape}
         rest = np.zeros(robot.nv)
-        self._prepare(robot, arguments, {"v_des": rest, "a_des": rest}, {"stiffness": k_p, "damping": k_d})
+        self._prepare(robot, arguments, {"v_des": rest, "a_des": rest}, gains)
 
     def formula(
         self, robot: Robot, q: Array, v: Array, q_des: Array, v_des: Array, a_des: Array, stiffness: Any, damping: Any

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetree.base.lazy import lazy
 from kinetree.base.unpickled_once import reduced_once
-from kinetree.compiler import lock, tracing
+from kinetree.compiler import made_once, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, unknown
 from kinetree.functions.binding import native as native_method
 from kinetree.functions.bound_law import BoundLaw, law_of_method
@@ -157,10 +157,7 @@ class Controller(ABC):
         if law is None:
             key = (type(self), self.structure, tuple(self.arguments.items()))
             known = _robotless() if self.robot is None else self.robot._functions
-            with lock:
-                if key not in known:
-                    known[key] = self._new_law()
-                law = self.__dict__["_law"] = known[key]
+            law = self.__dict__["_law"] = made_once(known, key, self._new_law)
         return law
 
     def _new_law(self) -> BoundLaw:

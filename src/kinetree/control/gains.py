@@ -46,6 +46,13 @@ def as_posture(posture: Any, size: int) -> Array:
     return numbers
 
 
+def spring_and_damper(stiffness: Any, damping: Any, size: int, prefix: str = "") -> dict[str, Array]:
+    """Both gains by name, behind a prefix; damping is critical unless given."""
+    k = as_gain(f"{prefix}stiffness", stiffness, size)
+    d = critical(k) if damping is None else as_gain(f"{prefix}damping", damping, size)
+    return {f"{prefix}stiffness": k, f"{prefix}damping": d}
+
+
 def critical(stiffness: Array) -> Array:
     """2 √k: with unit inertia, the damping without overshoot."""
     if stiffness.ndim == 2:

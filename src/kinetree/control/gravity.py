@@ -38,9 +38,7 @@ class GravityCompensation(Controller):
         if not 0.0 < w < np.inf:
             raise ArgumentError(f"width is {w:g}; expected a speed above zero")
         settings["width"] = np.array(w)
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",)}
-        arguments |= {name: value.shape for name, value in settings.items()}
-        self._prepare(robot, arguments, {}, settings)
+        self._prepare(robot, {"q": ("q",), "v": ("v",)}, {}, settings)
 
     def formula(self, robot: Robot, q: Array, v: Array, viscous: Any, coulomb: Any, width: Any) -> Array:
         """τ, (nv,)."""

@@ -10,7 +10,7 @@ from kinetree.algorithms.arguments.directions import DIRECTIONS, directions
 from kinetree.base.arguments import as_constant
 from kinetree.control.controller import Controller
 from kinetree.control.frame_directions import FrameDirections
-from kinetree.control.gains import as_gain, critical, times
+from kinetree.control.gains import as_gain, spring_and_damper, times
 from kinetree.control.on_contacts import OnContacts
 from kinetree.control.rest_posture import RestPosture, at_rest
 from kinetree.control.robots import as_regularization, standing
@@ -64,9 +64,7 @@ class HybridMotionForce(Controller):
         both = sorted({*self.pushed} & {*self.moved})
         if both:
             raise ArgumentError(f"{DIRECTIONS[both[0]]!r} is a direction of motion and of force; expected one of them")
-        k_p = as_gain("stiffness", stiffness, 6)
-        k_d = critical(k_p) if damping is None else as_gain("damping", damping, 6)
-        settings = {"stiffness": k_p, "damping": k_d}
+        settings = spring_and_damper(stiffness, damping, 6)
         self.axes_of = robot.frame(axes).name if isinstance(axes, str) else None
         if self.axes_of is None:
             settings["axes"] = _axes(axes)

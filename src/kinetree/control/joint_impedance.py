@@ -37,7 +37,6 @@ class JointImpedance(Controller):
         gains = {"stiffness": stiffness, "damping": damping}
         settings = {name: as_gain(name, value, len(robot.model.actuated)) for name, value in gains.items()}
         arguments = {"q": ("q",), "v": ("v",), "q_des": ("q",), "v_des": ("v",)}
-        arguments |= {name: gain.shape for name, gain in settings.items()}
         self._prepare(robot, arguments, {"v_des": np.zeros(robot.nv)}, settings, (self.gravity,))
 
     def formula(self, robot: Robot, q: Array, v: Array, q_des: Array, v_des: Array, *gains: Any) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, final
 from kinetree.algorithms.operational_space import TaskInertia
 from kinetree.control.frame_controller import FrameController
 from kinetree.control.frame_directions import FrameDirections
-from kinetree.control.gains import as_gain, critical, times
+from kinetree.control.gains import spring_and_damper, times
 from kinetree.control.robots import standing
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -49,10 +49,9 @@ class OperationalSpace(FrameController):
     ) -> None:
         body, equations = standing(robot, "OperationalSpace")
         chosen = FrameDirections.named(body, frame, task)
-        k_p = as_gain("stiffness", stiffness, chosen.size)
-        k_d = critical(k_p) if damping is None else as_gain("damping", damping, chosen.size)
+        gains = spring_and_damper(stiffness, damping, chosen.size)
         rest = (posture, posture_stiffness, posture_damping)
-        self._prepare_frame(body, chosen, {"stiffness": k_p, "damping": k_d}, rest, regularization, equations)
+        self._prepare_frame(body, chosen, gains, rest, regularization, equations)
 
     def force(self, felt: TaskInertia, error: Array, rate: Array, w: Array, stiffness: Any, damping: Any) -> Array:
         """Λ (w + k_p e + k_d ė)."""

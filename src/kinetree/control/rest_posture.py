@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.control.gains import as_gain, as_posture, critical, times
+from kinetree.control.gains import as_gain, as_posture, spring_and_damper, times
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -29,11 +29,9 @@ class RestPosture:
             raise ArgumentError(f"{given} is given and {missing} is not; expected both or none")
         if posture is not None:
             settings["posture"] = as_posture(posture, robot.nq)
-            settings["posture_stiffness"] = as_gain("posture_stiffness", stiffness, robot.nv)
-        if damping is not None:
+            settings |= spring_and_damper(stiffness, damping, robot.nv, "posture_")
+        elif damping is not None:
             settings["posture_damping"] = as_gain("posture_damping", damping, robot.nv)
-        elif posture is not None:
-            settings["posture_damping"] = critical(settings["posture_stiffness"])
         return RestPosture("posture" in settings, "posture_damping" in settings), settings
 
     @staticmethod

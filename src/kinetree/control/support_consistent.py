@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.control.controller import Controller
-from kinetree.control.gains import as_gain, critical, times
+from kinetree.control.gains import spring_and_damper, times
 from kinetree.errors import ArgumentTypeError, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -32,13 +32,11 @@ class SupportConsistent(Controller):
     def __init__(self, stance: Constrained, stiffness: Any, damping: Any = None) -> None:
         stance = as_stance(stance)
         robot = stance.robot
-        k_p = as_gain("stiffness", stiffness, robot.nv)
-        k_d = critical(k_p) if damping is None else as_gain("damping", damping, robot.nv)
+        gains = spring_and_damper(stiffness, damping, robot.nv)
         self.equations = stance.equations
-        arguments: dict[str, Any] = {"q": ("q",), "v": ("v",), "q_des": ("q",), "v_des": ("v",), "a_des": ("v",)}
-        arguments |= {"tau_0": ("v",), "stiffness": k_p.shape, "damping": k_d.shape}
+        arguments = {"q": ("q",), "v": ("v",), "q_des": ("q",), **dict.fromkeys(("v_des", "a_des", "tau_0"), ("v",))}
         still = dict.fromkeys(("v_des", "a_des", "tau_0"), np.zeros(robot.nv))
-        self._prepare(robot, arguments, still, {"stiffness": k_p, "damping": k_d}, (self.equations,))
+        self._prepare(robot, arguments, still, gains, (self.equations,))
 
     def formula(
         self, robot: Robot, q: Array, v: Array, q_des: Array, v_des: Array, a_des: Array, tau_0: Array,

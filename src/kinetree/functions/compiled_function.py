@@ -24,7 +24,17 @@ import numpy as np
 from kinetree.base.arguments import as_floats, as_output, batch_shape, check_quaternions
 from kinetree.base.lazy import lazy
 from kinetree.base.precision import FLOAT64
-from kinetree.compiler import Kind, Shape, empty_results, is_traced, lock, machine_code_works, native, tracing
+from kinetree.compiler import (
+    Kind,
+    Shape,
+    empty_results,
+    is_traced,
+    lock,
+    machine_code_works,
+    made_once,
+    native,
+    tracing,
+)
 from kinetree.errors import ArgumentError, KinetreeError, SingularMassMatrixError
 from kinetree.functions.result_tree import Rebuild, flatten
 from kinetree.functions.specialization import Specialization, index_text, is_result
@@ -189,14 +199,8 @@ class CompiledFunction(ABC):
 
     def specialization(self, key: Key = PLAIN) -> Specialization:
         """The specialization for this key, made on first use."""
-        made = self._specializations.get(key)
-        if made is None:
-            with lock:
-                made = self._specializations.get(key)
-                if made is None:
-                    # a signal handler may have made it meanwhile
-                    made = self._specializations.setdefault(key, self._specialized(key))
-        return made
+        known = self._specializations
+        return known.get(key) or made_once(known, key, lambda: self._specialized(key))
 
     def _specialized(self, key: Key, cpu: str = "") -> Specialization:
         """A new specialization for this key, for a named CPU or for the one that code runs on."""

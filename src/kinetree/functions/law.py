@@ -17,7 +17,7 @@ import numpy as np
 
 from kinetree.base.arguments import as_shape
 from kinetree.base.unpickled_once import reduced_once
-from kinetree.compiler import constant, is_traced, lock, tracing
+from kinetree.compiler import constant, is_traced, made_once, tracing
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.bindable import Bindable
 from kinetree.functions.bound_law import BoundLaw, Inspectable
@@ -139,13 +139,14 @@ class Law(Inspectable):
         """The object made for this key, of a robot or of none, cached while both the robot and the law exist."""
         known = self._robotless if robot is None else robot._functions
         cache_key = (self._key, *key) if key else self._key
-        if cache_key not in known:
-            with lock:
-                if cache_key not in known:
-                    known.setdefault(cache_key, make())  # a signal handler may have made it meanwhile
-                    if robot is not None:
-                        self._robots[:] = [*(each for each in self._robots if each() is not None), weakref.ref(robot)]
-        return known[cache_key]
+
+        def make_and_note() -> Any:
+            made = make()
+            if robot is not None:
+                self._robots[:] = [*(each for each in self._robots if each() is not None), weakref.ref(robot)]
+            return made
+
+        return made_once(known, cache_key, make_and_note)
 
     def apply(self, named: Mapping[str, Any]) -> Any:
         """The result of the uncompiled function for arguments by name."""

@@ -258,9 +258,7 @@ def search(robot: Robot, frames: tuple[str, ...], turns: bool) -> InverseKinemat
     """The search for these frames, made once for a robot."""
     key = ("inverse kinematics", frames, turns)
     known: InverseKinematics | None = robot._functions.get(key)
-    if known is None:
-        known = robot._functions.setdefault(key, InverseKinematics(robot, frames, turns))
-    return known
+    return known or robot._functions.setdefault(key, InverseKinematics(robot, frames, turns))
 
 
 def ik(

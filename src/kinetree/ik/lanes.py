@@ -112,27 +112,21 @@ class _Room:
         self.arguments = (ctypes.addressof(self.search), steps)
         self.lone = (np.zeros((1, nt)), np.zeros((1, nq)), np.zeros((1, REPORT)), np.zeros((1, nq)))
         targets, starts, report, found = self.lone
-        self._lone_rows = self._rows((targets, starts, seeds, report, found))
+        self._lone_rows = self.rows((targets, starts, seeds, report, found))
         self.code, self.drive = _driver()  # the function does not keep its code
         self.matrices["L"][:, PROBLEM] = -1.0
 
-    def _rows(self, arrays: Sequence[Array]) -> list[int]:
+    def rows(self, arrays: Sequence[Array]) -> list[int]:
         """Address and width of targets, starts, seeds, reports and solutions."""
         nq, nt = self.sizes
         widths = (nt, nq, nq, REPORT, nq)
         return [word for array, width in zip(arrays, widths, strict=True) for word in (address_of(array), width)]
 
     def take(
-        self, first: int, count: int, settings: tuple[float, ...], arrays: Sequence[Array],
-        stopped: Callable[[], bool],
-    ) -> None:  # fmt: skip
-        """Search for `count` problems of these targets, starts, seeds, reports and solutions; afterwards all lanes are
-        without one, unless it was `stopped` or interrupted: then nobody must use this room again."""
-        self._run(first, count, settings, self._rows(arrays), stopped)
-
-    def _run(
         self, first: int, count: int, settings: tuple[float, ...], rows: list[int], stopped: Callable[[], bool]
     ) -> None:
+        """Search for `count` problems with these `rows`; afterwards all lanes are without one, unless it was `stopped`
+        or interrupted: then nobody must use this room again."""
         self.settings[:] = (*settings, first, 0.0)
         self.words[_COUNT] = count
         self.words[_GIVEN:] = rows
@@ -145,7 +139,7 @@ class _Room:
         targets, starts, report, found = self.lone
         targets[0], starts[0] = target, start
         report[...] = _FRESH
-        self._run(0, 1, settings, self._lone_rows, bool)
+        self.take(0, 1, settings, self._lone_rows, bool)
         return found[0].copy(), report[0].tolist()
 
 
@@ -168,17 +162,16 @@ class Lanes:
         if any(a.shape != (count, n) or not a.flags.c_contiguous or a.dtype.char != "d" for a, n in given):
             raise RuntimeError("arrays do not fit the compiled code")
         solutions, report = np.empty((count, self.nq)), np.tile(_FRESH, (count, 1))
-        code = self.kernel.load("batch")
-
+        self.kernel.load("batch")  # before threads need it
         stopped = threading.Event()
 
         def work(start: int, stop: int) -> None:
-            room = self._room(code)
+            room = self._room()
             for first in range(start, stop, TOGETHER):
                 if stopped.is_set():
                     return
                 arrays = (targets[first:], starts[first:], self.seeds, report[first:], solutions[first:])
-                room.take(first, min(TOGETHER, stop - first), settings, arrays, stopped.is_set)
+                room.take(first, min(TOGETHER, stop - first), settings, room.rows(arrays), stopped.is_set)
             if not stopped.is_set():
                 self._local.room = room
 
@@ -192,13 +185,14 @@ class Lanes:
     def one(self, target: Array, start: Array, settings: tuple[float, ...]) -> tuple[Array, list[float]]:
         """The solution and the report for one target, (nt,), and start, (nq,), with nothing allocated but the
         solution."""
-        room: _Room = self._local.__dict__.pop("room", None) or self._room(self.kernel.load("batch"))
+        room = self._room()
         result = room.alone(target, start, settings)
         self._local.room = room
         return result
 
-    def _room(self, code: Loaded) -> _Room:
+    def _room(self) -> _Room:
         """The memory of this thread, for whoever asks: a signal handler that searches meanwhile gets another one. It is
         given back when its search is over."""
         room: _Room | None = self._local.__dict__.pop("room", None)
-        return room or _Room(self.kernel.source.target.lanes, self.nq, self.given, code, self.free, self.seeds)
+        lanes, kernel = self.kernel.source.target.lanes, self.kernel
+        return room or _Room(lanes, self.nq, self.given, kernel.load("batch"), self.free, self.seeds)

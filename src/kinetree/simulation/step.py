@@ -16,7 +16,7 @@ import numpy as np
 
 from kinetree import ops
 from kinetree.base.lazy import lazy
-from kinetree.compiler import Kernel, LoopCarry, collected_requirements, lock
+from kinetree.compiler import Kernel, LoopCarry, collected_requirements, made_once
 from kinetree.errors import ArgumentTypeError, one_of, short
 from kinetree.functions.identity import identity, is_own_function
 from kinetree.functions.specialization import Specialization
@@ -169,8 +169,4 @@ def kept(efforts: Efforts, key: tuple[Any, ...], make: Any) -> Any:
     robot, laws = efforts.robot, efforts.laws
     if laws:
         return laws[0].kept(robot, (*key, *(law._key for law in laws[1:])), make)
-    if key not in robot._functions:
-        with lock:
-            if key not in robot._functions:
-                robot._functions.setdefault(key, make())
-    return robot._functions[key]
+    return made_once(robot._functions, key, make)

@@ -9,7 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kinetree.compiler import SINGLE, Loaded, Numbers, Operand, Stage, call_text, loop_stage, loops_module, once
+from kinetree.compiler import (
+    ONE,
+    SINGLE,
+    Lines,
+    Loaded,
+    Numbers,
+    Operand,
+    Stage,
+    call_text,
+    loop_stage,
+    loops_module,
+    once,
+)
 from kinetree.solvers import active_set, hierarchical_qp_kernel, least_squares, level_bounds, shared_equations
 
 FEW = 12
@@ -140,61 +152,33 @@ def _sizes(n: int, m: int, s: int) -> dict[str, int]:
 def _code(method: Method, n: int, m: int) -> Loaded:
     """Machine code for these sizes; for (0, 0) it reads them."""
     name = f"{method.function.__qualname__} {n} {m}"
-    return loop_stage(name, lambda: _assembly(method, n, m), 40 * max(n, 20) ** 2)
+    return loop_stage(name, lambda: stage_assembly(method, n, m), 40 * max(n, 20) ** 2)
 
 
-def _assembly(method: Method, n: int, m: int) -> str:
-    lines = []
-    for table, names in (("in", ("sizes", *method.inputs)), ("out", (*method.outputs, "status"))):
-        for k, name in enumerate(names):
-            lines += [f"%at.{name} = getelementptr ptr, ptr %{table}, i64 {k}", f"%{name} = load ptr, ptr %at.{name}"]
-    if n:
-        size_of = {name: str(size) for name, size in _sizes(n, m, 0).items()}
-    else:
-        size_of = {name: f"%size.{name.replace(' + ', '')}" for name in _sizes(0, 0, 0)}
-        lines += _read_sizes(size_of)
+def stage_assembly(method: Method, n: int = 0, m: int = 0) -> str:
+    """The module of a method, for these sizes or for all."""
+    b = Lines(ONE)
+    place = {name: b.word("%in", k, "ptr") for k, name in enumerate(("sizes", *method.inputs))}
+    place |= {name: b.word("%out", k, "ptr") for k, name in enumerate((*method.outputs, "status"))}
+    size_of = {name: str(size) for name, size in _sizes(n, m, 0).items()} if n else _read_sizes(b, place["sizes"])
     strides = {name: stride for name, stride in method.inputs.items() if stride is not None}
     start = "%work"
     for name, (rows, stride) in method.scratch.items():
+        place[name], strides[name] = start, stride
         count = rows if isinstance(rows, int) else size_of[rows]
-        lines += [
-            f"%{name} = getelementptr double, ptr {start}, i64 0",
-            f"%extent.{name} = mul i64 {count}, {size_of[stride]}",
-            f"%end.{name} = getelementptr double, ptr {start}, i64 %extent.{name}",
-        ]
-        start, strides[name] = f"%end.{name}", stride
-    arguments = {name: f"%{name}" for name in (*method.inputs, *method.outputs)} | {
-        "n": size_of["n"],
-        "m": size_of["m"],
-    }
-    arguments |= {name: f"%{name}, {size_of[stride]}" for name, stride in strides.items()}
-    lines += [
-        call_text(method.function, arguments),
-        f"%ended = load double, ptr %{method.outputs[-1]}",
-        "store double %ended, ptr %status",
-    ]
-    body = "\n  ".join(lines)
-    stage = f"define void @{SINGLE}(ptr %in, ptr %out, ptr %work) nounwind {{\n  {body}\n  ret void\n}}\n"
-    return loops_module(method.function, stage)
+        start = b.at(start, b.i64("mul", count, size_of[stride]), "double")
+    matrices = {name: f"{place[name]}, {size_of[stride]}" for name, stride in strides.items()}
+    b.add(call_text(method.function, {**place, **matrices, "n": size_of["n"], "m": size_of["m"]}))
+    b.store("double", b.load("double", place[method.outputs[-1]]), place["status"])
+    return loops_module(method.function, b.function(SINGLE, "ptr %in, ptr %out, ptr %work"))
 
 
-def stage_assembly(method: Method) -> str:
-    """The module of a method for all sizes."""
-    return _assembly(method, 0, 0)
-
-
-def _read_sizes(names: Mapping[str, str]) -> list[str]:
-    """Sizes from the numbers that a stage is given."""
-    lines = []
-    for k, name in enumerate("nms"):
-        lines += [
-            f"%at.size.{name} = getelementptr double, ptr %sizes, i64 {k}",
-            f"%real.{name} = load double, ptr %at.size.{name}",
-            f"{names.get(name, '%size.s')} = fptosi double %real.{name} to i64",
-        ]
-    n, m, both = names["n"], names["m"], names["n + s"]
-    lines += [f"{both} = add i64 {n}, %size.s", f"{names['n + s + 1']} = add i64 {both}, 1"]
-    lines.append(f"%sum = add i64 {both}, {m}")
-    for name, of in (("along", both), ("across", names["n + s + 1"]), ("wide", "%sum")):
-        lines += [f"%up.{name} = add i64 {of}, 7", f"{names[name]} = and i64 %up.{name}, -8"]
-    return lines
+def _read_sizes(b: Lines, numbers: str) -> dict[str, str]:
+    """`_sizes` of the numbers that a stage is given."""
+    n, m, s = (b.let(f"fptosi double {b.word(numbers, k, 'double')} to i64") for k in range(3))
+    both = b.i64("add", n, s)
+    more = b.i64("add", both, 1)
+    sizes = {"n": n, "m": m, "n + s": both, "n + s + 1": more}
+    for name, size in (("along", both), ("across", more), ("wide", b.i64("add", both, m))):
+        sizes[name] = b.i64("and", b.i64("add", size, 7), -8)
+    return sizes

@@ -9,11 +9,13 @@ state in the unused lanes and drops their results.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 
-from kinetree.compiler.codegen.ir import Width
+from kinetree.compiler.codegen.ir import Lines
 from kinetree.compiler.codegen.kernel import TABLE_ROW, BlockSpace
 from kinetree.compiler.codegen.prefetches import LINE
-from kinetree.compiler.codegen.tiles import loop, pack
+from kinetree.compiler.codegen.tiles import pack
 from kinetree.compiler.codegen.write import STREAMED, count, emit_write, fields, streamed_size
 from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.runtime.code import BATCH
@@ -27,125 +29,74 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
     The descriptor holds, as i64: address, stride between states and stride between numbers of every input, then
     address and stride between states of every output; strides are in numbers.
     """
-    here = "i64 %block, i64 %stop, ptr %descriptor, ptr %work"
-    block = [
-        f"  call fastcc void @kinetree.read({here})",
-        *part_calls(parts),
-        f"  call fastcc void @kinetree.write({here}, i1 %streaming)",
-    ]
-    lines = [
-        f"define void @{BATCH}(i64 %start, i64 %stop, ptr %descriptor, ptr %work) nounwind {{",
-        "  %states = sub i64 %stop, %start",
-        f"  %bytes = mul i64 %states, {streamed_size(space)}",
-        f"  %streaming = icmp sge i64 %bytes, {STREAMED}",
-        "  call fastcc void @kinetree.share(ptr %descriptor, ptr %work)",
-        *for_blocks(space, block),
-        "  br i1 %streaming, label %settle, label %done",
-        "settle:",
-        "  fence seq_cst",
-        "  br label %done",
-        "done:",
-        "  ret void",
-        "}",
-    ]
-    texts = ["\n".join(lines), _share(space), _read(space), emit_write(space, outputs)]
-    texts += [pack(size, space.width) for size in dict.fromkeys(space.layout.inputs)]
-    return "\n\n".join(texts)
+    b = Lines(space.width)
+    size = b.i64("mul", b.i64("sub", "%stop", "%start"), streamed_size(space))
+    streaming = b.i64("icmp sge", size, STREAMED)
+    b.add("call fastcc void @kinetree.share(ptr %descriptor, ptr %work)")
+    with blocks(b) as block:
+        here = f"i64 {block}, i64 %stop, ptr %descriptor, ptr %work"
+        b.add(f"call fastcc void @kinetree.read({here})")
+        call_parts(b, parts)
+        b.add(f"call fastcc void @kinetree.write({here}, i1 {streaming})")
+    b.choose(streaming, lambda: b.add("fence seq_cst"))
+    batch = b.function(BATCH, "i64 %start, i64 %stop, ptr %descriptor, ptr %work")
+    texts = [batch, _share(space), _read(space), emit_write(space, outputs)]
+    return "\n\n".join([*texts, *(pack(size, space.width) for size in dict.fromkeys(space.layout.inputs))])
 
 
-def part_calls(parts: int) -> list[str]:
-    """The calls of all parts of a kernel."""
-    return [f"  call fastcc void @{BLOCK}.part{k}(ptr %work)" for k in range(parts)]
+def call_parts(b: Lines, parts: int) -> None:
+    """Call all parts of a kernel."""
+    for k in range(parts):
+        b.add(f"call fastcc void @{BLOCK}.part{k}(ptr %work)")
 
 
-def for_blocks(space: BlockSpace, body: list[str], last: str | None = None) -> list[str]:
-    """A loop over blocks, of which %block is the first state; if the body has several basic blocks, `last` is its last.
-    What follows is in the basic block `end`."""
-    lines = [f"  call fastcc void @{BLOCK}.constants(ptr %work)", "  br label %block.enter", "block.enter:"]
-    return [*lines, *loop("block", "%start", space.width.lanes, "%stop", body, "end", last), "end:"]
+def blocks(b: Lines) -> AbstractContextManager[str]:
+    """A loop over blocks, which gives the first state of each."""
+    b.add(f"call fastcc void @{BLOCK}.constants(ptr %work)")
+    return b.loop("%start", b.width.lanes, "%stop")
 
 
 def _share(space: BlockSpace) -> str:
     """A function that transposes the inputs that are the same for all states: their rows have no distance."""
-    lines = [
-        "define internal fastcc void @kinetree.share(ptr %descriptor, ptr %work) nounwind noinline {",
-        *fields(space),
-        "  br label %begin0",
-    ]
-    for j, size in enumerate(space.layout.inputs):
-        lines += [
-            f"begin{j}:",
-            f"  %shared{j} = icmp eq i64 %row{j}, 0",
-            f"  br i1 %shared{j}, label %pack{j}, label %begin{j + 1}",
-            f"pack{j}:",
-            f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
-            pack_input(j, size, f"%in{j}", "0", str(space.width.lanes)),
-            f"  br label %begin{j + 1}",
-        ]
-    return "\n".join([*lines, f"begin{len(space.layout.inputs)}:", "  ret void", "}"])
+    b = Lines(space.width)
+    for j, (start, row, column) in enumerate(fields(b, space)[0]):
+        call = partial(pack_input, b, space, j, start, 0, column, space.width.lanes)
+        b.choose(b.i64("icmp eq", row, 0), call)
+    return b.internal("kinetree.share", "ptr %descriptor, ptr %work")
 
 
-def set_input(j: int, place: str, stride: str) -> list[str]:
-    """Instructions that set the address and the stride at which the kernel reads input j."""
-    return [
-        f"  %from{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j}",
-        f"  store ptr {place}, ptr %from{j}.at, align 8",
-        f"  %stride{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j + 8}",
-        f"  store i64 {stride}, ptr %stride{j}.at, align 8",
-    ]
+def set_input(b: Lines, j: int, *words: tuple[str, str]) -> None:
+    """Set what the kernel reads of input j, with types: its address and stride, and the lines to prefetch."""
+    for k, (kind, word) in enumerate(words):
+        b.store(kind, word, b.at("%work", TABLE_ROW * j + 8 * k))
 
 
-def _set_ahead(j: int, width: Width) -> list[str]:
-    """Instructions that set where the next block of input j begins, and the distance of the lines to prefetch: one line
-    of every column, or all lines of the rows; for shared rows, what is in the cache already."""
-    return [
-        f"  %next{j}.offset = mul i64 %row{j}, {width.lanes}",
-        f"  %next{j} = getelementptr {width.element}, ptr %rows{j}, i64 %next{j}.offset",
-        f"  %ahead{j} = select i1 %shared{j}, ptr %packed{j}, ptr %next{j}",
-        f"  %ahead{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j + 16}",
-        f"  store ptr %ahead{j}, ptr %ahead{j}.at, align 8",
-        f"  %across{j} = mul i64 %column{j}, {width.size}",
-        f"  %hop{j} = select i1 %direct{j}, i64 %across{j}, i64 {LINE}",
-        f"  %hop{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j + 24}",
-        f"  store i64 %hop{j}, ptr %hop{j}.at, align 8",
-    ]
-
-
-def pack_input(j: int, size: int, rows: str, row: str, count: str) -> str:
-    """The instruction that transposes `count` rows of input j, `row` numbers apart."""
-    given = f"ptr %packed{j}, ptr {rows}, i64 {row}, i64 %column{j}, i64 {count}"
-    return f"  call fastcc void @kinetree.pack.{size}({given})"
+def pack_input(b: Lines, space: BlockSpace, j: int, rows: str, row: str | int, column: str, count: str | int) -> None:
+    """Transpose `count` rows of input j, `row` numbers apart."""
+    given = f"ptr {b.at('%work', space.packed(j))}, ptr {rows}, i64 {row}, i64 {column}, i64 {count}"
+    b.add(f"call fastcc void @kinetree.pack.{space.layout.inputs[j]}({given})")
 
 
 def _read(space: BlockSpace) -> str:
     """A function that reads the inputs of the block at state i: in place if they are contiguous, else transposed,
-    unless `kinetree.share` has done so."""
-    W, width = space.width.lanes, space.width
-    lines = [
-        "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %descriptor, ptr %work) nounwind noinline {",
-        *fields(space),
-        *count(W),
-        f"  %whole = icmp eq i64 %count, {W}",
-        "  br label %begin0",
-    ]
-    for j, size in enumerate(space.layout.inputs):
-        lines += [
-            f"begin{j}:",
-            f"  %offset{j} = mul i64 %i, %row{j}",
-            f"  %rows{j} = getelementptr {width.element}, ptr %in{j}, i64 %offset{j}",
-            f"  %aside{j} = icmp eq i64 %row{j}, 1",
-            f"  %direct{j} = and i1 %aside{j}, %whole",
-            f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
-            f"  %from{j} = select i1 %direct{j}, ptr %rows{j}, ptr %packed{j}",
-            f"  %stride{j} = select i1 %direct{j}, i64 %column{j}, i64 {W}",
-            *set_input(j, f"%from{j}", f"%stride{j}"),
-            f"  %shared{j} = icmp eq i64 %row{j}, 0",
-            *_set_ahead(j, width),
-            f"  %ready{j} = or i1 %direct{j}, %shared{j}",
-            f"  br i1 %ready{j}, label %begin{j + 1}, label %pack{j}",
-            f"pack{j}:",
-            pack_input(j, size, f"%rows{j}", f"%row{j}", "%count"),
-            f"  br label %begin{j + 1}",
-        ]
-    lines += [f"begin{len(space.layout.inputs)}:", "  ret void", "}"]
-    return "\n".join(lines)
+    unless `kinetree.share` has done so. It also sets where the next block begins, and the distance of the lines to
+    prefetch: one line of every column, or all lines of the rows; for shared rows, what is in the cache already."""
+    b, W, width = Lines(space.width), space.width.lanes, space.width
+    (inputs, _), states = fields(b, space), count(b)
+    whole = b.i64("icmp eq", states, W)
+    for j, (start, row, column) in enumerate(inputs):
+        rows = b.at(start, b.i64("mul", "%i", row), width.element)
+        direct = b.let(f"and i1 {b.i64('icmp eq', row, 1)}, {whole}")
+        shared, packed = b.i64("icmp eq", row, 0), b.at("%work", space.packed(j))
+        following = b.at(rows, b.i64("mul", row, W), width.element)
+        set_input(
+            b,
+            j,
+            ("ptr", b.let(f"select i1 {direct}, ptr {rows}, ptr {packed}")),
+            ("i64", b.let(f"select i1 {direct}, i64 {column}, i64 {W}")),
+            ("ptr", b.let(f"select i1 {shared}, ptr {packed}, ptr {following}")),
+            ("i64", b.let(f"select i1 {direct}, i64 {b.i64('mul', column, width.size)}, i64 {LINE}")),
+        )
+        apart = b.let(f"xor i1 {b.let(f'or i1 {direct}, {shared}')}, true")
+        b.choose(apart, partial(pack_input, b, space, j, rows, row, column, states))
+    return b.internal("kinetree.read", "i64 %i, i64 %stop, ptr %descriptor, ptr %work")

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinetree.compiler.codegen.elementary import linked_library
-from kinetree.compiler.codegen.ir import Width
+from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.runtime.chain import Argument, Buffer, Numbers, Operand, Result
 from kinetree.compiler.runtime.code import SINGLE
 
@@ -83,56 +83,45 @@ def _caller(
     name: str, arguments: int, results: int, defaults: Mapping[int, Sequence[float]], stages: Sequence[ObjectStage],
     real: Width,
 ) -> str:  # fmt: skip
-    constants = [_constant(f"{name}.default{k}", values, real) for k, values in defaults.items()]
-    lines: list[str] = []
-    given = {k: f"%a{k}" for k in range(arguments)}
+    b, constants = Lines(real), [_constant(f"{name}.default{k}", values, real) for k, values in defaults.items()]
+    places: dict[tuple[type, Operand], str] = {}  # an argument equals a result of the same position
+    for k in range(arguments):
+        places[Argument, Argument(k)] = f"%a{k}"
+    for k in range(results):
+        places[Result, Result(k)] = f"%r{k}"
     for k in defaults:
-        lines.append(f"%null{k} = icmp eq ptr %a{k}, null")
-        lines.append(f"%given{k} = select i1 %null{k}, ptr @{name}.default{k}, ptr %a{k}")
-        given[k] = f"%given{k}"
-    places: dict[Operand, str] = {}
-
-    def pointer(operand: Operand) -> str:  # an argument equals a result of the same position
-        if isinstance(operand, Argument):
-            return given[operand.position]
-        return f"%r{operand.position}" if isinstance(operand, Result) else places[operand]
-
-    for s, stage in enumerate(stages):
+        null = b.let(f"icmp eq ptr %a{k}, null")
+        places[Argument, Argument(k)] = b.let(f"select i1 {null}, ptr @{name}.default{k}, ptr %a{k}")
+    tables = []
+    for stage in stages:
         for operand in (*stage.inputs, *stage.outputs):
-            if isinstance(operand, Numbers) and operand not in places:
-                places[operand] = f"@{name}.numbers{len(places)}"
-                constants.append(_constant(places[operand][1:], operand.values, real))
-            elif isinstance(operand, Buffer) and operand not in places:
-                places[operand] = f"%buffer{len(places)}"
-                lines.append(f"{places[operand]} = alloca [{max(1, operand.size)} x {real.element}], align 16")
-        for table, operands in _tables(stage):
-            lines.append(f"%{table}{s} = alloca [{max(1, len(operands))} x ptr]")
-    lines.append(f"%work = alloca [{max(8, *(stage.workspace for stage in stages))} x i8], align 64")
+            if isinstance(operand, Numbers) and (Numbers, operand) not in places:
+                constant = f"{name}.numbers{len(places)}"
+                places[Numbers, operand] = f"@{constant}"
+                constants.append(_constant(constant, operand.values, real))
+            elif isinstance(operand, Buffer) and (Buffer, operand) not in places:
+                size = max(1, operand.size)
+                places[Buffer, operand] = b.let(f"alloca [{size} x {real.element}], align 16")
+        tables.append([b.let(f"alloca [{max(1, len(each))} x ptr]") for each in (stage.inputs, stage.outputs)])
+    work = b.let(f"alloca [{max(8, *(stage.workspace for stage in stages))} x i8], align 64")
     ends: dict[int, None] = {}
     for s, stage in enumerate(stages):
-        for table, operands in _tables(stage):
+        for table, operands in zip(tables[s], (stage.inputs, stage.outputs), strict=True):
             for k, operand in enumerate(operands):
-                lines.append(f"%{table}{s}.{k} = getelementptr ptr, ptr %{table}{s}, i64 {k}")
-                lines.append(f"store ptr {pointer(operand)}, ptr %{table}{s}.{k}")
-        lines.append(f"call void @{name}.stage{s}(ptr %in{s}, ptr %out{s}, ptr %work)")
+                b.store("ptr", places[type(operand), operand], b.at(table, k, "ptr"))
+        b.add(f"call void @{name}.stage{s}(ptr {tables[s][0]}, ptr {tables[s][1]}, ptr {work})")
         for k, (operand, codes) in enumerate(stage.codes.items()):
             cases = " ".join(f"i32 {value}, label %code{code}" for value, code in codes.items())
-            lines += [
-                f"%status{s}.{k} = load {real.element}, ptr {pointer(operand)}, align {real.size}",
-                f"%ended{s}.{k} = fptosi {real.element} %status{s}.{k} to i32",
-                f"switch i32 %ended{s}.{k}, label %after{s}.{k} [{cases}]",
-                f"\nafter{s}.{k}:",
-            ]
+            status = b.load(real.element, places[type(operand), operand], real.size)
+            ended = b.let(f"fptosi {real.element} {status} to i32")
+            b.add(f"switch i32 {ended}, label %after{s}.{k} [{cases}]")
+            b.label(f"after{s}.{k}")
             ends |= dict.fromkeys(codes.values())
-    lines += ["ret i32 0", *(f"\ncode{code}:\n  ret i32 {code}" for code in ends)]
     declared = [f"declare void @{name}.stage{s}(ptr, ptr, ptr)" for s in range(len(stages))]
     listed = ", ".join([*(f"ptr %a{k}" for k in range(arguments)), *(f"ptr %r{k}" for k in range(results))])
-    body = "\n  ".join(lines)
-    return "\n".join([*constants, *declared, f"define i32 @{name}({listed}) nounwind {{\nentry:\n  {body}\n}}"])
-
-
-def _tables(stage: ObjectStage) -> tuple[tuple[str, Sequence[Operand]], ...]:
-    return ("in", stage.inputs), ("out", stage.outputs)
+    returned = ["  ret i32 0", *(f"code{code}:\n  ret i32 {code}" for code in ends), "}"]
+    head = f"define i32 @{name}({listed}) nounwind {{\nentry:"
+    return "\n".join([*constants, *declared, head, *b.text, *returned])
 
 
 def _constant(name: str, values: Sequence[float], real: Width) -> str:

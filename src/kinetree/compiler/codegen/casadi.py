@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.compiler.codegen.elementary import linked_library
+from kinetree.compiler.codegen.ir import ONE, Lines
 from kinetree.compiler.runtime.code import SINGLE
 
 ALIGNMENT = 64
@@ -77,57 +78,43 @@ class CasadiFunction(NamedTuple):
         return ["\n".join([self._entry(), *self._answers()]), *texts]
 
     def _entry(self) -> str:
-        name, lines = self.name, ["%refused = alloca double\n  store double 0.0, ptr %refused"]
-        used = sorted({k for kernel in self.kernels for k in kernel.inputs})
-        for k in used:
-            lines += [
-                f"%arg{k} = getelementptr ptr, ptr %arg, i64 {k}",
-                f"%given{k} = load ptr, ptr %arg{k}",
-                f"%null{k} = icmp eq ptr %given{k}, null",
-                f"%in{k} = select i1 %null{k}, ptr @{name}.zeros, ptr %given{k}",
-            ]
-        place = -(-max((kernel.workspace for kernel in self.kernels), default=0) // 8)
-        lines += [
-            "%bits = ptrtoint ptr %w to i64",
-            f"%above = add i64 %bits, {ALIGNMENT - 1}",
-            f"%aligned = and i64 %above, {-ALIGNMENT}",
-            "%work = inttoptr i64 %aligned to ptr",
-        ]
+        name, b, place = self.name, Lines(ONE), -(-max((kernel.workspace for kernel in self.kernels), default=0) // 8)
+        refused = b.let("alloca double")
+        b.store("double", "0.0", refused)
+        given, unwanted, outputs = {}, [], []
+        for k in sorted({k for kernel in self.kernels for k in kernel.inputs}):
+            pointer = b.word("%arg", k, "ptr")
+            null = b.let(f"icmp eq ptr {pointer}, null")
+            given[k] = b.let(f"select i1 {null}, ptr @{name}.zeros, ptr {pointer}")
+        above = b.i64("add", b.let("ptrtoint ptr %w to i64"), ALIGNMENT - 1)
+        work = b.let(f"inttoptr i64 {b.i64('and', above, -ALIGNMENT)} to ptr")
         for k, (_, pattern) in enumerate(self.outputs):
-            lines += [
-                f"%res{k} = getelementptr ptr, ptr %res, i64 {k}",
-                f"%wanted{k} = load ptr, ptr %res{k}",
-                f"%unwanted{k} = icmp eq ptr %wanted{k}, null",
-                f"%spare{k} = getelementptr double, ptr %work, i64 {place}",
-                f"%out{k} = select i1 %unwanted{k}, ptr %spare{k}, ptr %wanted{k}",
-            ]
+            pointer = b.word("%res", k, "ptr")
+            unwanted.append(b.let(f"icmp eq ptr {pointer}, null"))
+            spare = b.at(work, place, "double")
+            outputs.append(b.let(f"select i1 {unwanted[k]}, ptr {spare}, ptr {pointer}"))
             place += pattern.numbers
-        for j, kernel in enumerate(self.kernels):
-            operands = {"inputs": [f"%in{k}" for k in kernel.inputs], "outputs": [f"%out{k}" for k in kernel.outputs]}
-            operands["outputs"].append("%refused")
-            for table, pointers in operands.items():
-                lines.append(f"%{table}{j} = alloca [{max(1, len(pointers))} x ptr]")
+        tables = []
+        for kernel in self.kernels:
+            operands = [given[k] for k in kernel.inputs], [*(outputs[k] for k in kernel.outputs), refused]
+            tables.append([b.let(f"alloca [{max(1, len(pointers))} x ptr]") for pointers in operands])
+            for table, pointers in zip(tables[-1], operands, strict=True):
                 for k, pointer in enumerate(pointers):
-                    lines.append(f"%{table}{j}.{k} = getelementptr ptr, ptr %{table}{j}, i64 {k}")
-                    lines.append(f"store ptr {pointer}, ptr %{table}{j}.{k}")
+                    b.store("ptr", pointer, b.at(table, k, "ptr"))
         for j, kernel in enumerate(self.kernels):
             none = "true"
             for k in kernel.outputs:
-                lines.append(f"%none{j}.{k} = and i1 {none}, %unwanted{k}")
-                none = f"%none{j}.{k}"
-            lines += [
-                f"br i1 {none}, label %after{j}, label %run{j}\n\nrun{j}:",
-                f"call void @{name}.kernel{j}(ptr %inputs{j}, ptr %outputs{j}, ptr %work)",
-                f"%status{j} = load double, ptr %refused",
-                f"%bad{j} = fcmp une double %status{j}, 0.0",
-                f"br i1 %bad{j}, label %end, label %after{j}\n\nafter{j}:",
-            ]
-        body = "\n  ".join([*lines, "ret i32 0\n\nend:\n  ret i32 1"])
+                none = b.let(f"and i1 {none}, {unwanted[k]}")
+            b.add(f"br i1 {none}, label %after{j}, label %run{j}")
+            b.label(f"run{j}")
+            b.add(f"call void @{name}.kernel{j}(ptr {tables[j][0]}, ptr {tables[j][1]}, ptr {work})")
+            b.add(f"br i1 {b.compare('une', b.load('double', refused), '0.0')}, label %end, label %after{j}")
+            b.label(f"after{j}")
         declared = [f"declare void @{name}.kernel{j}(ptr, ptr, ptr)" for j in range(len(self.kernels))]
         most = max((pattern.numbers for _, pattern in self.inputs), default=0)
         zeros = f"@{name}.zeros = internal constant [{max(1, most)} x double] zeroinitializer, align 8"
         head = f"define i32 @{name}(ptr %arg, ptr %res, ptr %iw, ptr %w, i32 %mem) nounwind {{\nentry:"
-        return "\n".join([zeros, *declared, f"{head}\n  {body}\n}}"])
+        return "\n".join([zeros, *declared, head, *b.text, "  ret i32 0\nend:\n  ret i32 1\n}"])
 
     def _answers(self) -> list[str]:
         """What CasADi asks before it calls."""

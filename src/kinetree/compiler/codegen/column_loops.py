@@ -80,26 +80,19 @@ def emit_columns(name: str, region: ColumnRegion, results: Sequence[int], width:
         else:
             names[row] = operation(lines, op, [value(arg) for arg in args])
         if row in stored:
-            there = lines.let(f"getelementptr i8, ptr %at, i64 {region.row(row) * width.bytes}")
-            lines.add(f"store {vector.real} {names[row]}, ptr {there}, align {width.size}")
-    lines.add("ret void")
-    head = f"define internal fastcc void @{name}(ptr %region, i64 %column) nounwind noinline {{"
-    return "\n".join([_known(name, region, width.one), head, *lines.text, "}"])
+            lines.store(vector.real, names[row], lines.at("%at", region.row(row) * width.bytes), width.size)
+    return f"{_known(name, region, width.one)}\n{lines.internal(name, 'ptr %region, i64 %column')}"
 
 
 def _loaded(lines: Lines, region: ColumnRegion, row: int, width: Width) -> str:
     """A row of the operands or a known one; of a block of states, a known number is in every lane."""
     program, real = region.program, lines.width.real
     if row < program.operands:
-        there = lines.let(f"getelementptr i8, ptr %at, i64 {region.row(row) * width.bytes}")
-        return lines.let(f"load {real}, ptr {there}, align {width.size}")
-    place = (row - program.operands) * region.pitch
-    there = lines.let(f"getelementptr {width.element}, ptr %known, i64 {place}")
+        return lines.load(real, lines.at("%at", region.row(row) * width.bytes), width.size)
+    there = lines.at("%known", (row - program.operands) * region.pitch, width.element)
     if width.lanes == 1:
-        return lines.let(f"load {real}, ptr {there}, align {width.size}")
-    one = lines.let(f"load {width.element}, ptr {there}, align {width.size}")
-    inside = lines.let(f"insertelement {real} poison, {width.element} {one}, i64 0")
-    return lines.let(f"shufflevector {real} {inside}, {real} poison, <{width.lanes} x i32> zeroinitializer")
+        return lines.load(real, there, width.size)
+    return lines.spread(lines.load(width.element, there, width.size))
 
 
 def _known(name: str, region: ColumnRegion, one: Width) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kinetree.compiler.codegen.ir import Width
+from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.runtime.code import BATCH, SINGLE, Layout
 
 CHUNK = 512
@@ -27,10 +27,10 @@ def joined_kernels(texts: Sequence[str], kernels: Sequence[str]) -> str:
 
 def _renamed(kernel: str, k: int) -> str:
     names = set(_DEFINED.findall(kernel))
-    return re.sub(r"@([\w.]+)", lambda m: f"@{own(m[1], k)}" if m[1] in names else m[0], kernel)
+    return re.sub(r"@([\w.]+)", lambda m: f"@{own_name(m[1], k)}" if m[1] in names else m[0], kernel)
 
 
-def own(name: str, k: int) -> str:
+def own_name(name: str, k: int) -> str:
     """The name that something has in the k-th kernel."""
     return f"copies{k}.{name}"
 
@@ -38,101 +38,54 @@ def own(name: str, k: int) -> str:
 def emit_copies(layout: Layout, places: Sequence[Sequence[Sequence[int]]], width: Width) -> str:
     """void kinetree_single(inputs, outputs, workspace), of kernels with these `places`: of each its copies, and of each
     copy the distances of its inputs and of its outputs but the last."""
-    real, inputs, outputs = width.element, len(layout.inputs), len(layout.outputs)
-    lines = [
-        f"define void @{SINGLE}(ptr %inputs, ptr %outputs, ptr %work) nounwind {{",
-        "entry:",
-        f"  %in = alloca [{inputs} x ptr]",
-        f"  %out = alloca [{outputs} x ptr]",
-        f"  %own = alloca {real}",
-        *_loads("outputs", outputs - 1, "status"),
-        f"  store {real} 0.0, ptr %status",
-        "  br label %enter0",
-    ]
+    b, real, inputs, outputs = Lines(width), width.element, len(layout.inputs), len(layout.outputs)
+    into, out, own = (b.let(f"alloca {kind}") for kind in (f"[{inputs} x ptr]", f"[{outputs} x ptr]", real))
+    tables = [("%inputs", into, j) for j in range(inputs)] + [("%outputs", out, j) for j in range(outputs - 1)]
+    status = b.word("%outputs", outputs - 1, "ptr")
+    b.store(real, "0.0", status, width.size)
+    b.store("ptr", own, b.at(out, outputs - 1, "ptr"))
     for g, listed in enumerate(places):
-        body: list[str] = []
-        tables = [("inputs", "in", j) for j in range(inputs)] + [("outputs", "out", j) for j in range(outputs - 1)]
-        for k, (table, target, j) in enumerate(tables):
-            body += [
-                *_distance(g, k),
-                *_loads(table, j, f"whole{g}.{k}"),
-                f"  %part{g}.{k} = getelementptr {real}, ptr %whole{g}.{k}, i64 %far{g}.{k}",
-                f"  %to{g}.{k} = getelementptr ptr, ptr %{target}, i64 {j}",
-                f"  store ptr %part{g}.{k}, ptr %to{g}.{k}",
-            ]
-        body += [
-            f"  %flag{g} = getelementptr ptr, ptr %out, i64 {outputs - 1}",
-            f"  store ptr %own, ptr %flag{g}",
-            f"  call void @{own(SINGLE, g)}(ptr %in, ptr %out, ptr %work)",
-            f"  %one{g} = load {real}, ptr %own",
-            f"  %before{g} = load {real}, ptr %status",
-            f"  %sum{g} = fadd {real} %before{g}, %one{g}",
-            f"  store {real} %sum{g}, ptr %status",
-        ]
-        lines += _for_copies(g, inputs + outputs - 1, len(listed), body)
-    lines += [f"enter{len(places)}:", "  ret void", "}"]
-    return "\n\n".join([*_tables(places), "\n".join(lines)])
+        with b.loop(0, 1, len(listed)) as copy:
+            for (table, target, j), far in zip(tables, _distances(b, g, copy, len(tables)), strict=True):
+                b.store("ptr", b.at(b.word(table, j, "ptr"), far, real), b.at(target, j, "ptr"))
+            b.add(f"call void @{own_name(SINGLE, g)}(ptr {into}, ptr {out}, ptr %work)")
+            _add_status(b, own, status)
+    return "\n\n".join([*_tables(places), b.function(SINGLE, "ptr %inputs, ptr %outputs, ptr %work")])
 
 
 def emit_batch_copies(layout: Layout, places: Sequence[Sequence[Sequence[int]]], width: Width) -> str:
     """void kinetree_batch(start, stop, descriptor, workspace) likewise; the workspace begins with the status of the
     states of a chunk, as one copy has it."""
-    real, size, inputs, outputs = width.element, width.size, len(layout.inputs), len(layout.outputs)
-    words = 3 * inputs + 2 * outputs
+    b, size, inputs, outputs = Lines(width), width.size, len(layout.inputs), len(layout.outputs)
     flag = 3 * inputs + 2 * (outputs - 1)
-    lines = [
-        f"define void @{BATCH}(i64 %start, i64 %stop, ptr %descriptor, ptr %work) nounwind {{",
-        "entry:",
-        f"  %own = alloca [{words} x i64]",
-        f"  %inner = getelementptr i8, ptr %work, i64 {status_space()}",
-        "  %base = ptrtoint ptr %work to i64",
-        *(line for k in range(words) for line in _loads("descriptor", k, f"word{k}", "i64")),
-        f"  %step = mul i64 %word{flag + 1}, {size}",
-        "  br label %chunk",
-        "chunk:",
-        f"  %first = phi i64 [%start, %entry], [%last, %enter{len(places)}]",
-        "  %more = icmp slt i64 %first, %stop",
-        "  br i1 %more, label %begin, label %done",
-        "begin:",
-        f"  %past = add i64 %first, {CHUNK}",
-        "  %over = icmp sgt i64 %past, %stop",
-        "  %last = select i1 %over, i64 %stop, i64 %past",
-        f"  %ahead = mul i64 %first, {size}",
-        "  %flags = sub i64 %base, %ahead",
-        *_rows("clear", "begin", "enter0", [f"  store {real} 0.0, ptr %clear.status"], flag),
-    ]
-    for g, listed in enumerate(places):
-        body: list[str] = []
-        for k in range(inputs + outputs - 1):
-            at, column = (3 * k, f"%word{3 * k + 2}") if k < inputs else (inputs + 2 * k, "1")
-            body += [
-                *_distance(g, k),
-                f"  %numbers{g}.{k} = mul i64 %far{g}.{k}, {column}",
-                f"  %bytes{g}.{k} = mul i64 %numbers{g}.{k}, {size}",
-                f"  %part{g}.{k} = add i64 %word{at}, %bytes{g}.{k}",
-                *_stores(g, at, f"%part{g}.{k}"),
-                *_stores(g, at + 1, f"%word{at + 1}"),
-                *(_stores(g, at + 2, column) if k < inputs else ()),
-            ]
-        adding = [
-            f"  %add{g}.far = mul i64 %add{g}, {size}",
-            f"  %add{g}.place = add i64 %flags, %add{g}.far",
-            f"  %add{g}.at = inttoptr i64 %add{g}.place to ptr",
-            f"  %add{g}.one = load {real}, ptr %add{g}.at",
-            f"  %add{g}.before = load {real}, ptr %add{g}.status",
-            f"  %add{g}.sum = fadd {real} %add{g}.before, %add{g}.one",
-            f"  store {real} %add{g}.sum, ptr %add{g}.status",
-        ]
-        body += [
-            *_stores(g, flag, "%flags"),
-            *_stores(g, flag + 1, "1"),
-            f"  call void @{own(BATCH, g)}(i64 %first, i64 %last, ptr %own, ptr %inner)",
-            *_rows(f"add{g}", f"copy{g}", f"added{g}", adding, flag),
-            f"added{g}:",
-        ]
-        lines += _for_copies(g, inputs + outputs - 1, len(listed), body)
-    lines += [f"enter{len(places)}:", "  br label %chunk", "done:", "  ret void", "}"]
-    return "\n\n".join([*_tables(places), "\n".join(lines)])
+    own, inner = b.let(f"alloca [{flag + 2} x i64]"), b.at("%work", status_space())
+    words = [b.word("%descriptor", k) for k in range(flag + 2)]
+    step, status = b.i64("mul", words[flag + 1], size), b.let(f"inttoptr i64 {words[flag]} to ptr")
+
+    def set_word(k: int, value: str) -> None:
+        b.store("i64", value, b.at(own, k, "i64"))
+
+    with b.loop("%start", CHUNK, "%stop") as first:
+        past = b.i64("add", first, CHUNK)
+        last = b.let(f"select i1 {b.i64('icmp sgt', past, '%stop')}, i64 %stop, i64 {past}")
+        flags = b.at("%work", b.i64("sub", 0, b.i64("mul", first, size)))
+        with b.loop(first, 1, last) as state:
+            b.store(width.element, "0.0", b.at(status, b.i64("mul", state, step)), size)
+        for g, listed in enumerate(places):
+            with b.loop(0, 1, len(listed)) as copy:
+                for k, far in enumerate(_distances(b, g, copy, inputs + outputs - 1)):
+                    at, column = (3 * k, words[3 * k + 2]) if k < inputs else (inputs + 2 * k, "1")
+                    set_word(at, b.i64("add", words[at], b.i64("mul", b.i64("mul", far, column), size)))
+                    set_word(at + 1, words[at + 1])
+                    if k < inputs:
+                        set_word(at + 2, column)
+                set_word(flag, b.let(f"ptrtoint ptr {flags} to i64"))
+                set_word(flag + 1, "1")
+                b.add(f"call void @{own_name(BATCH, g)}(i64 {first}, i64 {last}, ptr {own}, ptr {inner})")
+                with b.loop(first, 1, last) as state:
+                    there = b.at(status, b.i64("mul", state, step))
+                    _add_status(b, b.at(flags, state, width.element), there)
+    return "\n\n".join([*_tables(places), b.function(BATCH, "i64 %start, i64 %stop, ptr %descriptor, ptr %work")])
 
 
 def status_space() -> int:
@@ -149,50 +102,13 @@ def _tables(places: Sequence[Sequence[Sequence[int]]]) -> list[str]:
     return texts
 
 
-def _for_copies(g: int, words: int, count: int, body: Sequence[str]) -> list[str]:
-    """The loop over the copies of kernel g: %row is the index of its first distance."""
-    return [
-        f"enter{g}:",
-        f"  br label %copy{g}",
-        f"copy{g}:",
-        f"  %c{g} = phi i64 [0, %enter{g}], [%c{g}.next, %next{g}]",
-        f"  %row{g} = mul i64 %c{g}, {words}",
-        *body,
-        f"  br label %next{g}",
-        f"next{g}:",
-        f"  %c{g}.next = add i64 %c{g}, 1",
-        f"  %c{g}.more = icmp slt i64 %c{g}.next, {count}",
-        f"  br i1 %c{g}.more, label %copy{g}, label %enter{g + 1}",
-    ]
+def _distances(b: Lines, g: int, copy: str, count: int) -> list[str]:
+    """The distances of the arrays of a copy of kernel g."""
+    row = b.i64("mul", copy, count)
+    return [b.word(f"@kinetree.places{g}", b.i64("add", row, k)) for k in range(count)]
 
 
-def _distance(g: int, k: int) -> list[str]:
-    return [
-        f"  %index{g}.{k} = add i64 %row{g}, {k}",
-        f"  %far{g}.{k}.at = getelementptr i64, ptr @kinetree.places{g}, i64 %index{g}.{k}",
-        f"  %far{g}.{k} = load i64, ptr %far{g}.{k}.at",
-    ]
-
-
-def _loads(table: str, k: int, name: str, kind: str = "ptr") -> list[str]:
-    return [f"  %{name}.at = getelementptr {kind}, ptr %{table}, i64 {k}", f"  %{name} = load {kind}, ptr %{name}.at"]
-
-
-def _stores(g: int, k: int, value: str) -> list[str]:
-    return [f"  %own{g}.{k} = getelementptr i64, ptr %own, i64 {k}", f"  store i64 {value}, ptr %own{g}.{k}"]
-
-
-def _rows(name: str, before: str, after: str, body: list[str], flag: int) -> list[str]:
-    """A loop over the states of a chunk, with the address of the status of each."""
-    return [
-        f"  br label %{name}.head",
-        f"{name}.head:",
-        f"  %{name} = phi i64 [%first, %{before}], [%{name}.next, %{name}.head]",
-        f"  %{name}.distance = mul i64 %{name}, %step",
-        f"  %{name}.address = add i64 %word{flag}, %{name}.distance",
-        f"  %{name}.status = inttoptr i64 %{name}.address to ptr",
-        *body,
-        f"  %{name}.next = add i64 %{name}, 1",
-        f"  %{name}.more = icmp slt i64 %{name}.next, %last",
-        f"  br i1 %{name}.more, label %{name}.head, label %{after}",
-    ]
+def _add_status(b: Lines, one: str, total: str) -> None:
+    """Add the number at an address to that at another one."""
+    real, size = b.width.element, b.width.size
+    b.store(real, b.let(f"fadd {real} {b.load(real, total, size)}, {b.load(real, one, size)}"), total, size)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 
@@ -77,6 +78,7 @@ class Lines:
         self.width = width
         self.text: list[str] = []
         self._names = 0
+        self._block = "entry"
 
     def name(self) -> str:
         self._names += 1
@@ -93,6 +95,59 @@ class Lines:
 
     def label(self, name: str) -> None:
         self.text.append(f"{name}:")
+        self._block = name
+
+    # -- memory and integers -----------------------------------------------------------------------------------
+
+    def at(self, base: str, offset: str | int, kind: str = "i8") -> str:
+        """The address so many items of a type behind another one."""
+        return self.let(f"getelementptr {kind}, ptr {base}, i64 {offset}")
+
+    def load(self, kind: str, pointer: str, align: int = 8) -> str:
+        return self.let(f"load {kind}, ptr {pointer}, align {align}")
+
+    def store(self, kind: str, value: str, pointer: str, align: int = 8) -> None:
+        self.add(f"store {kind} {value}, ptr {pointer}, align {align}")
+
+    def word(self, table: str, k: str | int, kind: str = "i64") -> str:
+        """The k-th word of a table: an integer, an address, or a double."""
+        return self.load(kind, self.at(table, k, kind))
+
+    def i64(self, instruction: str, a: str | int, b: str | int) -> str:
+        """An instruction on integers: i64("add", a, 1)."""
+        return self.let(f"{instruction} i64 {a}, {b}")
+
+    # -- control -----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def loop(self, start: str | int, step: int, limit: str | int) -> Iterator[str]:
+        """The loop for (k = start; k < limit; k += step), whose body is written in this context, which gives k."""
+        k, before = self.name(), self._block
+        head, body, end = (f"{stem}{k[2:]}" for stem in ("head", "body", "end"))
+        self.add(f"br label %{head}")
+        self.label(head)
+        place = len(self.text)
+        more = self.i64("icmp slt", k, limit)
+        self.add(f"br i1 {more}, label %{body}, label %{end}")
+        self.label(body)
+        yield k
+        following = self.i64("add", k, step)
+        self.text.insert(place, f"  {k} = phi i64 [{start}, %{before}], [{following}, %{self._block}]")
+        self.add(f"br label %{head}")
+        self.label(end)
+
+    def choose(self, condition: str, then: Callable[[], object], other: Callable[[], object] | None = None) -> None:
+        """Branches, which `then` and `other` write."""
+        number = self.name()[1:]
+        self.add(f"br i1 {condition}, label %then.{number}, label %{'else' if other else 'end'}.{number}")
+        for label, write in (("then", then), ("else", other)):
+            if write:
+                self.label(f"{label}.{number}")
+                write()
+                self.add(f"br label %end.{number}")
+        self.label(f"end.{number}")
+
+    # -- numbers -----------------------------------------------------------------------------------------------
 
     def real(self, instruction: str, *operands: str) -> str:
         """An instruction on reals of this width: real("fadd", a, b)."""
@@ -117,15 +172,35 @@ class Lines:
         truth, real = self.width.vector("i1"), self.width.real
         return self.let(f"select {truth} {condition}, {real} {a}, {real} {b}")
 
+    def shuffle(self, a: str, b: str, lanes: Sequence[int], count: int) -> str:
+        """A vector of these lanes of two vectors of `count` numbers."""
+        real, listed = f"<{count} x {self.width.element}>", ", ".join(f"i32 {lane}" for lane in lanes)
+        return self.let(f"shufflevector {real} {a}, {real} {b}, <{len(lanes)} x i32> <{listed}>")
+
+    def spread(self, value: str) -> str:
+        """A vector with this number in every lane."""
+        real, lanes = self.width.real, self.width.lanes
+        inside = self.let(f"insertelement {real} poison, {self.width.element} {value}, i64 0")
+        return self.let(f"shufflevector {real} {inside}, {real} poison, <{lanes} x i32> zeroinitializer")
+
+    # -- functions ---------------------------------------------------------------------------------------------
+
+    def function(self, name: str, parameters: str) -> str:
+        """The definition of a function with this body, for other modules."""
+        return self._definition(f"define void @{name}({parameters}) nounwind {{")
+
+    def internal(self, name: str, parameters: str) -> str:
+        """The definition of a function with this body, for this module."""
+        return self._definition(f"define internal fastcc void @{name}({parameters}) nounwind noinline {{")
+
+    def _definition(self, head: str) -> str:
+        return "\n".join([head, "entry:", *self.text, "  ret void", "}"])
+
 
 def imported(names: Sequence[str], connect: str) -> str:
     """Pointers to what lies outside of the module, and void connect(table of addresses), which sets them in order."""
-    lines = [f"@{name} = internal global ptr null, align 8" for name in names]
-    lines.append(f"define void @{connect}(ptr %table) nounwind {{")
+    b = Lines(ONE)
     for k, name in enumerate(names):
-        lines += [
-            f"  %at{k} = getelementptr ptr, ptr %table, i64 {k}",
-            f"  %address{k} = load ptr, ptr %at{k}, align 8",
-            f"  store ptr %address{k}, ptr @{name}, align 8",
-        ]
-    return "\n".join([*lines, "  ret void", "}"])
+        b.store("ptr", b.word("%table", k, "ptr"), f"@{name}")
+    pointers = [f"@{name} = internal global ptr null, align 8" for name in names]
+    return "\n".join([*pointers, b.function(connect, "ptr %table")])

@@ -77,22 +77,21 @@ def emit_single(
 ) -> str:
     """void name(inputs, outputs, workspace) for one state, where inputs and outputs are tables of addresses; sines,
     cosines and row programs are computed in vectors of width `wide`."""
-    emitter = _Emitter(layout, wide.one, wide, outputs, places)
-    arrays = [("in", "inputs", j) for j in range(len(layout.inputs))]
-    arrays += [("out", "outputs", j) for j in range(len(layout.outputs))]
-    parameters = ", ".join([*(f"ptr %{short}{j}" for short, _, j in arrays), "ptr %slots"])
+    emitter, b = _Emitter(layout, wide.one, wide, outputs, places), Lines(wide)
+    parameters = [f"%in{j}" for j in range(len(layout.inputs))] + [f"%out{j}" for j in range(len(layout.outputs))]
+    given = [b.word("%inputs", j, "ptr") for j in range(len(layout.inputs))]
+    given += [b.word("%outputs", j, "ptr") for j in range(len(layout.outputs))]
     texts = []
     for k, part in enumerate(parts):
         body = emitter.part(part, inputs=k == 0, constants=k == 0)
-        texts.append(f"define internal fastcc void @{name}.part{k}({parameters}) nounwind noinline {{\n{body}\n}}")
-    calls = [f"  call fastcc void @{name}.part{k}({parameters})" for k in range(len(parts))]
-    loads = []
-    for short, table, j in arrays:
-        loads.append(f"  %{short}{j}.at = getelementptr ptr, ptr %{table}, i64 {j}")
-        loads.append(f"  %{short}{j} = load ptr, ptr %{short}{j}.at")
-    body = "\n".join([*loads, *calls, "  ret void"])
-    head = f"define void @{name}(ptr %inputs, ptr %outputs, ptr %slots) nounwind"
-    return "\n\n".join([*emitter.row_functions(), *texts, f"{head} {{\n{body}\n}}"])
+        texts.append(body.internal(f"{name}.part{k}", _pointers([*parameters, "%slots"])))
+        b.add(f"call fastcc void @{name}.part{k}({_pointers([*given, '%slots'])})")
+    entry = b.function(name, "ptr %inputs, ptr %outputs, ptr %slots")
+    return "\n\n".join([*emitter.row_functions(), *texts, entry])
+
+
+def _pointers(names: Sequence[str]) -> str:
+    return ", ".join(f"ptr {name}" for name in names)
 
 
 def emit_block(
@@ -116,59 +115,37 @@ def emit_block(
     bodies["constants"] = emitter.part(Part([]), constants=True)
     texts = []
     for title, body in bodies.items():
-        text = "\n".join([*prologue, body])
-        texts.append(f"define internal fastcc void @{name}.{title}(ptr %work) nounwind noinline {{\n{text}\n}}")
+        body.text[:0] = prologue
+        texts.append(body.internal(f"{name}.{title}", "ptr %work"))
     return "\n\n".join([*emitter.row_functions(), *texts])
 
 
 def _zero(width: Width) -> str:
     """A function that writes zeros. It replaces memset, so that the code has no external symbols."""
-
-    def write(real: str, index: str) -> str:
-        return f"""  %to.{index} = getelementptr {width.element}, ptr %to, i64 %{index}
-  store {real} zeroinitializer, ptr %to.{index}, align {width.size}"""
-
-    return _for_numbers("kinetree.zero(ptr %to, i64 %count)", width, write)
+    b = Lines(width)
+    _for_numbers(b, lambda real, k: b.store(real, "zeroinitializer", b.at("%to", k, width.element), width.size))
+    return b.internal("kinetree.zero", "ptr %to, i64 %count")
 
 
 def _copy(width: Width) -> str:
     """A function that copies numbers; it replaces memcpy."""
+    b = Lines(width)
 
-    def write(real: str, index: str) -> str:
-        return f"""  %from.{index} = getelementptr {width.element}, ptr %from, i64 %{index}
-  %value.{index} = load {real}, ptr %from.{index}, align {width.size}
-  %to.{index} = getelementptr {width.element}, ptr %to, i64 %{index}
-  store {real} %value.{index}, ptr %to.{index}, align {width.size}"""
+    def write(real: str, k: str) -> None:
+        value = b.load(real, b.at("%from", k, width.element), width.size)
+        b.store(real, value, b.at("%to", k, width.element), width.size)
 
-    return _for_numbers("kinetree.copy(ptr %to, ptr %from, i64 %count)", width, write)
+    _for_numbers(b, write)
+    return b.internal("kinetree.copy", "ptr %to, ptr %from, i64 %count")
 
 
-def _for_numbers(head: str, width: Width, write: Callable[[str, str], str]) -> str:
-    """A function that writes `count` numbers, eight at a time and then one at a time, by write(type, index)."""
-    return f"""define internal fastcc void @{head} nounwind noinline {{
-entry:
-  %rest = and i64 %count, 7
-  %whole = sub i64 %count, %rest
-  br label %head
-head:
-  %k = phi i64 [0, %entry], [%next, %body]
-  %more = icmp slt i64 %k, %whole
-  br i1 %more, label %body, label %tail
-body:
-{write(f"<8 x {width.element}>", "k")}
-  %next = add i64 %k, 8
-  br label %head
-tail:
-  %t = phi i64 [%whole, %head], [%after, %one]
-  %left = icmp slt i64 %t, %count
-  br i1 %left, label %one, label %end
-one:
-{write(width.element, "t")}
-  %after = add i64 %t, 1
-  br label %tail
-end:
-  ret void
-}}"""
+def _for_numbers(b: Lines, write: Callable[[str, str], None]) -> None:
+    """Write `count` numbers, eight at a time and then one at a time, by write(type, index)."""
+    whole = b.i64("sub", "%count", b.i64("and", "%count", 7))
+    with b.loop(0, 8, whole) as k:
+        write(f"<8 x {b.width.element}>", k)
+    with b.loop(whole, 1, "%count") as k:
+        write(b.width.element, k)
 
 
 @dataclass(frozen=True)
@@ -181,10 +158,9 @@ class RowPlaces:
     results: dict[Node, list[int]]
     end: int
     """The number of all slots."""
-    fuses: bool
 
     @classmethod
-    def behind(cls, slots: int, parts: Sequence[Part], outputs: Sequence[Node], lanes: int, fuses: bool) -> Self:
+    def behind(cls, slots: int, parts: Sequence[Part], outputs: Sequence[Node], lanes: int) -> Self:
         """The places behind the slots of other values."""
         nodes = [node for part in parts for node in part.nodes]
         entries = {arg for node in nodes for arg in node.args if arg.op == "entry"}
@@ -198,7 +174,7 @@ class RowPlaces:
         for node, region in regions.items():
             first[node] = slots = -(-slots // 8) * 8
             slots += region.size
-        return cls(first, regions, results, slots, fuses)
+        return cls(first, regions, results, slots)
 
 
 def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
@@ -273,7 +249,7 @@ class _Emitter:
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
         self.prefetches: Prefetches | None = None
 
-    def part(self, part: Part, inputs: bool = False, constants: bool = False) -> str:
+    def part(self, part: Part, inputs: bool = False, constants: bool = False) -> Lines:
         """The body of one part, which also writes outputs that are `inputs` or `constants`."""
         self.lines = Lines(self.width)
         self.names: dict[Node, str] = {}
@@ -295,8 +271,7 @@ class _Emitter:
             self._output(node)
             if self.prefetches is not None:
                 self.prefetches.after_operation(self.lines)
-        self.lines.add("ret void")
-        return "\n".join(self.lines.text)
+        return self.lines
 
     def _constant_outputs(self) -> None:
         """Write zeros in one call, because a matrix may have thousands, and other constants one by one."""
@@ -307,7 +282,7 @@ class _Emitter:
         for rows, region in self.rows.regions.items():
             first = self.rows.first[rows]
             for start, size in region.cleared:
-                pointer = self._pointer("%slots", (first + start) * self.width.bytes)
+                pointer = self.lines.at("%slots", (first + start) * self.width.bytes)
                 self.lines.add(f"call fastcc void @kinetree.zero(ptr {pointer}, i64 {size * self.width.lanes})")
             for one in region.ones:
                 self._store(self.width.number(1.0), "%slots", (first + one) * self.width.bytes)
@@ -338,7 +313,7 @@ class _Emitter:
             if arg.op == "const"
         )
         name = self.row_function.setdefault((region, results, known), f"kinetree.rows{len(self.row_function)}")
-        pointer = self._pointer("%slots", first * self.width.bytes)
+        pointer = self.lines.at("%slots", first * self.width.bytes)
         if isinstance(region, ColumnRegion):
             for call in column_calls(name, region, pointer, self.width, self.wide):
                 self.lines.add(call)
@@ -351,25 +326,22 @@ class _Emitter:
         """Copy numbers from slots to an array: one state in vectors, of which the last may overlap that before."""
         size, lanes = self.width.bytes, self.wide.lanes
         if self.width.lanes > 1 and count > 1:
-            target, source = self._pointer(base, to * size), self._pointer("%slots", start * size)
+            target, source = self.lines.at(base, to * size), self.lines.at("%slots", start * size)
             self.lines.add(f"call fastcc void @kinetree.copy(ptr {target}, ptr {source}, i64 {count * lanes})")
         elif count == 1:
             self._store(self._load("%slots", start * size), base, to * size)
         else:
             piece = replace(self.wide, lanes=min(lanes, 1 << count.bit_length() - 1))
             for k in (*range(0, count - piece.lanes, piece.lanes), count - piece.lanes):
-                there, here = self._pointer("%slots", (start + k) * size), self._pointer(base, (to + k) * size)
-                value = self.lines.let(f"load {piece.real}, ptr {there}, align {piece.size}")
-                self.lines.add(f"store {piece.real} {value}, ptr {here}, align {piece.size}")
+                there, here = self.lines.at("%slots", (start + k) * size), self.lines.at(base, (to + k) * size)
+                self.lines.store(piece.real, self.lines.load(piece.real, there, piece.size), here, piece.size)
 
     def row_functions(self) -> list[str]:
         """The functions of all row programs that were emitted."""
         return [
             emit_columns(name, region, results, self.width, self.wide)
             if isinstance(region, ColumnRegion)
-            else emit_rows(
-                name, region, {**region.zeros(), **dict(known)}, results, self.width, self.wide, self.rows.fuses
-            )
+            else emit_rows(name, region, {**region.zeros(), **dict(known)}, results, self.width, self.wide)
             for (region, results, known), name in self.row_function.items()
         ]
 
@@ -409,20 +381,14 @@ class _Emitter:
         k = position - self.starts[j]
         if self.width.lanes == 1:
             return self._load(f"%in{j}", self.width.size * k)
-        offset = self.lines.let(f"mul i64 %stride{j}, {k}")
-        pointer = self.lines.let(f"getelementptr {self.width.element}, ptr %in{j}, i64 {offset}")
-        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align {self.width.size}")
-
-    def _pointer(self, base: str, offset: int) -> str:
-        return self.lines.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        pointer = self.lines.at(f"%in{j}", self.lines.i64("mul", f"%stride{j}", k), self.width.element)
+        return self.lines.load(self.width.real, pointer, self.width.size)
 
     def _load(self, base: str, offset: int) -> str:
-        pointer = self._pointer(base, offset)
-        return self.lines.let(f"load {self.width.real}, ptr {pointer}, align {self.width.size}")
+        return self.lines.load(self.width.real, self.lines.at(base, offset), self.width.size)
 
     def _store(self, value: str, base: str, offset: int) -> None:
-        pointer = self._pointer(base, offset)
-        self.lines.add(f"store {self.width.real} {value}, ptr {pointer}, align {self.width.size}")
+        self.lines.store(self.width.real, value, self.lines.at(base, offset), self.width.size)
 
     # -- operations --------------------------------------------------------------------------------------------
 
@@ -452,15 +418,14 @@ class _Emitter:
         wide = self.wide
         for start in range(0, len(angles), wide.lanes):
             group = angles[start : start + wide.lanes]
-            vector = f"{wide.real} zeroinitializer"
+            vector = "zeroinitializer"
             for lane, angle in enumerate(group):
-                vector = f"{wide.real} " + self.lines.let(
-                    f"insertelement {vector}, {wide.element} {self._value(angle)}, i64 {lane}"
-                )
-            results = self._sincos(wide, vector.split(" ")[-1])
+                value = f"{wide.element} {self._value(angle)}"
+                vector = self.lines.let(f"insertelement {wide.real} {vector}, {value}, i64 {lane}")
+            results = self._sincos(wide, vector)
             pointers = [self.lines.let(f"alloca {wide.real}, align {wide.bytes}") for _ in results]
             for result, pointer in zip(results, pointers, strict=True):
-                self.lines.add(f"store {wide.real} {result}, ptr {pointer}, align {wide.bytes}")
+                self.lines.store(wide.real, result, pointer, wide.bytes)
             for lane, angle in enumerate(group):
                 sine, cosine = (self._load(pointer, wide.size * lane) for pointer in pointers)
                 self.pairs[angle] = (sine, cosine)

@@ -33,6 +33,5 @@ class Prefetches:
         if self._left and self._since >= self._apart:
             self._since -= self._apart
             j, k = self._left.pop()
-            far = lines.let(f"mul i64 %hop{j}, {k}")
-            line = lines.let(f"getelementptr i8, ptr %ahead{j}, i64 {far}")
+            line = lines.at(f"%ahead{j}", lines.i64("mul", f"%hop{j}", k))
             lines.add(f"call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")

@@ -126,15 +126,20 @@ class TileStep:
 
 
 def emit_rows(
-    name: str, region: Region, constants: Mapping[int, float], results: Sequence[int], width: Width, wide: Width,
-    fuses: bool,
-) -> str:  # fmt: skip
+    name: str, region: Region, constants: Mapping[int, float], results: Sequence[int], width: Width, wide: Width
+) -> str:
     """void name(region), which makes these entries of the results, for numbers of a width; `wide` is that of columns if
     a number is a scalar. `constants` are the values of operands that are known, by their offsets."""
     tiles = row_tiles(region, results, wide.lanes if width.lanes == 1 else 1)
     if sum(len(step.terms) for tile in tiles for step in tile) > SHORT:
-        return _loops(name, region, results, width, wide, fuses)
-    return _sequence(name, [_StraightTile(region, constants, width, wide, fuses).text(tile) for tile in tiles])
+        return _loops(name, region, results, width, wide)
+    whole, texts = Lines(width), []
+    for k, tile in enumerate(tiles):
+        texts.append(
+            _StraightTile(region, constants, width, wide).body(tile).internal(f"{name}.tile{k}", "ptr %region")
+        )
+        whole.add(f"call fastcc void @{name}.tile{k}(ptr %region)")
+    return "\n".join([*texts, whole.internal(name, "ptr %region")])
 
 
 def row_tiles(region: Region, results: Sequence[int], columns: int) -> list[list[TileStep]]:
@@ -169,12 +174,12 @@ class _StraightTile:
     """The code of one tile of one vector: some columns of one state, or one column of many. Its rows are values, and
     only results are stored."""
 
-    def __init__(self, region: Region, constants: Mapping[int, float], width: Width, wide: Width, fuses: bool) -> None:
-        self.region, self.constants, self.fuses = region, constants, fuses
+    def __init__(self, region: Region, constants: Mapping[int, float], width: Width, wide: Width) -> None:
+        self.region, self.constants = region, constants
         self.width, self.vector = width, wide if width.lanes == 1 else width
         self.lines, self.rows = Lines(self.vector), {0: "zeroinitializer"}
 
-    def text(self, steps: Sequence[TileStep]) -> str:
+    def body(self, steps: Sequence[TileStep]) -> Lines:
         lines = self.lines
         for step in steps:
             total = self.row(step.start)
@@ -184,27 +189,19 @@ class _StraightTile:
                 by = self.number(coefficient)
                 if self.region.program.subtracts:
                     by = lines.real("fneg", by)
-                if self.fuses:
-                    total = lines.intrinsic("fma", by, self.row(row), total)
-                else:
-                    total = lines.real("fadd", total, lines.real("fmul", by, self.row(row)))
+                total = lines.multiply_add(by, self.row(row), total)
             self.rows[step.target] = total
             if step.is_result:
-                lines.add(f"store {self.vector.real} {total}, ptr {self.pointer(step.target)}, align {self.width.size}")
-        lines.add("ret void")
-        return "\n".join(lines.text)
+                lines.store(self.vector.real, total, self.pointer(step.target), self.width.size)
+        return lines
 
     def pointer(self, offset: int) -> str:
-        return self.lines.let(f"getelementptr i8, ptr %region, i64 {offset * self.width.bytes}")
+        return self.lines.at("%region", offset * self.width.bytes)
 
     def number(self, offset: int) -> str:
         """The number at an offset, in every lane if it is a scalar."""
-        real, lines = self.vector.real, self.lines
-        value = lines.let(f"load {self.width.real}, ptr {self.pointer(offset)}, align {self.width.size}")
-        if self.width.lanes > 1:
-            return value
-        inside = lines.let(f"insertelement {real} poison, {self.vector.element} {value}, i64 0")
-        return lines.let(f"shufflevector {real} {inside}, {real} poison, <{self.vector.lanes} x i32> zeroinitializer")
+        value = self.lines.load(self.width.real, self.pointer(offset), self.width.size)
+        return value if self.width.lanes > 1 else self.lines.spread(value)
 
     def row(self, offset: int) -> str:
         """A row that a step has made, a known one, or a given one."""
@@ -212,26 +209,16 @@ class _StraightTile:
             lanes = self.vector.lanes if self.width.lanes == 1 else 1
             known = [self.constants[offset + k] for k in range(lanes) if offset + k in self.constants]
             if len(known) < lanes:
-                self.rows[offset] = self.lines.let(
-                    f"load {self.vector.real}, ptr {self.pointer(offset)}, align {self.width.size}"
-                )
+                self.rows[offset] = self.lines.load(self.vector.real, self.pointer(offset), self.width.size)
             else:
                 self.rows[offset] = self.vector.number(known[0]) if lanes == 1 else self.vector.numbers(known)
         return self.rows[offset]
 
 
-def _sequence(name: str, bodies: Sequence[str]) -> str:
-    """A function that calls one with each of the bodies."""
-    head = "define internal fastcc void @{}(ptr %region) nounwind noinline {{\n{}\n}}"
-    texts = [head.format(f"{name}.tile{k}", body) for k, body in enumerate(bodies)]
-    calls = [f"  call fastcc void @{name}.tile{k}(ptr %region)" for k in range(len(bodies))]
-    return "\n".join([*texts, head.format(name, "\n".join([*calls, "  ret void"]))])
-
-
 # -- loops -------------------------------------------------------------------------------------------------------------
 
 
-def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide: Width, fuses: bool) -> str:
+def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide: Width) -> str:
     """A loop over the steps of all tiles, whose addresses are in a table, and in it a loop over the terms."""
     vector = wide if width.lanes == 1 else width
     columns = wide.lanes if width.lanes == 1 else 1  # columns in a vector
@@ -242,88 +229,57 @@ def _loops(name: str, region: Region, results: Sequence[int], width: Width, wide
         begin = len(terms)
         terms += [[width.bytes * offset for offset in term] for term in step.terms]
         tiles.append([width.bytes * offset for offset in (step.target, step.start, step.scale)] + [begin, len(terms)])
-    real, each, suffix = vector.real, range(sums), vector.suffix
+    b, real = Lines(vector), vector.real
 
-    def field(table: str, k: int, as_name: str, index: str, count: int) -> list[str]:
-        return [
-            f"  %{as_name}.at = getelementptr [{count} x i32], ptr @{name}.{table}, i64 0, i64 {k}",
-            f"  %{as_name}.here = getelementptr [{count} x i32], ptr %{as_name}.at, i64 {index}",
-            f"  %{as_name}.i32 = load i32, ptr %{as_name}.here, align 4",
-            f"  %{as_name} = sext i32 %{as_name}.i32 to i64",
-        ]
+    def fields(table: str, index: str, count: int) -> list[str]:
+        """The numbers of a row of a table."""
+        here = b.at(f"@{name}.{table}", index, f"[{count} x i32]")
+        return [b.let(f"sext i32 {b.load('i32', b.at(here, k, 'i32'), 4)} to i64") for k in range(count)]
 
-    def number(as_name: str) -> list[str]:
+    def number(offset: str) -> str:
         """The number at an offset in the region, in every lane."""
-        lines = [f"  %{as_name}.of = getelementptr i8, ptr %region, i64 %{as_name}.offset"]
-        if width.lanes > 1:
-            return [*lines, f"  %{as_name} = load {real}, ptr %{as_name}.of, align {width.size}"]
-        return [
-            *lines,
-            f"  %{as_name}.one = load {vector.element}, ptr %{as_name}.of, align {width.size}",
-            f"  %{as_name}.in = insertelement {real} poison, {vector.element} %{as_name}.one, i64 0",
-            f"  %{as_name} = shufflevector {real} %{as_name}.in, {real} poison, <{vector.lanes} x i32> zeroinitializer",
-        ]
+        value = b.load(width.real, b.at("%region", offset), width.size)
+        return value if width.lanes > 1 else b.spread(value)
 
-    def row(as_name: str) -> list[str]:
-        lines = [f"  %{as_name}.of = getelementptr i8, ptr %region, i64 %{as_name}.offset"]
-        for k in each:
-            lines.append(f"  %{as_name}.of{k} = getelementptr i8, ptr %{as_name}.of, i64 {k * vector.bytes}")
-        return lines
+    def row(offset: str) -> list[str]:
+        """The addresses of the vectors of a row."""
+        start = b.at("%region", offset)
+        return [b.at(start, k * vector.bytes) for k in range(sums)]
 
-    lines = [
-        f"define internal fastcc void @{name}(ptr %region) nounwind noinline {{",
-        "entry:",
-        "  br label %tile",
-        "tile:",
-        "  %t = phi i64 [0, %entry], [%t.next, %done]",
-        *field("tiles", 0, "to.offset", "%t", 5),
-        *field("tiles", 1, "start.offset", "%t", 5),
-        *field("tiles", 2, "scale.offset", "%t", 5),
-        *field("tiles", 3, "first", "%t", 5),
-        *field("tiles", 4, "last", "%t", 5),
-        *number("scale"),
-        *row("start"),
-    ]
-    for k in each:
-        lines.append(f"  %start{k} = load {real}, ptr %start.of{k}, align {width.size}")
-        lines.append(f"  %scaled{k} = fmul {real} %start{k}, %scale")
-    lines += [
-        "  %any = icmp slt i64 %first, %last",
-        "  br i1 %any, label %term, label %done",
-        "term:",
-        "  %m = phi i64 [%first, %tile], [%m.next, %term]",
-        *(f"  %sum{k} = phi {real} [%scaled{k}, %tile], [%added{k}, %term]" for k in each),
-        *field("terms", 0, "by.offset", "%m", 2),
-        *field("terms", 1, "other.offset", "%m", 2),
-        *number("by"),
-        *([f"  %minus = fneg {real} %by"] if region.program.subtracts else []),
-        *row("other"),
-    ]
-    by = "%minus" if region.program.subtracts else "%by"
-    for k in each:
-        lines.append(f"  %other{k} = load {real}, ptr %other.of{k}, align {width.size}")
-        if fuses:
-            arguments = f"{real} {by}, {real} %other{k}, {real} %sum{k}"
-            lines.append(f"  %added{k} = call {real} @llvm.fma.{suffix}({arguments})")
-        else:
-            lines.append(f"  %product{k} = fmul {real} {by}, %other{k}")
-            lines.append(f"  %added{k} = fadd {real} %sum{k}, %product{k}")
-    lines += [
-        "  %m.next = add i64 %m, 1",
-        "  %more = icmp slt i64 %m.next, %last",
-        "  br i1 %more, label %term, label %done",
-        "done:",
-        *(f"  %total{k} = phi {real} [%scaled{k}, %tile], [%added{k}, %term]" for k in each),
-        *row("to"),
-        *(f"  store {real} %total{k}, ptr %to.of{k}, align {width.size}" for k in each),
-        "  %t.next = add i64 %t, 1",
-        f"  %left = icmp slt i64 %t.next, {len(tiles)}",
-        "  br i1 %left, label %tile, label %end",
-        "end:",
-        "  ret void",
-        "}",
-    ]
-    return "\n".join([_table(f"{name}.tiles", tiles), _table(f"{name}.terms", terms), *lines])
+    def joined(added: Sequence[str], names: Sequence[str]) -> list[str]:
+        """The sums before a term, or after the last one."""
+        triples = zip(names, scaled, added, strict=True)
+        return [f"  {each} = phi {real} [{start}, %tile], [{end}, %term]" for each, start, end in triples]
+
+    b.add("br label %tile")
+    b.label("tile")
+    b.add("%t = phi i64 [0, %entry], [%t.next, %done]")
+    to, start, by, first, last = fields("tiles", "%t", 5)
+    scale = number(by)
+    scaled = [b.real("fmul", b.load(real, at, width.size), scale) for at in row(start)]
+    b.add(f"br i1 {b.i64('icmp slt', first, last)}, label %term, label %done")
+    b.label("term")
+    b.add(f"%m = phi i64 [{first}, %tile], [%m.next, %term]")
+    place, before = len(b.text), [b.name() for _ in scaled]
+    by, other = fields("terms", "%m", 2)
+    factor = number(by)
+    if region.program.subtracts:
+        factor = b.real("fneg", factor)
+    pairs = zip(row(other), before, strict=True)
+    added = [b.multiply_add(factor, b.load(real, at, width.size), total) for at, total in pairs]
+    b.text[place:place] = joined(added, before)
+    b.add("%m.next = add i64 %m, 1")
+    b.add(f"br i1 {b.i64('icmp slt', '%m.next', last)}, label %term, label %done")
+    b.label("done")
+    totals = [b.name() for _ in scaled]
+    b.text += joined(added, totals)
+    for at, total in zip(row(to), totals, strict=True):
+        b.store(real, total, at, width.size)
+    b.add("%t.next = add i64 %t, 1")
+    b.add(f"br i1 {b.i64('icmp slt', '%t.next', len(tiles))}, label %tile, label %end")
+    b.label("end")
+    tables = [_table(f"{name}.tiles", tiles), _table(f"{name}.terms", terms)]
+    return "\n".join([*tables, b.internal(name, "ptr %region")])
 
 
 def _tile(columns: int, in_vector: int) -> int:

@@ -8,11 +8,13 @@ that its data stays in the L1 cache.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from kinetree.compiler.codegen.batch import for_blocks, pack_input, part_calls, set_input
+from kinetree.compiler.codegen.batch import blocks, call_parts, pack_input, set_input
+from kinetree.compiler.codegen.ir import Lines
 from kinetree.compiler.codegen.kernel import BlockSpace
-from kinetree.compiler.codegen.tiles import loop, pack
-from kinetree.compiler.codegen.write import count, unpack, zero_table, zero_tiles
+from kinetree.compiler.codegen.tiles import pack
+from kinetree.compiler.codegen.write import count, unpacks, zero_tiles
 from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.runtime.code import LOOP, LoopCarry
 
@@ -27,163 +29,94 @@ def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry
     Advances the states start … stop, whose tiles are consecutive at `states`. Outputs with an address are recorded
     after `until` steps and then after every `every` steps.
     """
-    W = space.width.lanes
-    tile = W * sum(space.layout.inputs[: carry.states])
-    here = "i64 %block, i64 %stop, ptr %words"
-    read = [f"  call fastcc void @kinetree.read({here}, i64 %step, ptr %work)"] if any(carry.moving) else []
-    step = [
-        *read,
-        *part_calls(parts),
-        "  call fastcc void @kinetree.carry(ptr %tile, ptr %work)",
-        "  %waited = load i64, ptr %waiting, align 8",
-        "  %left = sub i64 %waited, 1",
-        "  store i64 %left, ptr %waiting, align 8",
-        "  %due = icmp eq i64 %left, 0",
-        "  br i1 %due, label %recording, label %step.done",
-        "recording:",
-        "  %record = load i64, ptr %recorded, align 8",
-        "  %record.next = add i64 %record, 1",
-        "  store i64 %record.next, ptr %recorded, align 8",
-        "  store i64 %every, ptr %waiting, align 8",
-        f"  call fastcc void @kinetree.write({here}, i64 %record, ptr %work)",
-        "  br label %step.done",
-        "step.done:",
-    ]
-    block = [
-        "  store i64 %until, ptr %waiting, align 8",
-        "  store i64 0, ptr %recorded, align 8",
-        f"  %first = mul i64 %block, {tile // W}",
-        "  %tile = getelementptr double, ptr %states, i64 %first",
-        f"  call fastcc void @kinetree.begin({here}, ptr %tile, ptr %work)",
-        "  br label %step.enter",
-        "step.enter:",
-        *loop("step", "0", 1, "%steps", step, "block.done", last="step.done"),
-        "block.done:",
-    ]
-    lines = [
-        f"define void @{LOOP}(i64 %start, i64 %stop, i64 %steps, i64 %until, i64 %every, ptr %words, ptr %states, "
-        "ptr %work) nounwind {",
-        "  %waiting = alloca i64, align 8",
-        "  %recorded = alloca i64, align 8",
-        *for_blocks(space, block, last="block.done"),
-        "  ret void",
-        "}",
-    ]
-    texts = ["\n".join(lines), _begin(space, carry), _carry(space, carry), _write(space, carry)]
+    b, inputs = Lines(space.width), space.layout.inputs
+    waiting, recorded = b.let("alloca i64, align 8"), b.let("alloca i64, align 8")
+    with blocks(b) as block:
+        here = f"i64 {block}, i64 %stop, ptr %words"
+        b.store("i64", "%until", waiting)
+        b.store("i64", "0", recorded)
+        tile = b.at("%states", b.i64("mul", block, sum(inputs[: carry.states])), "double")
+        b.add(f"call fastcc void @kinetree.begin({here}, ptr {tile}, ptr %work)")
+
+        def write() -> None:
+            record = b.load("i64", recorded)
+            b.store("i64", b.i64("add", record, 1), recorded)
+            b.store("i64", "%every", waiting)
+            b.add(f"call fastcc void @kinetree.write({here}, i64 {record}, ptr %work)")
+
+        with b.loop(0, 1, "%steps") as step:
+            if any(carry.moving):
+                b.add(f"call fastcc void @kinetree.read({here}, i64 {step}, ptr %work)")
+            call_parts(b, parts)
+            b.add(f"call fastcc void @kinetree.carry(ptr {tile}, ptr %work)")
+            left = b.i64("sub", b.load("i64", waiting), 1)
+            b.store("i64", left, waiting)
+            b.choose(b.i64("icmp eq", left, 0), write)
+    parameters = "i64 %start, i64 %stop, i64 %steps, i64 %until, i64 %every, ptr %words, ptr %states, ptr %work"
+    texts = [b.function(LOOP, parameters), _begin(space, carry), _carry(space, carry), _write(space, carry)]
     if any(carry.moving):
         texts.append(_read(space, carry))
-    texts += [pack(size, space.width) for size in dict.fromkeys(space.layout.inputs[carry.states :])]
-    position = 0
-    for j, n in enumerate(space.layout.outputs):
-        zeros = zero_tiles(outputs[position : position + n], W)
-        position += n
-        texts += [unpack(j, n, space.width, zeros), zero_table(j, zeros)]
-    return "\n\n".join(texts)
+    texts += [pack(size, space.width) for size in dict.fromkeys(inputs[carry.states :])]
+    return "\n\n".join([*texts, *unpacks(space, zero_tiles(space, outputs))])
 
 
-def _words(start: int, names: Sequence[str]) -> list[str]:
-    """Instructions that load words, beginning with word `start`."""
-    lines = []
-    for k, name in enumerate(names):
-        kind = "ptr" if k == 0 else "i64"
-        lines.append(f"  %{name}.at = getelementptr i64, ptr %words, i64 {start + k}")
-        lines.append(f"  %{name} = load {kind}, ptr %{name}.at, align 8")
-    return lines
-
-
-def _input_words(j: int, carry: LoopCarry) -> list[str]:
-    return _words(PER_INPUT * (j - carry.states), [f"in{j}", f"row{j}", f"column{j}", f"step{j}"])
+def _words(b: Lines, start: int, count: int) -> list[str]:
+    """An address and further words, beginning with word `start`."""
+    return [b.word("%words", start, "ptr"), *(b.word("%words", start + k) for k in range(1, count))]
 
 
 def _begin(space: BlockSpace, carry: LoopCarry) -> str:
     """A function that prepares the block at state i: its states are read from the tile, constant inputs are transposed
     once."""
-    W, inputs = space.width.lanes, space.layout.inputs
-    lines = [
-        "define internal fastcc void @kinetree.begin(i64 %i, i64 %stop, ptr %words, ptr %tile, ptr %work) "
-        "nounwind noinline {",
-        *count(W),
-    ]
-    for j in range(carry.states):
-        lines.append(f"  %state{j} = getelementptr double, ptr %tile, i64 {W * sum(inputs[:j])}")
-        lines += set_input(j, f"%state{j}", str(W))
-    for j in range(carry.states, len(inputs)):
-        lines.append(f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}")
-        lines += set_input(j, f"%packed{j}", str(W))
-        if not carry.moving[j - carry.states]:
-            lines += [*_input_words(j, carry), *_packed(j, inputs[j], f"%in{j}")]
-    return "\n".join([*lines, "  ret void", "}"])
+    b, W, inputs = Lines(space.width), space.width.lanes, space.layout.inputs
+    states = count(b)
+    for j in range(len(inputs)):
+        base, offset = ("%tile", 8 * W * sum(inputs[:j])) if j < carry.states else ("%work", space.packed(j))
+        set_input(b, j, ("ptr", b.at(base, offset)), ("i64", str(W)))
+        if j >= carry.states and not carry.moving[j - carry.states]:
+            _pack(b, space, carry, j, states)
+    return b.internal("kinetree.begin", "i64 %i, i64 %stop, ptr %words, ptr %tile, ptr %work")
 
 
-def _packed(j: int, size: int, start: str) -> list[str]:
-    return [
-        f"  %offset{j} = mul i64 %i, %row{j}",
-        f"  %rows{j} = getelementptr double, ptr {start}, i64 %offset{j}",
-        pack_input(j, size, f"%rows{j}", f"%row{j}", "%count"),
-    ]
+def _pack(b: Lines, space: BlockSpace, carry: LoopCarry, j: int, states: str, step: str = "") -> None:
+    """Transpose input j, of this step if it is moving."""
+    start, row, column, along = _words(b, PER_INPUT * (j - carry.states), PER_INPUT)
+    if step:
+        start = b.at(start, b.i64("mul", step, along), "double")
+    pack_input(b, space, j, b.at(start, b.i64("mul", "%i", row), "double"), row, column, states)
 
 
 def _read(space: BlockSpace, carry: LoopCarry) -> str:
     """A function that transposes the inputs of this step that are moving."""
-    lines = [
-        "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %words, i64 %step, ptr %work) "
-        "nounwind noinline {",
-        *count(space.width.lanes),
-    ]
-    for j in range(carry.states, len(space.layout.inputs)):
-        if carry.moving[j - carry.states]:
-            lines += [
-                *_input_words(j, carry),
-                f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
-                f"  %along{j} = mul i64 %step, %step{j}",
-                f"  %now{j} = getelementptr double, ptr %in{j}, i64 %along{j}",
-                *_packed(j, space.layout.inputs[j], f"%now{j}"),
-            ]
-    return "\n".join([*lines, "  ret void", "}"])
+    b = Lines(space.width)
+    states = count(b)
+    for k, moving in enumerate(carry.moving):
+        if moving:
+            _pack(b, space, carry, carry.states + k, states, "%step")
+    return b.internal("kinetree.read", "i64 %i, i64 %stop, ptr %words, i64 %step, ptr %work")
 
 
 def _carry(space: BlockSpace, carry: LoopCarry) -> str:
     """A function that copies results to states, which have the same order."""
-    real, size = space.width.real, space.width.bytes
-    lines = [
-        "define internal fastcc void @kinetree.carry(ptr %tile, ptr %work) nounwind noinline {",
-        f"  %results = getelementptr i8, ptr %work, i64 {space.result(0)}",
-        "  br label %k.enter",
-        "k.enter:",
-    ]
-    body = [
-        f"  %offset = mul i64 %k, {size}",
-        "  %from = getelementptr i8, ptr %results, i64 %offset",
-        "  %to = getelementptr i8, ptr %tile, i64 %offset",
-        f"  %value = load {real}, ptr %from, align 8",
-        f"  store {real} %value, ptr %to, align 8",
-    ]
-    lines += loop("k", "0", 1, str(sum(space.layout.outputs[: carry.states])), body, "end")
-    return "\n".join([*lines, "end:", "  ret void", "}"])
+    b, real = Lines(space.width), space.width.real
+    results = b.at("%work", space.result(0))
+    with b.loop(0, 1, sum(space.layout.outputs[: carry.states])) as k:
+        offset = b.i64("mul", k, space.width.bytes)
+        b.store(real, b.load(real, b.at(results, offset)), b.at("%tile", offset))
+    return b.internal("kinetree.carry", "ptr %tile, ptr %work")
 
 
 def _write(space: BlockSpace, carry: LoopCarry) -> str:
     """A function that writes the outputs of this record that have an address, as rows."""
-    behind = PER_INPUT * len(carry.moving)
-    lines = [
-        "define internal fastcc void @kinetree.write(i64 %i, i64 %stop, ptr %words, i64 %record, ptr %work) "
-        "nounwind noinline {",
-        *count(space.width.lanes),
-        "  br label %begin0",
-    ]
+    b, behind = Lines(space.width), PER_INPUT * len(carry.moving)
+    states = count(b)
+
+    def write(j: int, out: str, back: str, ahead: str) -> None:
+        far = b.i64("add", b.i64("mul", "%i", back), b.i64("mul", "%record", ahead))
+        pair = f"ptr {b.at(out, far, 'double')}, ptr {b.at('%work', space.result(j))}"
+        b.add(f"call fastcc void @kinetree.unpack.{j}({pair}, i64 {back}, i64 {states})")
+
     for j in range(len(space.layout.outputs)):
-        lines += [
-            f"begin{j}:",
-            *_words(behind + PER_OUTPUT * j, [f"out{j}", f"back{j}", f"ahead{j}"]),
-            f"  %none{j} = icmp eq ptr %out{j}, null",
-            f"  br i1 %none{j}, label %begin{j + 1}, label %unpack{j}",
-            f"unpack{j}:",
-            f"  %across{j} = mul i64 %i, %back{j}",
-            f"  %along{j} = mul i64 %record, %ahead{j}",
-            f"  %both{j} = add i64 %across{j}, %along{j}",
-            f"  %to{j} = getelementptr double, ptr %out{j}, i64 %both{j}",
-            f"  %result{j} = getelementptr i8, ptr %work, i64 {space.result(j)}",
-            f"  call fastcc void @kinetree.unpack.{j}(ptr %to{j}, ptr %result{j}, i64 %back{j}, i64 %count)",
-            f"  br label %begin{j + 1}",
-        ]
-    return "\n".join([*lines, f"begin{len(space.layout.outputs)}:", "  ret void", "}"])
+        words = _words(b, behind + PER_OUTPUT * j, PER_OUTPUT)
+        b.choose(b.let(f"icmp ne ptr {words[0]}, null"), partial(write, j, *words))
+    return b.internal("kinetree.write", "i64 %i, i64 %stop, ptr %words, i64 %record, ptr %work")

@@ -4,69 +4,36 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kinetree.compiler.codegen.ir import Width
+from kinetree.compiler.codegen.ir import Lines, Width
 
 PIECE = 16
 """The size, in bytes, of what is loaded of a row at a time: pieces of several rows become one vector by instructions
 that read memory, and shuffles, which are slower, are left for numbers within a piece."""
 
 
-def loop(
-    name: str, start: str, step: int, limit: str, body: list[str], after: str, last: str | None = None
-) -> list[str]:
-    """The loop for (k = start; k < limit; k += step) body, which then jumps to the label `after`.
-
-    The body uses %{name} for k; if it has several basic blocks, `last` is its last one. The block before the loop is
-    {name}.enter.
-    """
-    return [
-        f"  br label %{name}.head",
-        f"{name}.head:",
-        f"  %{name} = phi i64 [{start}, %{name}.enter], [%{name}.next, %{last or f'{name}.body'}]",
-        f"  %{name}.more = icmp slt i64 %{name}, {limit}",
-        f"  br i1 %{name}.more, label %{name}.body, label %{after}",
-        f"{name}.body:",
-        *body,
-        f"  %{name}.next = add i64 %{name}, {step}",
-        f"  br label %{name}.head",
-    ]
-
-
 def pack(n: int, width: Width) -> str:
     """A function that transposes up to W rows of n columns, so that the W values of a column are contiguous."""
-    W = width.lanes
-    whole = n - n % W
-    lines = [
-        f"define internal fastcc void @kinetree.pack.{n}(ptr %dst, ptr %src, i64 %row, i64 %column, i64 %count) "
-        "nounwind noinline {",
-        "  %contiguous = icmp eq i64 %column, 1",
-        f"  %full = icmp eq i64 %count, {W}",
-        "  %tiled = and i1 %contiguous, %full",
-        "  br i1 %tiled, label %tile.enter, label %one.enter",
-        "tile.enter:",
-    ]
-    lines += loop("tile", "0", W, str(whole), _pack_tile("a", "%tile", W, W, width), "rest")
-    lines.append("rest:")
-    if n % W:
-        lines += _pack_tile("b", str(whole), W, n % W, width)
-    lines += ["  ret void", "one.enter:"]
-    body = ["  %one.column = mul i64 %one, %column", f"  %one.to = mul i64 %one, {W}"]
-    for lane in range(W):
-        body += [
-            f"  %c{lane} = icmp sgt i64 %count, {lane}",
-            f"  %last{lane} = sub i64 %count, 1",
-            f"  %r{lane} = select i1 %c{lane}, i64 {lane}, i64 %last{lane}",
-            f"  %ro{lane} = mul i64 %r{lane}, %row",
-            f"  %so{lane} = add i64 %ro{lane}, %one.column",
-            f"  %sp{lane} = getelementptr {width.element}, ptr %src, i64 %so{lane}",
-            f"  %v{lane} = load {width.element}, ptr %sp{lane}, align {width.size}",
-            f"  %do{lane} = add i64 %one.to, {lane}",
-            f"  %dp{lane} = getelementptr {width.element}, ptr %dst, i64 %do{lane}",
-            f"  store {width.element} %v{lane}, ptr %dp{lane}, align {width.size}",
-        ]
-    lines += loop("one", "0", 1, str(n), body, "end")
-    lines += ["end:", "  ret void", "}"]
-    return "\n".join(lines)
+    W, b = width.lanes, Lines(width)
+    contiguous, full = b.i64("icmp eq", "%column", 1), b.i64("icmp eq", "%count", W)
+
+    def tiles() -> None:
+        with b.loop(0, W, n - n % W) as start:
+            _pack_tile(b, start, W)
+        if n % W:
+            _pack_tile(b, n - n % W, n % W)
+
+    def one_by_one() -> None:
+        with b.loop(0, 1, n) as k:
+            column, to = b.i64("mul", k, "%column"), b.i64("mul", k, W)
+            for lane in range(W):
+                inside, last = b.i64("icmp sgt", "%count", lane), b.i64("sub", "%count", 1)
+                row = b.let(f"select i1 {inside}, i64 {lane}, i64 {last}")
+                source = b.at("%src", b.i64("add", b.i64("mul", row, "%row"), column), width.element)
+                value = b.load(width.element, source, width.size)
+                b.store(width.element, value, b.at("%dst", b.i64("add", to, lane), width.element), width.size)
+
+    b.choose(b.let(f"and i1 {contiguous}, {full}"), tiles, one_by_one)
+    return b.internal(f"kinetree.pack.{n}", "ptr %dst, ptr %src, i64 %row, i64 %column, i64 %count")
 
 
 def mask(columns: int, W: int) -> str:
@@ -79,78 +46,54 @@ def aligned(pointer: str, width: Width) -> str:
     return f"ptr {pointer}, i32 {width.size}" if width.older else f"ptr align {width.size} {pointer}"
 
 
-def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[str]:
-    """Instructions that transpose W rows of `columns` columns, beginning with column `start`."""
+def _pack_tile(b: Lines, start: str | int, columns: int) -> None:
+    """Transpose W rows of `columns` columns, beginning with column `start`."""
+    width, W = b.width, b.width.lanes
     n = min(W, PIECE // width.size)
-    lines: list[str] = []
-    for row in range(W):
-        lines += [
-            f"  %{p}r{row} = mul i64 %row, {row}",
-            f"  %{p}o{row} = add i64 %{p}r{row}, {start}",
-            f"  %{p}s{row} = getelementptr {width.element}, ptr %src, i64 %{p}o{row}",
-        ]
+    rows = [b.at("%src", b.i64("add", b.i64("mul", "%row", row), start), width.element) for row in range(W)]
     vectors = []
     for k in range(W):  # as after the swaps of blocks of n numbers and more
         first = k - k % n
-        pieces = [_piece(p, row, first, min(columns - first, n), n, width, lines) for row in range(k % n, W, n)]
-        vectors.append(_joined(f"{p}j{k}", pieces, n, width, lines))
-    names = transposed(p, vectors, width, lines, n)
-    for column in range(columns):
-        lines += [
-            f"  %{p}k{column} = add i64 {start}, {column}",
-            f"  %{p}w{column} = mul i64 %{p}k{column}, {W}",
-            f"  %{p}d{column} = getelementptr {width.element}, ptr %dst, i64 %{p}w{column}",
-            f"  store {width.real} {names[column]}, ptr %{p}d{column}, align {width.size}",
-        ]
-    return lines
+        vectors.append(_joined(b, [_piece(b, rows[row], first, columns - first, n) for row in range(k % n, W, n)], n))
+    for column, vector in enumerate(transposed(b, vectors, n)[:columns]):
+        to = b.at("%dst", b.i64("mul", b.i64("add", start, column), W), width.element)
+        b.store(width.real, vector, to, width.size)
 
 
-def _piece(p: str, row: int, first: int, count: int, n: int, width: Width, lines: list[str]) -> str:
-    """The name of a vector of n numbers of a row, of which `count` exist, from column `first` of the tile on."""
+def _piece(b: Lines, row: str, first: int, count: int, n: int) -> str:
+    """A vector of n numbers of a row, of which `count` exist, from column `first` of the tile on."""
     if count <= 0:
         return "zeroinitializer"
-    part = replace(width, lanes=n)
-    at, name = f"%{p}a{row}.{first}", f"%{p}v{row}.{first}"
-    lines.append(f"  {at} = getelementptr {width.element}, ptr %{p}s{row}, i64 {first}")
-    if count == n:
-        lines.append(f"  {name} = load {part.real}, ptr {at}, align {width.size}")
-    else:
-        lines.append(
-            f"  {name} = call {part.real} @llvm.masked.load.{part.suffix}.p0({aligned(at, part)}, {mask(count, n)}, "
-            f"{part.real} zeroinitializer)"
-        )
-    return name
+    part = replace(b.width, lanes=n)
+    at = b.at(row, first, part.element)
+    if count >= n:
+        return b.load(part.real, at, part.size)
+    return b.let(
+        f"call {part.real} @llvm.masked.load.{part.suffix}.p0({aligned(at, part)}, {mask(count, n)}, "
+        f"{part.real} zeroinitializer)"
+    )
 
 
-def _joined(p: str, names: list[str], n: int, width: Width, lines: list[str]) -> str:
-    """The name of the vector of all pieces of n numbers, one behind the other."""
+def _joined(b: Lines, names: list[str], n: int) -> str:
+    """The vector of all pieces of n numbers, one behind the other."""
     while len(names) > 1:
-        real, listed = f"<{n} x {width.element}>", ", ".join(f"i32 {k}" for k in range(2 * n))
-        pairs = list(zip(names[::2], names[1::2], strict=True))
-        names = [f"%{p}.{n}.{k}" for k in range(len(pairs))]
-        for name, (a, b) in zip(names, pairs, strict=True):
-            lines.append(f"  {name} = shufflevector {real} {a}, {real} {b}, <{2 * n} x i32> <{listed}>")
+        pairs = zip(names[::2], names[1::2], strict=True)
+        names = [b.shuffle(one, other, range(2 * n), n) for one, other in pairs]
         n *= 2
     return names[0]
 
 
-def transposed(p: str, rows: list[str], width: Width, lines: list[str], below: int | None = None) -> list[str]:
-    """The names of W vectors of W lanes after transposition, by swaps of blocks of growing size, up to `below`."""
-    W, real = width.lanes, width.real
+def transposed(b: Lines, rows: list[str], below: int | None = None) -> list[str]:
+    """W vectors of W lanes after transposition, by swaps of blocks of growing size, up to `below`."""
+    W = b.width.lanes
     distance = 1
     while distance < (below or W):
         new = list(rows)
         for i in range(W):
-            if i & distance:
-                continue
-            a, b = rows[i], rows[i + distance]
-            low = [j if not j & distance else W + j - distance for j in range(W)]
-            high = [j + distance if not j & distance else W + j for j in range(W)]
-            for k, mask in ((i, low), (i + distance, high)):
-                name = f"%{p}x{distance}.{k}"
-                listed = ", ".join(f"i32 {m}" for m in mask)
-                lines.append(f"  {name} = shufflevector {real} {a}, {real} {b}, <{W} x i32> <{listed}>")
-                new[k] = name
+            if not i & distance:
+                pair = rows[i], rows[i + distance]
+                new[i] = b.shuffle(*pair, [j if not j & distance else W + j - distance for j in range(W)], W)
+                new[i + distance] = b.shuffle(*pair, [j + distance if not j & distance else W + j for j in range(W)], W)
         rows = new
         distance *= 2
     return rows

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from kinetree.compiler.runtime.code import BATCH, LOOP, SINGLE, Code, Kind, Source
-from kinetree.compiler.runtime.jit import LoadedCode, lock
+from kinetree.compiler.runtime.jit import LoadedCode, made_once
 from kinetree.compiler.runtime.pace import AT_ONCE, NANOSECONDS, Pace
 from kinetree.compiler.runtime.target import Target
 from kinetree.compiler.runtime.threads import get_num_threads, run_ranges
@@ -147,14 +147,10 @@ class Kernel:
 
     def load(self, kind: Kind) -> Loaded:
         """The code of this kind, compiled or read from disk on first use."""
-        loaded = self._loaded.get(kind)
-        if loaded is None:
-            with lock:
-                loaded = self._loaded.get(kind)
-                if loaded is None:
-                    made = Loaded(kind, self.source.code(kind), self.source.target)
-                    loaded = self._loaded.setdefault(kind, made)  # a signal handler may have made it meanwhile
-        return loaded
+        return self._loaded.get(kind) or made_once(self._loaded, kind, lambda: self._made(kind))
+
+    def _made(self, kind: Kind) -> Loaded:
+        return Loaded(kind, self.source.code(kind), self.source.target)
 
     # -- calls -------------------------------------------------------------------------------------------------
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from kinetree.compiler.codegen.ir import ONE, imported
+from kinetree.compiler.codegen.ir import ONE, Lines, imported
 from kinetree.compiler.runtime.call import WORTH_A_THREAD, Kernel, Loaded, ScatteredRows
 from kinetree.compiler.runtime.code import SINGLE, Code, Kind, Layout
-from kinetree.compiler.runtime.jit import LoadedCode, host, lock
+from kinetree.compiler.runtime.jit import LoadedCode, host
 from kinetree.compiler.runtime.pace import NANOSECONDS
 from kinetree.compiler.runtime.single_state_loop import run_rows
 from kinetree.compiler.runtime.stored import stored_object
@@ -103,14 +103,10 @@ class Chain(Kernel):
         super().__init__(_ChainSource(layout, host()))
         self.stages = tuple(stages)
 
-    def load(self, kind: Kind = "single") -> Any:
-        """The machine code for one state; a chain has none for batches."""
-        if kind == "single" and kind not in self._loaded:
-            with lock:
-                if kind not in self._loaded:
-                    made: Any = _LoadedChain(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
-                    self._loaded.setdefault(kind, made)  # a signal handler may have made it meanwhile
-        return super().load(kind)
+    def _made(self, kind: Kind) -> Any:
+        if kind != "single":
+            return super()._made(kind)  # which raises
+        return _LoadedChain(self.stages, len(self.source.layout.outputs) - 1, self.source.target)
 
     def batch(self, inputs: Sequence[Array | ScatteredRows], outputs: Sequence[Array]) -> None:
         """Run N states: float64 inputs (N, size) of any strides or scattered, C-contiguous outputs (N, size)."""
@@ -127,7 +123,7 @@ class Chain(Kernel):
             views = [_rows(array, start, stop) for array in (*inputs, *outputs)]
             run_rows(self, views[: len(inputs)], views[len(inputs) :], stop - start, stopped.is_set)
 
-        pieces = int(count * self.load().operations * NANOSECONDS / WORTH_A_THREAD)
+        pieces = int(count * self.load("single").operations * NANOSECONDS / WORTH_A_THREAD)
         if count and (pieces < 2 or get_num_threads() == 1):
             work(0, count)
         elif count:
@@ -155,52 +151,32 @@ def _assembly(stages: Sequence[Stage], results: int) -> tuple[str, int]:
     tables = end
     longest = max(len(stage.inputs) + len(stage.outputs) + 1 for stage in stages)
     scratch = tables + -(-8 * longest // _LINE) * _LINE
-    lines: list[str] = []
+    b = Lines(ONE)
     for place, offset in buffers.items():
         for k, number in enumerate(place.values if isinstance(place, Numbers) else ()):
-            lines += [
-                f"%number{offset}.{k} = getelementptr i8, ptr %work, i64 {offset + 8 * k}",
-                f"store double {ONE.number(number)}, ptr %number{offset}.{k}",
-            ]
+            b.store("double", ONE.number(number), b.at("%work", offset + 8 * k))
     for s, stage in enumerate(stages):
-        lines += _stage(s, stage, buffers, tables, scratch, results)
-    body = "\n  ".join(lines)
-    text = [
-        imported([f"stage{s}" for s in range(len(stages))], _CONNECT),
-        f"define void @{SINGLE}(ptr %in, ptr %out, ptr %work) nounwind {{\nentry:\n  {body}\n  ret void\n}}",
-    ]
-    return "\n".join(text), scratch + max(stage.workspace for stage in stages)
+        _stage(b, s, stage, buffers, tables, scratch, results)
+    connect = imported([f"stage{s}" for s in range(len(stages))], _CONNECT)
+    text = f"{connect}\n{b.function(SINGLE, 'ptr %in, ptr %out, ptr %work')}"
+    return text, scratch + max(stage.workspace for stage in stages)
 
 
-def _stage(s: int, stage: Stage, buffers: dict[Operand, int], tables: int, scratch: int, results: int) -> list[str]:
-    """Instructions that fill the tables of one stage, call it, and return if its status is not zero."""
-    lines = []
-    places: list[Operand] = [*stage.inputs, *stage.outputs, Result(results)]
-    for k, place in enumerate(places):
-        here = f"{s}.{k}"
+def _stage(
+    b: Lines, s: int, stage: Stage, buffers: dict[Operand, int], tables: int, scratch: int, results: int
+) -> None:
+    """Fill the tables of one stage, call it, and return if its status is not zero."""
+    address = ""
+    for k, place in enumerate((*stage.inputs, *stage.outputs, Result(results))):
         if isinstance(place, Argument | Result):
-            table = "%in" if isinstance(place, Argument) else "%out"
-            lines += [
-                f"%slot{here} = getelementptr ptr, ptr {table}, i64 {place.position}",
-                f"%place{here} = load ptr, ptr %slot{here}",
-            ]
+            address = b.word("%in" if isinstance(place, Argument) else "%out", place.position, "ptr")
         else:
-            lines.append(f"%place{here} = getelementptr i8, ptr %work, i64 {buffers[place]}")
-        lines += [
-            f"%entry{here} = getelementptr i8, ptr %work, i64 {tables + 8 * k}",
-            f"store ptr %place{here}, ptr %entry{here}",
-        ]
-    last = f"{s}.{len(places) - 1}"
-    return [
-        *lines,
-        f"%inputs{s} = getelementptr i8, ptr %work, i64 {tables}",
-        f"%outputs{s} = getelementptr i8, ptr %work, i64 {tables + 8 * len(stage.inputs)}",
-        f"%scratch{s} = getelementptr i8, ptr %work, i64 {scratch}",
-        f"%function{s} = load ptr, ptr @stage{s}",
-        f"call void %function{s}(ptr %inputs{s}, ptr %outputs{s}, ptr %scratch{s})",
-        f"%status{s} = load double, ptr %place{last}",
-        f"%well{s} = fcmp oeq double %status{s}, 0.0",
-        f"br i1 %well{s}, label %after{s}, label %bad{s}",
-        f"\nbad{s}:\n  ret void",
-        f"\nafter{s}:",
-    ]
+            address = b.at("%work", buffers[place])
+        b.store("ptr", address, b.at("%work", tables + 8 * k))
+    given = [b.at("%work", offset) for offset in (tables, tables + 8 * len(stage.inputs), scratch)]
+    b.add(f"call void {b.load('ptr', f'@stage{s}')}({', '.join(f'ptr {pointer}' for pointer in given)})")
+    well = b.compare("oeq", b.load("double", address), "0.0")
+    b.add(f"br i1 {well}, label %after{s}, label %bad{s}")
+    b.label(f"bad{s}")
+    b.add("ret void")
+    b.label(f"after{s}")

@@ -43,23 +43,29 @@ LONG = 330_000
 """The size of a module, in characters, from which on it is optimized less: some 2,500 operations."""
 
 F = TypeVar("F", bound=Callable[..., Any])
+K = TypeVar("K")
 T = TypeVar("T")
 
 
-def once(make: F) -> F:
-    """`functools.cache` for functions that return machine code: concurrent calls get the same object.
+def made_once(known: dict[K, T], key: K, make: Callable[[], T]) -> T:
+    """The object of a key, made under the compiler's lock unless it is known: concurrent calls get the same one.
 
     If two were made, the one that is not kept could be freed while its thread still runs its code.
     """
+    if key not in known:
+        with lock:
+            if key not in known:
+                known.setdefault(key, make())  # a signal handler may have made it meanwhile
+    return known[key]
+
+
+def once(make: F) -> F:
+    """`functools.cache` for functions that return machine code."""
     made: dict[tuple[Any, ...], Any] = {}
 
     @wraps(make)
     def get(*arguments: Any) -> Any:
-        if arguments not in made:
-            with lock:
-                if arguments not in made:
-                    made.setdefault(arguments, make(*arguments))  # a signal handler may have made it meanwhile
-        return made[arguments]
+        return made_once(made, arguments, lambda: make(*arguments))
 
     return cast(F, get)
 

@@ -20,7 +20,9 @@ import numpy as np
 from kinetree.base.lazy_imports import importing
 from kinetree.base.locks import FREE_THREADED
 from kinetree.base.precision import FLOAT64
+from kinetree.compiler.codegen.elementary import no_library
 from kinetree.compiler.codegen.entry import records
+from kinetree.compiler.codegen.ir import ONE, Lines
 from kinetree.compiler.runtime.assumptions import (
     arrays_are_as_expected,
     counts_are_as_expected,
@@ -29,7 +31,7 @@ from kinetree.compiler.runtime.assumptions import (
     types_are_as_expected,
 )
 from kinetree.compiler.runtime.call import Loaded
-from kinetree.compiler.runtime.code import Code
+from kinetree.compiler.runtime.code import SINGLE, Code
 from kinetree.compiler.runtime.jit import LoadedCode, host, keep_alive, lock, machine_code_works, simplified_object
 from kinetree.compiler.runtime.memory import LARGE, TOGETHER
 from kinetree.compiler.runtime.stored import stored_object
@@ -344,7 +346,7 @@ def _entry_object() -> bytes:
 def store(cpu: str) -> None:
     """Keep on disk what native calls need on this CPU, beside kernels."""
     stored_object(_ENTRY, _entry_assembly, host(cpu), simplified_object)
-    stored_object("probe", lambda: _PROBE, host(cpu))
+    stored_object("probe", _probe, host(cpu))
 
 
 def _entry_assembly() -> str:
@@ -379,32 +381,22 @@ def _works() -> bool:
         return False
 
 
-_PROBE = """
-define void @kinetree_single(ptr %inputs, ptr %outputs, ptr %workspace) nounwind {
-  %x = load ptr, ptr %inputs
-  %y = load ptr, ptr %outputs
-  %x1 = getelementptr double, ptr %x, i64 1
-  %first = load double, ptr %x
-  %second = load double, ptr %x1
-  %sum = fadd double %first, %second
-  store double %sum, ptr %y
-  ret void
-}
-
-define void @kinetree_bind(ptr %table) nounwind {
-  ret void
-}
-"""
+def _probe() -> str:
+    """A kernel that adds two numbers."""
+    b = Lines(ONE)
+    x, y = b.word("%inputs", 0, "ptr"), b.word("%outputs", 0, "ptr")
+    b.store("double", b.real("fadd", b.word(x, 0, "double"), b.word(x, 1, "double")), y)
+    return f"{b.function(SINGLE, 'ptr %inputs, ptr %outputs, ptr %workspace')}\n\n{no_library()}"
 
 
 def _probe_succeeds() -> bool:
-    """Whether a native sum of two numbers works in all ways to call it."""
+    """Whether the kernel of `_probe` works in all ways to call it."""
 
     def python(owner: object, x: Any, *, out: Any = None) -> str:
         return "python"
 
     entry = NativeEntry(Interface("probe", "probe($self, x)\n--\n\n", (("x", (2,)),), ((1,),), True, python, __name__))
-    entry.set_variants([Variant(Loaded("single", Code(stored_object("probe", lambda: _PROBE, host()), 1, 0), host()))])
+    entry.set_variants([Variant(Loaded("single", Code(stored_object("probe", _probe, host()), 1, 0), host()))])
     call, x, out = entry.bind(entry), np.array([1.0, 2.0]), np.zeros(1)
     results = [call(x), call(x), call(x)]
     del results[:]

@@ -93,10 +93,8 @@ class GroundContact(ABC):
 
     _lengths: ClassVar[tuple[str, ...]] = ()
 
-    @property
-    @abstractmethod
-    def sticking(self) -> tuple[int, ...]:
-        """Which of three linear and three angular directions it holds and pushes in, with friction."""
+    sticking: ClassVar[tuple[int, ...]]
+    """Which of three linear and three angular directions it holds and pushes in, with friction."""
 
     @abstractmethod
     def sticking_cone(self) -> Array:
@@ -186,31 +184,43 @@ class GroundContact(ABC):
         return np.concatenate(parts if robot.model.spatial_order == "linear-first" else parts[::-1])
 
 
+@dataclass(frozen=True)
+class _ContactOfPoint(GroundContact):
+    """A point on the ground, whose normal is given in world axes; x and y of the contact lie in the ground."""
+
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    sticking = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        normal = as_constant("normal", self.normal, (3,))
+        size = float(np.linalg.norm(normal))
+        if not 0.0 < size < math.inf:
+            raise ArgumentError(f"normal of contact {self.name!r} is {short(self.normal)}; expected a direction")
+        if np.ndim(self.at) == 2:
+            raise ArgumentError(f"at of contact {self.name!r} is a pose; expected a point: its axes are the ground's")
+        object.__setattr__(self, "normal", tuple((normal / size).tolist()))
+
+    def axes(self, R: Array) -> Array:
+        return matrix_from_normal(np.array(self.normal))
+
+
 @final
 @dataclass(frozen=True)
-class PointContact(GroundContact):
+class PointContact(_ContactOfPoint):
     """A point that the ground holds: three forces. The ground's normal is given in world axes; x and y of the contact
     lie in the ground.
 
     edges   of the pyramid within the friction cone: 4, or more for a tighter fit
     """
 
-    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     edges: int = FOUR
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "normal", as_normal(self))
         object.__setattr__(self, "edges", as_count("edges", self.edges))
         if self.edges < FOUR:
             raise ArgumentError(f"edges of contact {self.name!r} is {short(self.edges)}; expected {FOUR} or more")
-
-    @property
-    def sticking(self) -> tuple[int, ...]:
-        return (0, 1, 2)
-
-    def axes(self, R: Array) -> Array:
-        return matrix_from_normal(np.array(self.normal))
 
     def pressing_cone(self) -> Array:
         return np.ones((1, 1))
@@ -224,7 +234,7 @@ class PointContact(GroundContact):
 
 @final
 @dataclass(frozen=True)
-class SlidingContact(GroundContact):
+class SlidingContact(_ContactOfPoint):
     """A point that slides on the ground, pressed to it: it is held along the normal alone, and kinetic friction acts
     against its velocity u in the ground, (f_x, f_y) = -μ f_z u / √(u² + w²). Tasks determine its motion, and a `Force`
     task of its normal part determines the normal force.
@@ -233,35 +243,22 @@ class SlidingContact(GroundContact):
     width    w, the speed at which friction has come up to 71 % [m/s]
     """
 
-    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     width: float = 0.01
 
-    _lengths: ClassVar[tuple[str, ...]] = ("width",)
+    _lengths = ("width",)
+    rows = (0, 1, 2)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "normal", as_normal(self))
         if self.adhesion:
             raise ArgumentError(
                 f"adhesion of contact {self.name!r} is {self.adhesion:g}; expected none where it slides"
             )
 
-    @property
-    def sticking(self) -> tuple[int, ...]:
-        return (0, 1, 2)
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        return (0, 1, 2)
-
-    def axes(self, R: Array) -> Array:
-        return matrix_from_normal(np.array(self.normal))
-
     def sticking_cone(self) -> Array:
         return np.array([[0.0, 0.0, 1.0]])
 
-    def pressing_cone(self) -> Array:
-        return self.sticking_cone()
+    pressing_cone = sticking_cone
 
     def friction_rows(self, slip: Array) -> Array:
         """(f_x, f_y) + μ f_z u / √(u² + w²) = 0."""
@@ -271,17 +268,6 @@ class SlidingContact(GroundContact):
         rows[0, 0] = rows[1, 1] = 1.0
         rows[0, 2], rows[1, 2] = share * x, share * y
         return rows
-
-
-def as_normal(contact: Any) -> tuple[float, ...]:
-    """The normal of a contact whose axes are the ground's, of unit length."""
-    normal = as_constant("normal", contact.normal, (3,))
-    size = float(np.linalg.norm(normal))
-    if not 0.0 < size < math.inf:
-        raise ArgumentError(f"normal of contact {contact.name!r} is {short(contact.normal)}; expected a direction")
-    if np.ndim(contact.at) == 2:
-        raise ArgumentError(f"at of contact {contact.name!r} is a pose; expected a point: its axes are the ground's")
-    return tuple((normal / size).tolist())
 
 
 @final
@@ -296,11 +282,8 @@ class LineContact(GroundContact):
 
     length: float = 0.1
 
-    _lengths: ClassVar[tuple[str, ...]] = ("length",)
-
-    @property
-    def sticking(self) -> tuple[int, ...]:
-        return (0, 1, 2, 4, 5)
+    _lengths = ("length",)
+    sticking = (0, 1, 2, 4, 5)
 
     def pressing_cone(self) -> Array:
         """X f_z ≥ |m_y|."""
@@ -330,11 +313,8 @@ class SurfaceContact(GroundContact):
     length: float = 0.2
     width: float = 0.1
 
-    _lengths: ClassVar[tuple[str, ...]] = ("length", "width")
-
-    @property
-    def sticking(self) -> tuple[int, ...]:
-        return (0, 1, 2, 3, 4, 5)
+    _lengths = ("length", "width")
+    sticking = (0, 1, 2, 3, 4, 5)
 
     def pressing_cone(self) -> Array:
         """Y f_z ≥ |m_x| and X f_z ≥ |m_y|."""

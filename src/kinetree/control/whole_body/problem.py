@@ -119,17 +119,10 @@ class Problem:
         motions, torques = self.motion_limits, self.torque_limits
         begin = -1 if torques.priority is None else 1 + self.priorities.index(torques.priority)
         cones = sum(len(contact.cone) for contact in self.dynamics.contacts)
-        soft = self._soft_motions
         levels = (begin,) * len(self.dynamics.motors) + (-1,) * cones
-        return (
-            levels
-            if motions is None or not soft
-            else levels
-            + (
-                1 + self.priorities.index(motions.priority),  # type: ignore[arg-type]
-            )
-            * len(soft)
-        )
+        if motions is None or motions.priority is None:
+            return levels
+        return levels + (1 + self.priorities.index(motions.priority),) * len(self._soft_motions)
 
     @lazy
     def level_sizes(self) -> tuple[int, ...]:
@@ -246,13 +239,10 @@ class Problem:
         soft = self._soft_motions
         rows = np.concatenate([state.T[motors], cones, np.eye(d.n)[soft]])
         low, high = self._motion_bounds(state)
-        return (
-            rows,
-            np.concatenate(
-                [lower, *(contact.cone_least / state.m for contact in d.contacts), np.array([low[k] for k in soft])]
-            ),
-            np.concatenate([upper, np.full(len(cones), np.inf), np.array([high[k] for k in soft])]),
-        )
+        least = [contact.cone_least / state.m for contact in d.contacts]
+        lower = np.concatenate([lower, *least, np.array([low[k] for k in soft])])
+        upper = np.concatenate([upper, np.full(len(cones), np.inf), np.array([high[k] for k in soft])])
+        return rows, lower, upper
 
     def _bounds(self, state: State, switches: Array) -> tuple[Array, Array]:
         """Of x: hard motion limits, and normal forces."""

@@ -61,10 +61,7 @@ def _solver(robot: Robot, frame: str) -> ClosedForm:
     robot = as_robot(robot).baked
     robot.require_float64("inverse kinematics")
     key = ("closed form", robot.frame(frame).name)
-    known = robot._functions.get(key)
-    if known is None:
-        known = robot._functions.setdefault(key, ClosedForm(robot, key[1]))
-    return known
+    return robot._functions.get(key) or robot._functions.setdefault(key, ClosedForm(robot, key[1]))
 
 
 @final

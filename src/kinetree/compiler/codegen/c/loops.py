@@ -44,18 +44,17 @@ class Text(NamedTuple):
 
 def zero(prefix: str, real: str) -> str:
     """A function that clears numbers, without memset."""
-    return (
-        f"LOOPS static void {prefix}_zero({real} *restrict x, const int n)\n{{\n    int i;\n"
-        "    for (i = 0; i < n; i++)\n        x[i] = 0;\n}"
-    )
+    return _for_numbers(f"{prefix}_zero({real} *restrict x", "x[i] = 0")
 
 
 def copy(prefix: str, real: str) -> str:
     """A function that copies numbers, without memcpy."""
-    return (
-        f"LOOPS static void {prefix}_copy({real} *restrict to, const {real} *restrict from, const int n)\n{{\n"
-        "    int i;\n    for (i = 0; i < n; i++)\n        to[i] = from[i];\n}"
-    )
+    return _for_numbers(f"{prefix}_copy({real} *restrict to, const {real} *restrict from", "to[i] = from[i]")
+
+
+def _for_numbers(head: str, body: str) -> str:
+    loop = f"    int i;\n    for (i = 0; i < n; i++)\n        {body};"
+    return f"LOOPS static void {head}, const int n)\n{{\n{loop}\n}}"
 
 
 def needed(function: Callable[..., Any]) -> list[Callable[..., Any]]:

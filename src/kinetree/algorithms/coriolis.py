@@ -81,12 +81,9 @@ def _add_body(
     at_j = model.joints[j].v_slice
     for i in model.support(j):
         at_i = model.joints[i].v_slice
-        C[at_i, at_j] += _block(len(S[i]), len(S[j]), [s.dot(f) for s in S[i] for f in F1])
+        C[at_i, at_j] += block(S[i], F1)
         if i != j:
-            columns = [
-                ds.dot(f2) + s.dot(f3) for f2, f3 in zip(F2, F3, strict=True) for s, ds in zip(S[i], dS[i], strict=True)
-            ]
-            C[at_j, at_i] += _block(len(S[j]), len(S[i]), columns)
+            C[at_j, at_i] += (block(dS[i], F2) + block(S[i], F3)).T
 
 
 @of_one_state
@@ -121,7 +118,3 @@ def mass_matrix_rate(model: Model, q: Array, v: Array) -> Array:
     """Ṁ = C + Cᵀ, exactly symmetric, (nv, nv)."""
     C = coriolis_matrix(model, q, v)
     return C + C.T
-
-
-def _block(rows: int, columns: int, entries: list[object]) -> Array:
-    return np.array(entries).reshape(rows, columns)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_number
 from kinetree.edit.edits import built, description_of
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.model.bounds import checked_bounds
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import Bounds, JointDescription
@@ -173,20 +173,14 @@ def _with_inertia(robot: Robot, link: str, inertia: Inertia) -> Robot:
 
 def _link(robot: Robot, link: str) -> Inertia:
     links = description_of(robot).links
-    if link not in links:
-        raise unknown("link", link, links)
-    return links[link].inertia
+    return links[known("link", link, links)].inertia
 
 
 def _joints(builder: ModelBuilder, joints: Names) -> list[JointDescription]:
     if not isinstance(joints, (str, Iterable)):
         raise ArgumentTypeError(f"joints is {short(joints)}; expected names of joints")
-    found = []
-    for name in (joints,) if isinstance(joints, str) else joints:
-        if name not in builder.joints:
-            raise unknown("joint", name, builder.joints)
-        found.append(builder.joints[name])
-    return found
+    names = (joints,) if isinstance(joints, str) else joints
+    return [builder.joints[known("joint", name, builder.joints)] for name in names]
 
 
 def _placed(

@@ -16,7 +16,7 @@ from kinetree.algorithms import constraints as constrained_dynamics
 from kinetree.algorithms.passes.contact_rows import place
 from kinetree.base.arguments import number_that
 from kinetree.base.lazy_imports import importing
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.model.constraints import CONSTRAINTS, Constraint, ConstraintSet, Contact, misfit
 from kinetree.model.tree import Model
 from kinetree.ops import Array
@@ -63,9 +63,8 @@ def motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
     joints = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
     entries: set[int] = set()
     for name in names:
-        if name not in joints:
-            raise unknown("joint", name, joints)
-        entries.update(range(joints[name].iv, joints[name].iv + joints[name].nv))
+        joint = joints[known("joint", name, joints)]
+        entries.update(range(joint.iv, joint.iv + joint.nv))
     return tuple(sorted(entries))
 
 

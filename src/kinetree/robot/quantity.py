@@ -30,7 +30,7 @@ from kinetree.base.lazy import lazy
 from kinetree.base.originals import is_own
 from kinetree.base.precision import FLOAT64
 from kinetree.compiler import native
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, one_of, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, known, one_of, short
 from kinetree.functions.binding import text_of
 from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key, Options, Place
 from kinetree.functions.law import Found
@@ -186,10 +186,10 @@ class Quantity:
 
     def function(self, robot: Robot, subject: Subject) -> QuantityFunction:
         """The function that computes the quantity for a robot, cached in the robot."""
-        known: dict[Any, Any] = robot._functions
-        function: QuantityFunction | None = known.get((self, subject))
+        made: dict[Any, Any] = robot._functions
+        function: QuantityFunction | None = made.get((self, subject))
         if function is None:
-            function = known.setdefault((self, subject), QuantityFunction(self, robot, subject))
+            function = made.setdefault((self, subject), QuantityFunction(self, robot, subject))
         return function
 
     def key(self, options: Mapping[str, Any] | None = None, places: tuple[Place, ...] = ()) -> Key:
@@ -427,14 +427,12 @@ def prepared(
 ) -> list[tuple[QuantityFunction, Key]]:
     """The functions and keys of quantities, by name; raises for an unknown name or wrong options before compiling."""
     robot, subject = owner._subject
-    known, given = quantities_of(type(owner)), dict(options or {})
+    quantities, given = quantities_of(type(owner)), dict(options or {})
     listed = [wrenches] if isinstance(wrenches, str) else list(wrenches)
     places = tuple(sorted({_place(robot.model, item) for item in listed}))
     found = []
     for name in names:
-        declared = known.get(name) if isinstance(name, str) else None
-        if declared is None:
-            raise unknown("quantity", name, known)
+        declared = quantities[known("quantity", name, quantities)]
         if places and not declared.takes_wrenches:
             raise ArgumentError(f"{name} takes no wrenches")
         declared.check(robot.model)

@@ -62,6 +62,10 @@ class Composite:
         """A force or momentum given in the first body's coordinates, in those of G."""
         return total.moved(self.center).rotated(self.X[self.root_body].R.T)
 
+    def total(self, values: Mapping[int, Force]) -> Force:
+        """The sum of forces or momenta that are given in body coordinates, in G."""
+        return self.at_center(self.summed(values, Force.zero())[self.root_body])
+
     def summed(self, values: Mapping[int, Summed], nothing: Summed) -> dict[int, Summed]:
         """Sums over subtrees, in body coordinates; values of bodies that are not listed are nothing."""
         sums = {i: values.get(i, nothing) for i in range(self.model.n_bodies + 1)}

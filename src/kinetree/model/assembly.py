@@ -392,16 +392,12 @@ class _Tree:
         carried = [inertia.mass for inertia in self.inertias]
         for i in reversed(range(1, len(self.parents))):
             carried[self.parents[i]] += carried[i]
-        return [
-            Finding(
-                f"joint {self.joints[i].name!r} moves nothing that has mass",
-                f"link {self.names[i]!r}",
-                severity="warning",
-                file=self.draft.source,
-            )
-            for i in range(1, len(self.parents))
-            if carried[i] == 0.0 and self.joints[i].nv > 0
-        ]
+        found = []
+        for joint, link, mass in zip(self.joints[1:], self.names[1:], carried[1:], strict=True):
+            if mass == 0.0 and joint.nv > 0:
+                message = f"joint {joint.name!r} moves nothing that has mass"
+                found.append(Finding(message, f"link {link!r}", severity="warning", file=self.draft.source))
+        return found
 
     def _free_joints(self, base: str) -> list[Finding]:
         """Free joints other than a floating base: files have them for objects, and for robots loaded as fixed."""

@@ -13,11 +13,6 @@ import numpy as np
 from kinetree.ops import Array, absolute, array, atan2, cos, minimum, sin, sqrt
 
 
-def cartesian(xyz: Array) -> Array:
-    """Cartesian coordinates as they are."""
-    return xyz
-
-
 def cartesian_from_cylindrical(chi: Array) -> Array:
     """(x, y, z) of (ρ, θ, z)."""
     rho, theta, z = chi
@@ -42,16 +37,6 @@ def spherical_from_cartesian(xyz: Array) -> Array:
     x, y, z = xyz
     rho2 = x * x + y * y
     return array([sqrt(rho2 + z * z), atan2(y, x), atan2(sqrt(rho2), z)])
-
-
-def cartesian_rates(chi: Array) -> Array:
-    """E_P = 1, and its inverse, (3, 3)."""
-    return np.eye(3)
-
-
-def cartesian_rates_rate(chi: Array, rates: Array) -> Array:
-    """Ė_P = 0, (3, 3)."""
-    return np.zeros((3, 3))
 
 
 def cylindrical_rates(chi: Array) -> Array:

@@ -18,6 +18,7 @@ from kinetree.model.description import Description, JointDescription, LinkDescri
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
 from kinetree.model.joints.dynamics import of_coordinate
 from kinetree.model.loaders.reading import MOMENTS
+from kinetree.model.loaders.sdf import KINDS
 from kinetree.model.loaders.xml import Element, number, numbers
 from kinetree.model.loaders.xml import written as written_xml
 from kinetree.model.plausibility import inertia_doubts
@@ -27,15 +28,7 @@ from kinetree.model.writers.mesh_points import MeshFiles, mesh_name
 from kinetree.spatial import Transform
 from kinetree.spatial.rotation import quaternion_from_matrix
 
-TYPES = {
-    "revolute": "revolute",
-    "continuous": "continuous",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "spherical": "ball",
-    "universal": "universal",
-    "helical": "screw",
-}
+TYPES = {kind: word for word, kind in KINDS.items() if word != "revolute2"}
 WORLD = "world"
 RIGHT = 1e-9
 """The largest cosine of a right angle."""

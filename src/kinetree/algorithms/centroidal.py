@@ -19,7 +19,7 @@ import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities
-from kinetree.algorithms.passes.composite import Composite
+from kinetree.algorithms.passes.composite import Composite, total
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force
@@ -29,14 +29,14 @@ from kinetree.spatial import Force
 def centroidal_momentum(model: Model, q: Array, v: Array) -> Force:
     """h_G = [m ċ, k_G] [N s, N m s]."""
     V = velocities(model, q, v)
-    return Composite.of(model, q).total({i: model.inertias[i] * V[i] for i in model.moving})
+    return total(model, q, {i: model.inertias[i] * V[i] for i in model.moving})
 
 
 @of_one_state
 def centroidal_momentum_rate(model: Model, q: Array, v: Array, a: Array) -> Force:
     """ḣ_G = A_G a + Ȧ_G v: the force and moment about G that move the robot so, gravity included in them [N, N m]."""
     V, A = velocities(model, q, v), accelerations(model, q, v, a)
-    return Composite.of(model, q).total({i: model.inertias[i].net_force(V[i], A[i]) for i in model.moving})
+    return total(model, q, {i: model.inertias[i].net_force(V[i], A[i]) for i in model.moving})
 
 
 @of_one_state

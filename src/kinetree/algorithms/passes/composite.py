@@ -62,10 +62,6 @@ class Composite:
         """A force or momentum given in the first body's coordinates, in those of G."""
         return total.moved(self.center).rotated(self.X[self.root_body].R.T)
 
-    def total(self, values: Mapping[int, Force]) -> Force:
-        """The sum of forces or momenta that are given in body coordinates, in G."""
-        return self.at_center(self.summed(values, Force.zero())[self.root_body])
-
     def summed(self, values: Mapping[int, Summed], nothing: Summed) -> dict[int, Summed]:
         """Sums over subtrees, in body coordinates; values of bodies that are not listed are nothing."""
         sums = {i: values.get(i, nothing) for i in range(self.model.n_bodies + 1)}
@@ -104,6 +100,12 @@ class Composite:
         """The columns of the first body's joint in G, where they have the axes of the world."""
         axes = self.model.placements[self.root_body].R.T
         return tuple(unit.rotated(axes).moved(-self.X[self.root_body].p) for unit in joint.units)
+
+
+def total(model: Model, q: Array, forces: Mapping[int, Force]) -> Force:
+    """The sum of forces or momenta that are given in body coordinates, in G."""
+    composite = Composite.of(model, q)
+    return composite.at_center(composite.summed(forces, Force.zero())[composite.root_body])
 
 
 def _sum_up(model: Model, up: Mapping[int, Transform], sums: dict[int, Summed], root_body: int) -> None:

@@ -239,7 +239,7 @@ def test_the_viewer_has_sliders_and_efforts_of_it():
 # -- files and other libraries -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("write", [lambda model: urdf(model.description, lossy=True), mjcf], ids=["urdf", "mjcf"])
+@pytest.mark.parametrize("write", [lambda model: urdf(model, lossy=True), mjcf], ids=["urdf", "mjcf"])
 def test_files_have_the_series_it_is(write):
     robot = machine(passive=False)
     again = kt.load(write(robot.model), passive=False)
@@ -252,7 +252,7 @@ def test_files_have_the_series_it_is(write):
     assert np.array_equal(again.limits.upper, robot.limits.upper)
 
 
-@pytest.mark.parametrize("write", [lambda model: urdf(model.description), mjcf], ids=["URDF", "MJCF"])
+@pytest.mark.parametrize("write", [urdf, mjcf], ids=["URDF", "MJCF"])
 def test_files_that_cannot_have_it_are_refused(write, request):
     name = request.node.callspec.id
     with pytest.raises(kt.ModelError, match=f"joint 'crank' is crank, which {name} cannot express"):

@@ -20,6 +20,7 @@ import numpy as np
 
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.joint_forces import passive_forces, rotor_bias
+from kinetree.algorithms.passes.column_pairs import block
 from kinetree.algorithms.passes.regularity import require_regular
 from kinetree.errors import ArgumentError
 from kinetree.linalg import ltdl, ltdl_solve
@@ -59,8 +60,7 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, f_ext: Extern
         joint = model.joints[i]
         S[i] = joint.motion_subspace(q)
         U[i] = [IA[i] * s for s in S[i]]
-        D = np.array([s.dot(f) for s in S[i] for f in U[i]]).reshape(joint.nv, joint.nv)
-        D = D + np.asarray(joint.dynamics.armature) * np.eye(joint.nv)
+        D = block(S[i], U[i]) + np.asarray(joint.dynamics.armature) * np.eye(joint.nv)
         L, pivots[joint.v_slice] = ltdl(D)
         D_inverse[i] = ltdl_solve(L, pivots[joint.v_slice], np.eye(joint.nv))
         u[i] = tau[joint.v_slice] - joint.generalized_force(q, pA[i])

@@ -19,7 +19,7 @@ import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities
-from kinetree.algorithms.passes.composite import Composite
+from kinetree.algorithms.passes.composite import Composite, total
 from kinetree.model.tree import Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Force
@@ -29,14 +29,14 @@ from kinetree.spatial import Force
 def centroidal_momentum(model: Model, q: Array, v: Array) -> Force:
     """h_G = [m ċ, k_G] [N s, N m s]."""
     V = velocities(model, q, v)
-    return _total(model, q, {i: model.inertias[i] * V[i] for i in model.moving})
+    return total(model, q, {i: model.inertias[i] * V[i] for i in model.moving})
 
 
 @of_one_state
 def centroidal_momentum_rate(model: Model, q: Array, v: Array, a: Array) -> Force:
     """ḣ_G = A_G a + Ȧ_G v: the force and moment about G that move the robot so, gravity included in them [N, N m]."""
     V, A = velocities(model, q, v), accelerations(model, q, v, a)
-    return _total(model, q, {i: model.inertias[i].net_force(V[i], A[i]) for i in model.moving})
+    return total(model, q, {i: model.inertias[i].net_force(V[i], A[i]) for i in model.moving})
 
 
 @of_one_state
@@ -55,9 +55,3 @@ def centroidal_momentum_matrix(model: Model, q: Array) -> Array:
         for k, momentum in enumerate(composite.momenta(i, joint.motion_subspace(q)), start=joint.iv):
             A_G[:, k] += momentum.vector(model.spatial_order)  # +=: a mimic joint adds to its leader's column
     return A_G
-
-
-def _total(model: Model, q: Array, forces: dict[int, Force]) -> Force:
-    """The sum of forces or momenta that are given in body coordinates, in G."""
-    composite = Composite.of(model, q)
-    return composite.at_center(composite.summed(forces, Force.zero())[composite.root_body])

@@ -44,13 +44,13 @@ from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.joint_forces import passive_forces
 from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics, upright_kinematics
 from kinetree.algorithms.passes.regularity import is_singular_everywhere, require_regular, some_configurations
-from kinetree.algorithms.passes.task_inverse import AnyRank, FullRank, generic_rank
+from kinetree.algorithms.passes.task_inverse import AnyRank, Delassus, FullRank, generic_rank
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.base.lazy import lazy
 from kinetree.linalg import ltdl, ltdl_solve, minus_product, plus_product, unit_lower_solve, unit_upper_solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
-from kinetree.ops import Array, Scalar, divide, mirrored, zeros
+from kinetree.ops import Array, Scalar, mirrored, zeros
 
 Inverse = type[AnyRank] | type[FullRank]
 WEIGHTS = {1: (1.0, 2.0, 3.0, 4.0), 2: (1.0, 3.0, 6.0, 10.0)}
@@ -193,24 +193,15 @@ def held_inertia(model: Model) -> float:
     return (model.mass or 1.0) if is_singular_everywhere(model) else 0.0
 
 
-class DelassusOperator:
-    """The Delassus operator A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y: accelerations along the rows of J due to forces along them."""
+class DelassusOperator(Delassus):
+    """The Delassus operator A = J M⁻¹ Jᵀ, which is solved with damping where directions repeat each other."""
 
     redundant = False
     """Whether directions repeat each other wherever the robot is."""
 
     def __init__(self, M: Array, J: Array, damping: float, blocks: tuple[slice, ...] | None = None) -> None:
-        self.J, self.blocks = J, in_threes(len(J)) if blocks is None else blocks
-        self.L, self.d = ltdl(M)
-        self.inverse_d = divide(1.0, self.d)
-        self.Y = unit_upper_solve(self.L, J.T)
-        self.W = self.Y * self.inverse_d[:, None]
-        self.damping = damping
-
-    @lazy
-    def A(self) -> Array:
-        """J M⁻¹ Jᵀ, (k, k)."""
-        return mirrored(self.Y.T @ self.W)
+        super().__init__(M, J)
+        self.damping, self.blocks = damping, in_threes(len(J)) if blocks is None else blocks
 
     @lazy
     def _proximal(self) -> Proximal:
@@ -220,10 +211,6 @@ class DelassusOperator:
     def solve(self, c: Array) -> Array:
         """x with A x = c, where there is one."""
         return self._proximal.solve(c)
-
-    def acceleration(self, tau: Array) -> Array:
-        """J M⁻¹ τ: in these directions, due to torques."""
-        return self.W.T @ unit_upper_solve(self.L, tau)
 
     def answer(self, u: Array, gamma: Array) -> tuple[Array, Array]:
         """a and f with M a = u + Jᵀ f and J a + γ = 0; vectors, or the columns of matrices."""

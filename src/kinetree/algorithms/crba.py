@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.passes.column_pairs import block
 from kinetree.model.tree import Model
 from kinetree.ops import Array, mirrored, zeros
-from kinetree.spatial import Transform
 
 
 @of_one_state
@@ -26,18 +26,13 @@ def composite_inertias(model: Model, q: Array) -> Array:
     for i, p in model.tips_to_root():
         X = model.joints[i].transform(q) * model.placements[i]
         Ic[p] += X.transpose() * Ic[i]  # (16)
-    matrices = zeros((model.n_bodies, 6, 6), q)
-    for i, _ in model.root_to_tips():
-        matrices[i - 1] = Ic[i].matrix(model.spatial_order)
-    return matrices
+    return np.array([Ic[i].matrix(model.spatial_order) for i, _ in model.root_to_tips()]).reshape(-1, 6, 6)
 
 
 @of_one_state
 def mass_matrix(model: Model, q: Array) -> Array:
     """M(q), exactly symmetric, (nv, nv) [kg m², kg m, kg]; rotors turn with their joints, and add to the diagonal."""
-    X: dict[int, Transform] = {}
-    for i, _ in model.root_to_tips():
-        X[i] = model.joints[i].transform(q) * model.placements[i]
+    X = {i: model.joints[i].transform(q) * model.placements[i] for i, _ in model.root_to_tips()}
     S = {i: model.joints[i].motion_subspace(q) for i, _ in model.root_to_tips()}
     Ic = dict(enumerate(model.inertias))
     H = zeros((model.nv, model.nv), q)
@@ -46,12 +41,11 @@ def mass_matrix(model: Model, q: Array) -> Array:
         F = [Ic[i] * s for s in S[i]]  # (18)
         at_i = model.joints[i].v_slice
         for j in reversed(model.support(i)):
-            at_j = model.joints[j].v_slice
-            block = np.array([s.dot(f) for s in S[j] for f in F]).reshape(len(S[j]), len(F))
+            at_j, H_ji = model.joints[j].v_slice, block(S[j], F)
             if j == i:
-                H[at_i, at_i] += mirrored(block)  # (19); += because a mimic joint shares the entries of its leader
+                H[at_i, at_i] += mirrored(H_ji)  # (19); += because a mimic joint shares the entries of its leader
             else:
-                H[at_j, at_i] += block
-                H[at_i, at_j] += block.T
+                H[at_j, at_i] += H_ji
+                H[at_i, at_j] += H_ji.T
             F = [X[j].transpose() * f for f in F]  # (17)
     return H + np.diag(model.armature)

@@ -26,10 +26,8 @@ def frame_jacobian(model: Model, frame: FramePlacement, q: Array, reference: Ref
 def body_jacobians(model: Model, q: Array, reference: Reference, point: Point) -> Array:
     """J of every body, at its origin or its centre of mass, (nbodies, 6, nv)."""
     X = world_transforms(model, q)
-    rows = zeros((model.n_bodies, 6, model.nv), q)
-    for i, _ in model.root_to_tips():
-        rows[i - 1] = _jacobian(model, _at(model, i, point), q, X, reference)
-    return rows
+    J = [_jacobian(model, _at(model, i, point), q, X, reference) for i, _ in model.root_to_tips()]
+    return np.array(J).reshape(model.n_bodies, 6, model.nv)
 
 
 def _jacobian(model: Model, frame: FramePlacement, q: Array, X: dict[int, Transform], reference: Reference) -> Array:
@@ -56,10 +54,8 @@ def frame_jacobian_rate(model: Model, frame: FramePlacement, q: Array, v: Array,
 def body_jacobian_rates(model: Model, q: Array, v: Array, reference: Reference, point: Point) -> Array:
     """J̇ along v of every body, at its origin or its centre of mass, (nbodies, 6, nv)."""
     X, V = world_transforms(model, q), velocities(model, q, v)
-    rows = zeros((model.n_bodies, 6, model.nv), q, v)
-    for i, _ in model.root_to_tips():
-        rows[i - 1] = _jacobian_rate(model, _at(model, i, point), q, v, X, V, reference)
-    return rows
+    dJ = [_jacobian_rate(model, _at(model, i, point), q, v, X, V, reference) for i, _ in model.root_to_tips()]
+    return np.array(dJ).reshape(model.n_bodies, 6, model.nv)
 
 
 def _at(model: Model, body: int, point: Point) -> FramePlacement:

@@ -14,6 +14,7 @@ import numpy as np
 from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.arguments.references import AccelerationKind, Reference, expressed
 from kinetree.algorithms.configuration import neutral
+from kinetree.algorithms.passes.column_pairs import rows_of
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, zeros
 from kinetree.spatial import Motion, Transform
@@ -55,20 +56,14 @@ def accelerations(model: Model, q: Array, v: Array, a: Array, root: Motion | Non
 def poses(model: Model, q: Array) -> Array:
     """Pose of every body in the world, (nbodies, 4, 4)."""
     X = world_transforms(model, q)
-    T = zeros((model.n_bodies, 4, 4), q)
-    for i, _ in model.root_to_tips():
-        T[i - 1] = X[i].pose()
-    return T
+    return np.array([X[i].pose() for i, _ in model.root_to_tips()]).reshape(-1, 4, 4)
 
 
 @of_one_state
 def body_velocities(model: Model, q: Array, v: Array, reference: Reference) -> Array:
     """Velocity of every body at its origin, expressed in a reference, (nbodies, 6)."""
     X, V = world_transforms(model, q), velocities(model, q, v)
-    rows = zeros((model.n_bodies, 6), q, v)
-    for i, _ in model.root_to_tips():
-        rows[i - 1] = expressed(V[i], X[i], reference).vector(model.spatial_order)
-    return rows
+    return rows_of((expressed(V[i], X[i], reference) for i, _ in model.root_to_tips()), model.spatial_order)
 
 
 @of_one_state
@@ -77,11 +72,10 @@ def body_accelerations(
 ) -> Array:
     """Acceleration of every body at its origin, gravity not included, (nbodies, 6)."""
     X, V, A = world_transforms(model, q), velocities(model, q, v), accelerations(model, q, v, a)
-    rows = zeros((model.n_bodies, 6), q, v, a)
-    for i, _ in model.root_to_tips():
-        A_i, V_i = expressed(A[i], X[i], reference), expressed(V[i], X[i], reference)
-        rows[i - 1] = (A_i if kind == "spatial" else A_i.classical(V_i)).vector(model.spatial_order)
-    return rows
+    A = {i: expressed(A[i], X[i], reference) for i, _ in model.root_to_tips()}
+    if kind == "classical":
+        A = {i: A[i].classical(expressed(V[i], X[i], reference)) for i in A}
+    return rows_of(A.values(), model.spatial_order)
 
 
 @of_one_state

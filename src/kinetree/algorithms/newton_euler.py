@@ -27,6 +27,7 @@ import numpy as np
 
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.joint_forces import joint_forces, rotor_bias
+from kinetree.algorithms.passes.column_pairs import rows_of
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, zeros
 from kinetree.spatial import Force
@@ -69,13 +70,8 @@ def outward(model: Model, q: Array, v: Array, a: Array) -> Links:
 @of_one_state
 def link_motions(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, ...]:
     """ω, ω̇, v̇, v̇_C, F and N of every link, in its own axes, (n bodies, 3) each."""
-    results = []
-    for each in outward(model, q, v, a)[:6]:
-        rows = zeros((model.n_bodies, 3), q, v, a)
-        for i, _ in model.root_to_tips():
-            rows[i - 1] = each[i]
-        results.append(rows)
-    return tuple(results)
+    motions = outward(model, q, v, a)[:6]
+    return tuple(np.array([each[i] for i, _ in model.root_to_tips()]).reshape(-1, 3) for each in motions)
 
 
 @of_one_state
@@ -97,11 +93,7 @@ def loads(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO
 @of_one_state
 def joint_reactions(model: Model, q: Array, v: Array, a: Array, f_ext: ExternalForces = NO_FORCES) -> Array:
     """Force and moment of the parent on every body, in its axes at the joint's origin, (n bodies, 6) [N, N m]."""
-    carried = loads(model, q, v, a, f_ext)
-    rows = zeros((model.n_bodies, 6), q, v, a, *(force.force for force in f_ext.values()))
-    for i, _ in model.root_to_tips():
-        rows[i - 1] = carried[i].vector(model.spatial_order)
-    return rows
+    return rows_of(loads(model, q, v, a, f_ext).values(), model.spatial_order)
 
 
 @of_one_state

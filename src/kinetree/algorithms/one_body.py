@@ -23,7 +23,7 @@ import numpy as np
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.centroidal import centroidal_momentum_matrix
 from kinetree.algorithms.locked import locked_inertia, per_inertia
-from kinetree.algorithms.passes.composite import Composite
+from kinetree.algorithms.passes.composite import total
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.spatial import Force
@@ -35,10 +35,7 @@ def centroidal_wrench(model: Model, q: Array, f_ext: ExternalForces = NO_FORCES)
     """[F, M_G]: the sum of wrenches and weight, and of their moments about the centre of mass [N, N m]."""
     weight = Force(model.mass * model.gravity, np.zeros(3))
     on_robot = {i: f for i, f in f_ext.items() if i in model.moving}
-    if not on_robot:
-        return weight
-    composite = Composite.of(model, q)
-    return composite.at_center(composite.summed(on_robot, Force.zero())[composite.root_body]) + weight
+    return total(model, q, on_robot) + weight if on_robot else weight
 
 
 @of_one_state

@@ -28,12 +28,12 @@ from kinetree.algorithms.crba import mass_matrix
 from kinetree.algorithms.jacobian import frame_jacobian
 from kinetree.algorithms.kinematics import frame_bias_acceleration
 from kinetree.algorithms.passes.regularity import require_regular, some_configurations
-from kinetree.algorithms.passes.task_inverse import AnyRank, FullRank, generic_rank
+from kinetree.algorithms.passes.task_inverse import AnyRank, Delassus, FullRank, generic_rank
 from kinetree.algorithms.rnea import bias_forces, gravity_forces
 from kinetree.base.precision import tolerance
 from kinetree.linalg import RANK_TOLERANCE, RANK_TOLERANCE_FLOAT32, ltdl, ltdl_solve, unit_lower_solve, unit_upper_solve
 from kinetree.model.tree import FramePlacement, Model
-from kinetree.ops import Array, Scalar, divide, less, minimum, mirrored, where
+from kinetree.ops import Array, Scalar, divide, less, minimum, where
 
 Task = str | tuple[str, ...]
 """As `directions.task_directions` reads it."""
@@ -136,7 +136,7 @@ def lacks_rank(model: Model, frame: str, task: Task) -> bool:
 # -- for controllers -------------------------------------------------------------------------------------------
 
 
-class TaskInertia:
+class TaskInertia(Delassus):
     """Λ of some rows of a task for M and J, bounded where the robot is singular.
 
     With W, the mean of A over all linear and over all angular directions of the frame, r = 1/tr(A⁻¹ W) says how near to
@@ -150,12 +150,8 @@ class TaskInertia:
     """
 
     def __init__(self, M: Array, J: Array, linear: int, regularization: float, whole: Array | None = None) -> None:
-        self.L, self.pivots = ltdl(M)
-        self.J = J
-        self.Y = unit_upper_solve(self.L, J.T)
-        self.inverse_pivots = divide(1.0, self.pivots)
-        self.W = self.Y * self.inverse_pivots[:, None]
-        A = mirrored(self.Y.T @ self.W)
+        super().__init__(M, J)
+        A = self.A
         if regularization > 0.0:
             if whole is None:
                 means = [_mean(A.diagonal()[:linear]), _mean(A.diagonal()[linear:])]
@@ -168,20 +164,16 @@ class TaskInertia:
     def _means(self, whole: Array, linear: int) -> list[Scalar]:
         """The mean of A over all linear and over all angular directions, as far as there are such rows."""
         rank = tolerance(RANK_TOLERANCE, RANK_TOLERANCE_FLOAT32)
-        threshold = (rank * rank) * ((whole * whole).sum(axis=0) @ self.inverse_pivots)
+        threshold = (rank * rank) * ((whole * whole).sum(axis=0) @ self.inverse_d)
         means: list[Scalar] = []
         for part, count in ((whole[:3], linear), (whole[3:], len(self.J) - linear)):
             Y = unit_upper_solve(self.L, part.T) if count else part[:0].T
-            means.append(_mean((Y.T @ (Y * self.inverse_pivots[:, None])).diagonal(), threshold))
+            means.append(_mean((Y.T @ (Y * self.inverse_d[:, None])).diagonal(), threshold))
         return means
 
     def force(self, acceleration: Array) -> Array:
         """Λ times an acceleration of the task, or times the columns of a matrix."""
         return ltdl_solve(*self.factors, acceleration)
-
-    def acceleration(self, tau: Array) -> Array:
-        """J M⁻¹ τ: that of the task, due to torques."""
-        return self.W.T @ unit_upper_solve(self.L, tau)
 
 
 def _damping(A: Array, weights: Array, regularization: float) -> Scalar:

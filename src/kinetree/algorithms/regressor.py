@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
 from kinetree.algorithms.kinematics import accelerations, velocities, world_transforms
+from kinetree.algorithms.passes.column_pairs import block
 from kinetree.algorithms.passes.common_frame import CommonFrame
 from kinetree.model.joints import Joint
 from kinetree.model.joints.dynamics import is_present
@@ -71,19 +72,13 @@ def frame_body_regressor(model: Model, frame: FramePlacement, q: Array, v: Array
 def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
     """Y with τ = Y φ, (nv, size)."""
     frame = CommonFrame.of(model, q)
-    V, A = {0: Motion.zero()}, {0: Motion(-model.gravity, np.zeros(3))}
+    V, A = velocities(model, q, v), accelerations(model, q, v, a, Motion(-model.gravity, np.zeros(3)))
     Y = zeros((model.nv, size(model)), q, v, a)
-    for i, p in model.root_to_tips():
-        joint = model.joints[i]
-        X = joint.transform(q) * model.placements[i]
-        vJ = joint.velocity(q, v)
-        V[i] = X * V[p] + vJ
-        A[i] = X * A[p] + joint.acceleration(q, v, a) + V[i].cross(vJ)
+    for i, _ in model.root_to_tips():
         forces = [frame.X[i].transpose() * f for f in body_regressor(V[i], A[i])]
         columns = slice(10 * (i - 1), 10 * i)
         for j in model.support(i):
-            rows = model.joints[j].v_slice
-            Y[rows, columns] += np.array([s.dot(f) for s in frame.S[j] for f in forces]).reshape(len(frame.S[j]), 10)
+            Y[model.joints[j].v_slice, columns] += block(frame.S[j], forces)
     for column, (kind, joint, k) in enumerate(extra_parameters(model), 10 * model.n_bodies):
         row = joint.iv + k
         speed = joint.lever * v[row]

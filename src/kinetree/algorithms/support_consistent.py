@@ -34,12 +34,12 @@ import numpy as np
 from kinetree.algorithms.arguments.one_state import NO_FORCES, ExternalForces, of_one_state
 from kinetree.algorithms.constraints import Proximal, inertia, lacks_rank, require_regular_inertia, some_jacobians
 from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematics, upright_kinematics
-from kinetree.algorithms.passes.task_inverse import generic_rank
+from kinetree.algorithms.passes.task_inverse import Factors, generic_rank
 from kinetree.algorithms.rnea import inverse_dynamics as unconstrained_inverse_dynamics
-from kinetree.linalg import CompleteOrthogonal, ltdl, ltdl_solve, orthonormal_basis, solve
+from kinetree.linalg import ltdl, ltdl_solve, orthonormal_basis, solve
 from kinetree.model.constraints import ConstraintSet
 from kinetree.model.tree import Model
-from kinetree.ops import Array, Scalar, divide, mirrored, zeros
+from kinetree.ops import Array, divide, mirrored, zeros
 
 
 @of_one_state
@@ -65,13 +65,13 @@ def nearest_torques(
     if is_regular(model, constraints):
         f = _balance(rows.J, idle, e, constraints)
         return e - rows.J.T @ f + wanted, rows.in_world_axes(f)
-    base = BaseSupport(rows.J[:, idle], rows.size)
+    base = Factors(rows.J[:, idle], rows.size)
     residual = np.zeros(model.nv)
     if is_unsupported(model, constraints):
         residual = _residual(rows, idle, base, e[idle])
         e = e - residual
     J_A = rows.J[:, moved]
-    f = base.forces(e[idle])
+    f = base.solve_transposed(e[idle])
     internal = J_A.T - (J_A.T @ base.basis) @ base.basis.T
     Q = orthonormal_basis(internal, size=rows.size)
     left = e[moved] - J_A.T @ f
@@ -120,31 +120,7 @@ def _balance(J: Array, idle: list[int], e: Array, constraints: ConstraintSet) ->
     return f
 
 
-class BaseSupport:
-    """The effect of constraint forces where there is no motor: J_U, (k, u), by its orthogonal factors. `size` is the
-    sum of the squares of all rows of the constrained frames."""
-
-    def __init__(self, J_U: Array, size: Scalar) -> None:
-        self._is_tall = J_U.shape[0] >= J_U.shape[1]
-        self._factors = CompleteOrthogonal(J_U if self._is_tall else J_U.T, size)
-
-    @property
-    def basis(self) -> Array:
-        """Orthonormal columns that span those of J_U, (k, ·)."""
-        return self._factors.Q if self._is_tall else self._factors.V.T
-
-    @property
-    def carried(self) -> Array:
-        """R Rᵀ, (u, u), which projects on what J_Uᵀ f can be."""
-        R = self._factors.V.T if self._is_tall else self._factors.Q
-        return mirrored(R @ R.T)
-
-    def forces(self, e_U: Array) -> Array:
-        """f of minimum norm with J_Uᵀ f = e_U."""
-        return self._factors.solve_transposed(e_U) if self._is_tall else self._factors.solve(e_U)
-
-
-def _residual(rows: ConstraintKinematics, idle: list[int], base: BaseSupport, e_U: Array) -> Array:
+def _residual(rows: ConstraintKinematics, idle: list[int], base: Factors, e_U: Array) -> Array:
     """r, (nv,). U₀ is the projector 1 - R Rᵀ, and R Rᵀ makes Kᵀ K regular."""
     M = inertia(rows.model, rows.constraints, rows.q)
     L, d = ltdl(M)
@@ -153,8 +129,9 @@ def _residual(rows: ConstraintKinematics, idle: list[int], base: BaseSupport, e_
     if rows.columns is not None:
         whole = (rows.columns * divide(1.0, M.diagonal() * M.diagonal())).sum()
     Q = orthonormal_basis(ltdl_solve(L, d, rows.J.T), whole)
-    U_0 = np.eye(len(idle)) - base.carried
+    carried = base.projector()
+    U_0 = np.eye(len(idle)) - carried
     K = zeros((rows.model.nv, len(idle)), U_0)
     K[idle] = U_0
     K = K - Q @ (Q[idle].T @ U_0)
-    return K @ solve(mirrored(K.T @ K) + base.carried, U_0 @ e_U, positive_definite=True)
+    return K @ solve(mirrored(K.T @ K) + carried, U_0 @ e_U, positive_definite=True)

@@ -207,11 +207,10 @@ def batch_shape(arguments: Mapping[str, tuple[Array, tuple[int, ...]]]) -> tuple
     shapes = [array.shape[: array.ndim - len(core)] for array, core in arguments.values()]
     if all(shape == shapes[0] for shape in shapes):
         return shapes[0] if shapes else ()
-    leading = {name: array.shape[: array.ndim - len(core)] for name, (array, core) in arguments.items()}
     try:
-        return np.broadcast_shapes(*leading.values())
+        return np.broadcast_shapes(*shapes)
     except ValueError:
-        listed = ", ".join(f"{name} {shape}" for name, shape in leading.items())
+        listed = ", ".join(f"{name} {shape}" for name, shape in zip(arguments, shapes, strict=True))
         raise ArgumentError(f"the batch axes do not broadcast: {listed}") from None
 
 

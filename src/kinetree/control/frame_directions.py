@@ -65,5 +65,5 @@ class FrameDirections:
         linear = 0 if isinstance(self.task, Orientation) else sum(row < 3 for row in self.rows)
         whole = np.concatenate(linear_and_angular(robot, self.frame, q))
         felt = TaskInertia(robot.mass_matrix(q), J, linear, regularization, whole)
-        require_regular(robot.model, q, felt.pivots)
+        require_regular(robot.model, q, felt.d)
         return felt

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_floats, batch_shape, check_quaternions
 from kinetree.convert.peer import PEERS, Peer, joints_by_name
-from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, one_of, short
 from kinetree.model.joints import Joint
 from kinetree.model.joints.coordinates import Coordinates, OnCircle, OnLine
 from kinetree.model.tree import Model
@@ -245,8 +245,7 @@ def _given_order(model: Model, names: Sequence[str]) -> list[Joint]:
     for name in names:
         if not isinstance(name, str):
             raise ArgumentTypeError(f"joints has {short(name)}; expected the name of a joint")
-        if name not in by_name:
-            raise unknown("joint", name, by_name)
+        known("joint", name, by_name)
     missing = [joint.name for joint in model.owners if joint.name not in names and joint is not base]
     if missing or len(set(names)) != len(names):
         raise ArgumentError(f"joints lists {missing[0]!r} nowhere" if missing else "joints lists a joint twice")

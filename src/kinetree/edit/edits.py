@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_constant, as_numbers, positive
-from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, known, short, unknown
 from kinetree.model.assembly import FLOATING_BASE
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.constraints import renamed
@@ -29,10 +29,8 @@ def with_options(robot: Robot, **options: Any) -> Robot:
 
     floating = kt.edit.with_options(robot, base="floating")
     """
-    known = vars(_options(robot))
     for name in options:
-        if name not in known:
-            raise unknown("option", name, known)
+        known("option", name, vars(_options(robot)))
     return built(robot, ModelBuilder.of(description_of(robot)), **options)
 
 
@@ -124,8 +122,7 @@ def change_base(robot: Robot, link: str) -> Robot:
     order. A spherical or free joint has the inverse rotation or pose, that of the old parent in the child, as position.
     """
     description = description_of(robot)
-    if link not in description.links:
-        raise unknown("link", link, description.links)
+    known("link", link, description.links)
     builder = ModelBuilder.of(description)
     above = {joint.child: joint for joint in description.joints.values()}
     inverse = {FLOATING_BASE}
@@ -190,14 +187,7 @@ def merge_fixed(robot: Robot) -> Robot:
     description, kept = description_of(robot), set(_options(robot).keep_fixed)
     root = robot.model.frames[0].name
     home = {root: (root, Transform.identity())}
-    builder = ModelBuilder(description.name, description.source)
-    builder.base_dynamics = description.base_dynamics
-    builder.loops += description.loops
-    builder.actuators += description.actuators
-    builder.tendons += description.tendons
-    builder.semantics = description.semantics
-    builder._findings |= dict.fromkeys(description.findings)
-    builder.postures |= ModelBuilder.of(description).postures
+    builder = ModelBuilder.of(replace(description, links={}, joints={}, sites={}))
     for edge in robot.model.edges:
         joint = description.joints[edge.joint]
         link, X = home[edge.parent]
@@ -235,8 +225,7 @@ def _scaled(inertia: Inertia, mass: float, length: float) -> Inertia:
 def remove(robot: Robot, link: str) -> Robot:
     """Remove a link and its subtree."""
     description = description_of(robot)
-    if link not in description.links:
-        raise unknown("link", link, description.links)
+    known("link", link, description.links)
     if link == robot.model.frames[0].name:
         raise ArgumentError(f"link {link!r} is the root; expected a link below it")
     gone = {link}
@@ -307,18 +296,17 @@ def rename(
     """Other names for the robot, its links, joints and frames (sites), old to new."""
     description = description_of(robot)
     tables = []
-    for argument, changes, known in (
+    for argument, changes, names in (
         ("links", links, description.links),
         ("joints", joints, description.joints),
         ("frames", frames, description.sites),
     ):
         changes = dict(changes or {})
         for old, new in changes.items():
-            if old not in known:
-                raise unknown(argument[:-1], old, known)
+            known(argument[:-1], old, names)
             if not isinstance(new, str) or not new:
                 raise ArgumentTypeError(f"{argument} gives {old!r} the name {short(new)}; expected a non-empty string")
-        after = [changes.get(old, old) for old in known]
+        after = [changes.get(old, old) for old in names]
         twice = next((new for new in after if after.count(new) > 1), None)
         if twice is not None:
             raise ArgumentError(f"{argument} would give two of them the name {twice!r}")

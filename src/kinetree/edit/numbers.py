@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.base.arguments import as_number
 from kinetree.edit.edits import built, description_of
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.model.bounds import checked_bounds
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import Bounds, JointDescription
@@ -27,17 +27,28 @@ Names = str | Iterable[str]
 
 def set_inertia(robot: Robot, link: str, inertia: Inertia) -> Robot:
     """Give a link another inertia, about its own frame: `kt.Inertia.from_com(mass, com, rotational)`."""
-    return _with_inertia(robot, link, inertia)
+    description = description_of(robot)
+    before = description.links[known("link", link, description.links)]
+    checked = ModelBuilder(description.name, description.source)
+    share = 0.0 if before.compensated is None else before.compensated.mass / before.inertia.mass
+    checked.link(link, inertia, gravity_compensation=share, line=before.line)  # refuses what no link can have
+    builder, after = ModelBuilder.of(description), checked.links[link]
+    builder.links[link] = replace(before, inertia=after.inertia, compensated=after.compensated)
+    for finding in [each for each in builder.findings if each.element == f"link {link!r}"]:
+        del builder._findings[finding]  # they were of the former inertia
+    builder._findings |= dict.fromkeys(checked.findings)
+    return built(robot, builder)
 
 
 def set_mass(robot: Robot, link: str, mass: float) -> Robot:
     """Give a link another mass [kg], with its centre of mass where it is and its inertia in proportion."""
-    own, m = _link(robot, link), as_number("mass", mass)
+    links = description_of(robot).links
+    own, m = links[known("link", link, links)].inertia, as_number("mass", mass)
     if own.mass == 0.0:
         raise ArgumentError(f"link {link!r} has no mass that could be scaled to {m:g} kg; expected set_inertia for it")
     if not 0.0 <= m < np.inf:
         raise ArgumentError(f"mass is {m:g}; expected a mass of zero or more")
-    return _with_inertia(robot, link, Inertia(m, own.h * (m / own.mass), own.I * (m / own.mass)))
+    return set_inertia(robot, link, Inertia(m, own.h * (m / own.mass), own.I * (m / own.mass)))
 
 
 def set_limits(
@@ -156,37 +167,11 @@ def add_frame(
     return built(robot, builder)
 
 
-def _with_inertia(robot: Robot, link: str, inertia: Inertia) -> Robot:
-    description = description_of(robot)
-    _link(robot, link)
-    checked = ModelBuilder(description.name, description.source)
-    before = description.links[link]
-    share = 0.0 if before.compensated is None else before.compensated.mass / before.inertia.mass
-    checked.link(link, inertia, gravity_compensation=share, line=before.line)  # refuses what no link can have
-    builder, after = ModelBuilder.of(description), checked.links[link]
-    builder.links[link] = replace(before, inertia=after.inertia, compensated=after.compensated)
-    for finding in [each for each in builder.findings if each.element == f"link {link!r}"]:
-        del builder._findings[finding]  # they were of the former inertia
-    builder._findings |= dict.fromkeys(checked.findings)
-    return built(robot, builder)
-
-
-def _link(robot: Robot, link: str) -> Inertia:
-    links = description_of(robot).links
-    if link not in links:
-        raise unknown("link", link, links)
-    return links[link].inertia
-
-
 def _joints(builder: ModelBuilder, joints: Names) -> list[JointDescription]:
     if not isinstance(joints, (str, Iterable)):
         raise ArgumentTypeError(f"joints is {short(joints)}; expected names of joints")
-    found = []
-    for name in (joints,) if isinstance(joints, str) else joints:
-        if name not in builder.joints:
-            raise unknown("joint", name, builder.joints)
-        found.append(builder.joints[name])
-    return found
+    names = (joints,) if isinstance(joints, str) else joints
+    return [builder.joints[known("joint", name, builder.joints)] for name in names]
 
 
 def _placed(

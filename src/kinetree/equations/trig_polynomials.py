@@ -240,15 +240,10 @@ def _halves(wave: Wave, partner: Wave | None) -> tuple[Any, Any] | None:
     w, u = dict(wave.frequency), dict(partner.frequency if partner else ())
     halves = []
     for sign in (1, -1):
-        half = {
-            angle: (w.get(angle, Fraction(0)) + sign * u.get(angle, Fraction(0))) / 2 for angle in w.keys() | u.keys()
-        }
-        plain = {angle: multiple for angle, multiple in half.items() if multiple}
-        if (
-            not plain
-            or any(m.denominator != 1 for angle, m in plain.items() if angle >= 0)
-            or not _is_plain(plain.items())
-        ):
+        twice = {angle: w.get(angle, Fraction(0)) + sign * u.get(angle, Fraction(0)) for angle in w.keys() | u.keys()}
+        plain = {angle: multiple / 2 for angle, multiple in twice.items() if multiple}
+        is_whole = all(multiple.denominator == 1 for angle, multiple in plain.items() if angle >= 0)
+        if not plain or not is_whole or not _is_plain(plain.items()):
             return None
         halves.append(tuple(plain.items()))
     return halves[0], halves[1]

@@ -29,10 +29,12 @@ class Ground:
         self.robot = robot
         names = None if links is None else set(links)
         bodies, points, radii = [], [], []
-        for body, local, radius in _corners(robot, names):
-            bodies += [body] * len(local)
-            points.append(local)
-            radii.append(np.full(len(local), radius))
+        for frame, pose, geometry in placed_shapes(robot.model, "collision") or placed_shapes(robot.model, "visual"):
+            if not isinstance(geometry.shape, Plane) and (names is None or frame.name in names):
+                local, radius = _extreme(geometry)
+                bodies += [frame.body] * len(local)
+                points.append(local @ pose[:3, :3].T + pose[:3, 3])
+                radii.append(np.full(len(local), radius))
         self.bodies = np.array(bodies, dtype=int)
         self.points = np.vstack(points) if points else np.zeros((0, 3))
         self.radii = np.concatenate(radii) if radii else np.zeros(0)
@@ -92,14 +94,6 @@ def placed_shapes(model: Model, kind: str) -> list[tuple[FramePlacement, Array, 
     ]
 
 
-def _corners(robot: Robot, names: set[str] | None) -> Iterable[tuple[int, Array, float]]:
-    """The body of every shape, points whose hull it is in that body's frame, and a radius around them."""
-    for frame, pose, geometry in placed_shapes(robot.model, "collision") or placed_shapes(robot.model, "visual"):
-        if not isinstance(geometry.shape, Plane) and (names is None or frame.name in names):
-            local, radius = _extreme(geometry)
-            yield frame.body, local @ pose[:3, :3].T + pose[:3, 3], radius
-
-
 def margin(polygon: Array, point: Array) -> float:
     """The distance of a point to the edges of a convex polygon, counter-clockwise (k, 2) [m]; negative outside."""
     if len(polygon) < 3:
@@ -115,6 +109,7 @@ def margin(polygon: Array, point: Array) -> float:
 
 
 def _extreme(geometry: Geometry) -> tuple[Array, float]:
+    """Points whose hull a shape is, in its frame, and a radius around them."""
     match geometry.shape:
         case Sphere(radius=r):
             return np.zeros((1, 3)), r

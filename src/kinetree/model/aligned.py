@@ -29,7 +29,7 @@ from math import atan2, cos, pi, sin
 import numpy as np
 
 from kinetree.model.joints import AxisJoint, Continuous, Helical, Joint, Prismatic, Revolute
-from kinetree.model.joints.dynamics import JointDynamics, of_coordinate
+from kinetree.model.joints.dynamics import of_coordinate
 from kinetree.model.tree import Model
 from kinetree.ops import Array, cross, is_registered, is_scalar_array
 from kinetree.spatial import Inertia, Transform
@@ -150,7 +150,10 @@ class _Alignment:
         axes = _axes(cos(phi) * x + sin(phi) * cross(z, x), z)
         t = self._slide(i, z, axes, X)
         advance = joint.pitch * phi if isinstance(joint, Helical) else 0.0
-        turned = replace(joint, axis=Z, offset=joint.offset + phi, shift=phi, dynamics=_from(phi, joint.dynamics))
+        dynamics = joint.dynamics
+        if phi:  # the angle is larger by φ, so that a spring is slack at rest + φ
+            dynamics = dynamics.unchecked(rest=of_coordinate(dynamics.rest, 0) + phi)
+        turned = replace(joint, axis=Z, offset=joint.offset + phi, shift=phi, dynamics=dynamics)
         at_joint, at_body = Transform.unchecked(_axes(x, z), z * t), Transform.unchecked(axes, z * (t + advance))
         self._add(i, turned, at_joint * X, at_body)
 
@@ -260,11 +263,6 @@ def _axes(x: Array, z: Array) -> Array:
 def _rotation(R: Array) -> Array:
     R = np.where(np.abs(R) <= ROUNDING, 0.0, R)
     return np.where(np.abs(np.abs(R) - 1.0) <= ROUNDING, np.sign(R), R)
-
-
-def _from(phi: float, dynamics: JointDynamics) -> JointDynamics:
-    """Those of a joint whose angle is larger by φ: a spring is slack at rest + φ."""
-    return dynamics.unchecked(rest=of_coordinate(dynamics.rest, 0) + phi) if phi else dynamics
 
 
 def _cost(inertia: Inertia) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.errors import UnknownNameError, one_of, short, unknown
+from kinetree.errors import UnknownNameError, known, one_of, short, unknown
 from kinetree.model.actuators import Actuator
 from kinetree.model.constraints import Constraint, misfit
 from kinetree.model.description import UNBOUNDED, Bounds, JointDescription, LinkDescription, Mimic, Options
@@ -41,9 +41,9 @@ def assemble(draft: ModelBuilder, options: Options) -> Model:
     one_of("base", options.base, ("fixed", "floating"))
     one_of("spatial_order", options.spatial_order, SPATIAL_ORDERS)
     one_of("base_velocity", options.base_velocity, BASE_VELOCITIES)
-    kept = set(options.keep_fixed)
+    kept, fixed = set(options.keep_fixed), [joint.name for joint in draft.joints.values() if joint.kind == "fixed"]
     for name in kept:
-        _check_is_fixed(draft, name)
+        known("fixed joint", name, fixed)
     children = _children(draft)
     root = _root(draft, children)
     tree = _Tree(draft, options)
@@ -59,12 +59,6 @@ def assemble(draft: ModelBuilder, options: Options) -> Model:
         tree.add_joint(joint, keep=joint.name in kept)
         waiting.extend(reversed(children[joint.child]))
     return tree.model()
-
-
-def _check_is_fixed(draft: ModelBuilder, name: str) -> None:
-    fixed = [joint.name for joint in draft.joints.values() if joint.kind == "fixed"]
-    if name not in fixed:
-        raise unknown("fixed joint", name, fixed)
 
 
 def _children(draft: ModelBuilder) -> dict[str, list[JointDescription]]:
@@ -366,13 +360,10 @@ class _Tree:
     def _joints_with_leaders(self) -> tuple[Joint, ...]:
         """A follower may come before its leader in the tree, so it learns the leader's indices only here."""
         owners = {joint.name: joint for joint in self.joints if joint.owns_coordinates}
-        joints = []
-        for joint in self.joints:
-            if joint.follows is not None:
-                leader = owners[joint.follows]
-                joint = replace(joint, iq=leader.iq, iv=leader.iv)
-            joints.append(joint)
-        return tuple(joints)
+        pairs = [(joint, joint if joint.follows is None else owners[joint.follows]) for joint in self.joints]
+        return tuple(
+            joint if joint is leader else replace(joint, iq=leader.iq, iv=leader.iv) for joint, leader in pairs
+        )
 
     def _frames(self) -> tuple[FramePlacement, ...]:
         frames = [FramePlacement(name, body, X) for name, (body, X) in self.placed.items()]
@@ -389,12 +380,9 @@ class _Tree:
         limits = Limits(*(np.full(n, np.inf) for n in (self.nq, self.nq, self.nv, self.nv)))
         for joint, (lower, upper, velocity, effort) in zip(self.joints, self.bounds, strict=True):
             if joint.owns_coordinates:
+                lower, upper, velocity = self.narrowed.get(joint.name, (lower, upper, velocity))
                 limits.lower[joint.q_slice], limits.upper[joint.q_slice] = lower, upper
                 limits.velocity[joint.v_slice], limits.effort[joint.v_slice] = velocity, effort
-            if joint.owns_coordinates and joint.name in self.narrowed:
-                lower, upper, velocity = self.narrowed[joint.name]
-                limits.lower[joint.q_slice], limits.upper[joint.q_slice] = lower, upper
-                limits.velocity[joint.v_slice] = velocity
             if joint.quaternion is not None:
                 limits.lower[joint.quaternion], limits.upper[joint.quaternion] = -np.inf, np.inf
         return limits
@@ -404,16 +392,12 @@ class _Tree:
         carried = [inertia.mass for inertia in self.inertias]
         for i in reversed(range(1, len(self.parents))):
             carried[self.parents[i]] += carried[i]
-        return [
-            Finding(
-                f"joint {self.joints[i].name!r} moves nothing that has mass",
-                f"link {self.names[i]!r}",
-                severity="warning",
-                file=self.draft.source,
-            )
-            for i in range(1, len(self.parents))
-            if carried[i] == 0.0 and self.joints[i].nv > 0
-        ]
+        found = []
+        for joint, link, mass in zip(self.joints[1:], self.names[1:], carried[1:], strict=True):
+            if mass == 0.0 and joint.nv > 0:
+                message = f"joint {joint.name!r} moves nothing that has mass"
+                found.append(Finding(message, f"link {link!r}", severity="warning", file=self.draft.source))
+        return found
 
     def _free_joints(self, base: str) -> list[Finding]:
         """Free joints other than a floating base: files have them for objects, and for robots loaded as fixed."""

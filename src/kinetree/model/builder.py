@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_number, as_numbers, positive
+from kinetree.base.arguments import as_constant, as_number, as_numbers, number_that, positive
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelWarning, short
 from kinetree.model.actuators import Actuator
 from kinetree.model.assembly import assemble
@@ -131,9 +131,9 @@ class ModelBuilder:
         for doubt in inertia_doubts(inertia):
             self.note(element, doubt, line, "warning")
         with self.located(element, line):
-            share = as_number("gravity_compensation", gravity_compensation)
-        if not np.isfinite(share):
-            raise self.error(element, f"gravity_compensation is {share:g}; expected a finite share of its weight", line)
+            share = number_that(math.isfinite, "a finite share of its weight")(
+                "gravity_compensation", gravity_compensation
+            )
         held = Inertia(share * inertia.mass, share * inertia.h, share * inertia.I) if share and inertia.mass else None
         self.links[name] = LinkDescription(inertia, tuple(visuals), tuple(collisions), line, held)
 
@@ -349,9 +349,7 @@ class ModelBuilder:
                     raise self.error(element, f"axis and {name} are parallel; expected two directions", line)
                 continue
             with self.located(element, line):
-                found[name] = number = as_number(name, value)
-            if not np.isfinite(number):
-                raise self.error(element, f"{name} is {number:g}; expected a finite number [{parameter.unit}]", line)
+                found[name] = number_that(math.isfinite, f"a finite number [{parameter.unit}]")(name, value)
         return found
 
     @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 import numpy as np
 
 from kinetree.base.arguments import as_constant, as_direction, as_floats, as_number
-from kinetree.errors import ArgumentError, one_of, short, unknown
+from kinetree.errors import ArgumentError, known, one_of, short
 from kinetree.ops import Array
 from kinetree.spatial import Transform
 from kinetree.spatial.rotation import is_rotation_matrix
@@ -164,8 +164,7 @@ def misfit(model: Model, constraint: Constraint) -> str | None:
     if isinstance(constraint, Coupling):
         joints = {joint.name: joint for joint in model.joints}
         for name in constraint.joints:
-            if name not in joints:
-                raise unknown("joint", name, joints)
+            known("joint", name, joints)
             if joints[name].nv != 1:
                 return f"joint {name!r} has {joints[name].nv} coordinates; expected one"
         return "a joint cannot lead itself" if constraint.joint == constraint.leader else None

@@ -47,6 +47,10 @@ class Mimic:
         read_fields(self, multiplier=as_number, offset=as_number)
 
 
+SAFETY = ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity")
+"""What URDF calls the fields of a safety controller."""
+
+
 @dataclass(frozen=True)
 class Safety:
     """URDF's safety controller: softer position limits, and the gains with which efforts keep to them."""

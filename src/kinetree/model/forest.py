@@ -7,7 +7,7 @@ Gravity is the same everywhere, so that copies may stand anywhere, as long as th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -105,7 +105,8 @@ def _alone(model: Model, bodies: range, iq: int, iv: int) -> Model | None:
         other = {"leader": called[joint.leader]} if joint.follows is not None else {}
         moved = {"iq": joint.iq - iq, "iv": joint.iv - iv} if joint.nv else {}
         joints.append(replace(joint, name=called[joint.name], **moved, **other))
-    tendons = [each for each in model.tendons if all(name in called for name, _ in each.joints)]
+    own = [each for each in model.tendons if all(name in called for name, _ in each.joints)]
+    tendons = [replace(each.renamed(called.__getitem__, str), name=f"tendon {k}") for k, each in enumerate(own)]
     nq, nv = (sum(getattr(joint, n) for joint in joints if joint.owns_coordinates) for n in ("nq", "nv"))
     free = [np.full(n, np.inf) for n in (nq, nq, nv, nv)]
     placements = [model.placements[i] for i in bodies]
@@ -123,10 +124,6 @@ def _alone(model: Model, bodies: range, iq: int, iv: int) -> Model | None:
         spatial_order=model.spatial_order,
         passive=model.passive,
         friction_width=model.friction_width,
-        tendons=_renamed(tendons, called),
+        tendons=tuple(tendons),
         compensated=(Inertia.zero(), *(model.compensated[i] for i in bodies)) if model.compensated else (),
     )
-
-
-def _renamed(tendons: Sequence[Any], called: dict[str, str]) -> tuple[Any, ...]:
-    return tuple(replace(each.renamed(called.__getitem__, str), name=f"tendon {k}") for k, each in enumerate(tendons))

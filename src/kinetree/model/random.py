@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.base.arguments import as_count, as_generator, as_number
+from kinetree.base.arguments import as_count, as_generator, number_that
 from kinetree.errors import ArgumentError, short
 from kinetree.model.builder import GRAVITY, ModelBuilder
 from kinetree.model.description import Mimic
@@ -20,15 +20,12 @@ from kinetree.spatial.rotation import matrix_from_quaternion, random_quaternion
 EVERY_JOINT = (*JOINTS, "mimic")
 
 
-def random_inertia(rng: np.random.Generator, scale: float = 1.0) -> Inertia:
+def random_inertia(rng: np.random.Generator) -> Inertia:
     """The inertia of a cloud of random point masses: physically consistent, in general position."""
-    points = rng.normal(size=(8, 3)) * 0.2 * scale + rng.uniform(-0.2, 0.2, size=3) * scale
-    masses = rng.uniform(0.1, 1.0, size=8) * scale
-    return Inertia(
-        float(masses.sum()),
-        masses @ points,
-        sum(m * ((r @ r) * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, points, strict=True)),
-    )
+    points = rng.normal(size=(8, 3)) * 0.2 + rng.uniform(-0.2, 0.2, size=3)
+    masses = rng.uniform(0.1, 1.0, size=8)
+    rotational = sum(m * ((r @ r) * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, points, strict=True))
+    return Inertia(float(masses.sum()), masses @ points, rotational)
 
 
 def random_model(
@@ -50,9 +47,7 @@ def random_model(
     `ModelBuilder.joint`, and 'mimic' (one of them that follows an earlier joint, both with one coordinate).
     """
     rng, bodies = as_generator("rng", rng), as_count("bodies", bodies)
-    branching = as_number("branching", branching)
-    if not 0.0 <= branching <= 1.0:
-        raise ArgumentError(f"branching is {branching:g}; expected a chance between 0 and 1")
+    branching = number_that(lambda x: 0.0 <= x <= 1.0, "a chance between 0 and 1")("branching", branching)
     kinds = [joints] if isinstance(joints, str) or not isinstance(joints, Iterable) else list(joints)
     known = (*JOINTS, "mimic")
     for kind in kinds:

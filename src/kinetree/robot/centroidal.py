@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -23,6 +24,8 @@ from kinetree.spatial.packing import pack_last, unpack_last
 
 Point: TypeAlias = Literal["world", "base", "center-of-mass"]
 POINTS: tuple[Point, ...] = ("world", "base", "center-of-mass")
+of_mass = partial(quantity, needs_mass=True, any_frames=True)
+"""Declares a quantity that depends on the centre of mass."""
 
 
 class CentroidalQuantities(HasQuantities):
@@ -31,43 +34,29 @@ class CentroidalQuantities(HasQuantities):
 
     # -- centre of mass ----------------------------------------------------------------------------------------
 
-    @quantity(centers.center_of_mass, shapes.point, needs_mass=True, any_frames=True)
+    @of_mass(centers.center_of_mass, shapes.point)
     def center_of_mass(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The centre of mass c of all moving links in the world, (…, 3) [m]."""
 
-    @quantity(centers.center_of_mass_velocity, shapes.point, needs_mass=True, any_frames=True)
+    @of_mass(centers.center_of_mass_velocity, shapes.point)
     def center_of_mass_velocity(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The velocity ċ of the centre of mass, (…, 3) [m/s]."""
 
-    @quantity(centers.center_of_mass_acceleration, shapes.point, needs_mass=True, any_frames=True)
+    @of_mass(centers.center_of_mass_acceleration, shapes.point)
     def center_of_mass_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The acceleration c̈ of the centre of mass, without gravity, (…, 3) [m/s²]."""
 
-    @quantity(centers.center_of_mass_jacobian, shapes.three_rows, needs_mass=True, any_frames=True)
+    @of_mass(centers.center_of_mass_jacobian, shapes.three_rows)
     def center_of_mass_jacobian(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The Jacobian J of the centre of mass, ċ = J v, (…, 3, nv)."""
 
-    @quantity(
-        center_of_mass_derivatives.center_of_mass_velocity_derivatives,
-        shapes.three_rows,
-        2,
-        needs_mass=True,
-        is_large=True,
-        any_frames=True,
-    )
+    @of_mass(center_of_mass_derivatives.center_of_mass_velocity_derivatives, shapes.three_rows, 2, is_large=True)
     def center_of_mass_velocity_derivatives(
         self, q: ArrayLike, v: ArrayLike, **named: Unpack[Named]
     ) -> tuple[Array, Array]:
         """∂ċ/∂q and ∂ċ/∂v, (…, 3, nv) each; the first is on the tangent space (q ⊕ dv), the second is the Jacobian."""
 
-    @quantity(
-        center_of_mass_derivatives.center_of_mass_acceleration_derivatives,
-        shapes.three_rows,
-        3,
-        needs_mass=True,
-        is_large=True,
-        any_frames=True,
-    )
+    @of_mass(center_of_mass_derivatives.center_of_mass_acceleration_derivatives, shapes.three_rows, 3, is_large=True)
     def center_of_mass_acceleration_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[Named]
     ) -> tuple[Array, Array, Array]:
@@ -76,35 +65,28 @@ class CentroidalQuantities(HasQuantities):
 
     # -- momentum ----------------------------------------------------------------------------------------------
 
-    @quantity(centroidal.centroidal_momentum, shapes.six, needs_mass=True, any_frames=True)
+    @of_mass(centroidal.centroidal_momentum, shapes.six)
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """h_G = [m ċ, k_G], linear momentum and angular momentum about the centre of mass, (…, 6) [N s, N m s]."""
 
-    @quantity(centroidal.centroidal_momentum_matrix, shapes.six_rows, needs_mass=True, any_frames=True)
+    @of_mass(centroidal.centroidal_momentum_matrix, shapes.six_rows)
     def centroidal_momentum_matrix(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The centroidal momentum matrix A_G, h_G = A_G v, (…, 6, nv)."""
 
-    @quantity(centroidal.centroidal_momentum_bias, shapes.six, needs_mass=True, any_frames=True)
+    @of_mass(centroidal.centroidal_momentum_bias, shapes.six)
     def centroidal_momentum_bias(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """Ȧ_G v, the rate of centroidal momentum at a = 0, (…, 6) [N, N m]."""
 
-    @quantity(centroidal.centroidal_momentum_rate, shapes.six, needs_mass=True, any_frames=True)
+    @of_mass(centroidal.centroidal_momentum_rate, shapes.six)
     def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """ḣ_G = A_G a + Ȧ_G v, (…, 6) [N, N m]: the sum of all external forces, including weight, and of their moments
         about G."""
 
-    @quantity(centroidal_derivatives.centroidal_momentum_matrix_rate, shapes.six_rows, needs_mass=True, any_frames=True)
+    @of_mass(centroidal_derivatives.centroidal_momentum_matrix_rate, shapes.six_rows)
     def centroidal_momentum_matrix_rate(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """Ȧ_G, the time derivative of A_G along v, (…, 6, nv)."""
 
-    @quantity(
-        centroidal_derivatives.centroidal_dynamics_derivatives,
-        shapes.six_rows,
-        4,
-        needs_mass=True,
-        is_large=True,
-        any_frames=True,
-    )
+    @of_mass(centroidal_derivatives.centroidal_dynamics_derivatives, shapes.six_rows, 4, is_large=True)
     def centroidal_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[Named]
     ) -> tuple[Array, Array, Array, Array]:
@@ -113,21 +95,21 @@ class CentroidalQuantities(HasQuantities):
 
     # -- as one body -------------------------------------------------------------------------------------------
 
-    @quantity(locked.locked_inertia, shapes.three_by_three, needs_mass=True, any_frames=True)
+    @of_mass(locked.locked_inertia, shapes.three_by_three)
     def locked_inertia(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """L, the rotational inertia of the robot with locked joints about its centre of mass, in world axes, (…, 3, 3)
         [kg m²]."""
 
-    @quantity(locked.locked_inertia_rate, shapes.three_by_three, needs_mass=True, any_frames=True)
+    @of_mass(locked.locked_inertia_rate, shapes.three_by_three)
     def locked_inertia_rate(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """L̇, the time derivative of the locked inertia along v, (…, 3, 3) [kg m²/s]."""
 
-    @quantity(locked.average_velocity, shapes.six, needs_mass=True, any_frames=True)
+    @of_mass(locked.average_velocity, shapes.six)
     def average_velocity(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """[ċ, ω̄], the average spatial velocity, (…, 6) [m/s, rad/s]: that of one body with the locked inertia and the
         momentum of the robot. ω̄ is NaN if all mass lies on one line."""
 
-    @quantity(locked.gesticulation, shapes.point, needs_mass=True, any_frames=True)
+    @of_mass(locked.gesticulation, shapes.point)
     def gesticulation(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The moment of internal motion (gesticulation) L̇ ω̄ - ω̄ × L ω̄, (…, 3) [N m]: the difference of
         k̇_G = L ω̄̇ + L̇ ω̄ from Euler's equation of one rigid body."""

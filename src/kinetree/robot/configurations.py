@@ -17,7 +17,7 @@ from kinetree.base.arguments import as_floats, as_generator, as_shape, check_qua
 from kinetree.base.lazy import lazy
 from kinetree.base.typed_numbers import typed_number
 from kinetree.compiler import is_traced
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short, unknown
 from kinetree.functions.bindable import Bindable
 from kinetree.model.semantics import EndEffector, Semantics
 from kinetree.model.tree import Limits, Model
@@ -48,9 +48,16 @@ class Configurations(HasQuantities, Bindable):
         return tuple(name for name, _ in labels(self.model, "v"))
 
     def joint(self, name: str) -> RobotJoint:
-        """The joint of this name: .q_slice and .v_slice, its entries of q and of v, .limits, .type, and .frame, the
-        link that it moves."""
-        return joint_of(self._robot, name)
+        """The joint of this name, fixed ones included: .q_slice and .v_slice, its entries of q and of v, .limits,
+        .type, and .frame, the link that it moves."""
+        model, robot = self.model, self._robot
+        for joint, body in zip(model.joints[1:], model.names[1:], strict=True):
+            if joint.name == name:
+                moved = robot.frame(body)
+                return RobotJoint(robot, name, joint.kind, joint.q_slice, joint.v_slice, moved, joint.follows)
+        fixed = {edge.joint: edge.child for edge in model.edges}
+        known("joint", name, (*(joint.name for joint in model.joints[1:]), *fixed))
+        return RobotJoint(robot, name, "fixed", slice(0, 0), slice(0, 0), robot.frame(fixed[name]))
 
     # -- configurations ----------------------------------------------------------------------------------------
 
@@ -187,9 +194,7 @@ class _Postures(Mapping[str, Array]):
         self._known = MappingProxyType(dict(known))
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self._known:
-            raise unknown("posture", name, self._known)
-        return self._known[name].copy()
+        return self._known[known("posture", name, self._known)].copy()
 
     def __iter__(self) -> Any:
         return iter(self._known)
@@ -256,16 +261,3 @@ class RobotJoint:
         """Its .lower and .upper positions, .velocity and .effort, one number for every coordinate."""
         whole, q, v = self.robot.limits, self.q_slice, self.v_slice
         return Limits(whole.lower[q], whole.upper[q], whole.velocity[v], whole.effort[v])
-
-
-def joint_of(robot: Robot, name: str) -> RobotJoint:
-    """The joint of this name, fixed ones included."""
-    model = robot.model
-    fixed = {edge.joint: edge.child for edge in model.edges}
-    for joint, body in zip(model.joints[1:], model.names[1:], strict=True):
-        if joint.name == name:
-            moved = robot.frame(body)
-            return RobotJoint(robot, name, joint.kind, joint.q_slice, joint.v_slice, moved, joint.follows)
-    if not isinstance(name, str) or name not in fixed:
-        raise unknown("joint", name, (*(joint.name for joint in model.joints[1:]), *fixed))
-    return RobotJoint(robot, name, "fixed", slice(0, 0), slice(0, 0), robot.frame(fixed[name]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, final
 
 import numpy as np
@@ -15,7 +16,7 @@ from kinetree.algorithms import constraints as constrained_dynamics
 from kinetree.algorithms.passes.contact_rows import place
 from kinetree.base.arguments import number_that
 from kinetree.base.lazy_imports import importing
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.model.constraints import CONSTRAINTS, Constraint, ConstraintSet, Contact, misfit
 from kinetree.model.tree import Model
 from kinetree.ops import Array
@@ -62,10 +63,13 @@ def motors(robot: Robot, actuated: Iterable[str] | None) -> tuple[int, ...]:
     joints = {joint.name: joint for joint in robot.model.owners if joint is not robot.model.floating_base}
     entries: set[int] = set()
     for name in names:
-        if name not in joints:
-            raise unknown("joint", name, joints)
-        entries.update(range(joints[name].iv, joints[name].iv + joints[name].nv))
+        joint = joints[known("joint", name, joints)]
+        entries.update(range(joint.iv, joint.iv + joint.nv))
     return tuple(sorted(entries))
+
+
+_ranked = partial(quantity, lacks_rank=constrained_dynamics.lacks_rank, any_frames=True)
+"""Declares a quantity of constraints that may repeat each other."""
 
 
 def _motion_and_forces(model: Model, k: int) -> tuple[tuple[int, ...], ...]:
@@ -206,12 +210,7 @@ class Constrained(HasQuantities):
     ) -> tuple[Array, Array]:
         """v⁺ and impulses, with the coefficient of restitution as an array (…, 1)."""
 
-    @quantity(
-        constrained_dynamics.projector,
-        lambda model, k: (model.nv, model.nv),
-        lacks_rank=constrained_dynamics.lacks_rank,
-        any_frames=True,
-    )
+    @_ranked(constrained_dynamics.projector, lambda model, k: (model.nv, model.nv))
     def projector(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The projector N = 1 - M⁻¹ Jᵀ Λ J, (…, nv, nv), on velocities that the constraints allow: J N = 0 and
         N N = N."""
@@ -222,12 +221,7 @@ class Constrained(HasQuantities):
         (…, nv). It is one step of Newton's method, r + J dq = 0 with the least dqᵀ M dq: one step closes small errors,
         a few steps close large ones."""
 
-    @quantity(
-        constrained_dynamics.constraint_inertia,
-        lambda model, k: (k, k),
-        lacks_rank=constrained_dynamics.lacks_rank,
-        any_frames=True,
-    )
+    @_ranked(constrained_dynamics.constraint_inertia, lambda model, k: (k, k))
     def constraint_inertia(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """Λ = (J M⁻¹ Jᵀ)⁻¹, (…, k, k): the apparent inertia in the directions of the constraints. If they are
         redundant, it is the pseudo-inverse, which is symmetric and positive semidefinite."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, final
 
 from numpy.typing import ArrayLike
@@ -17,7 +18,7 @@ from kinetree.algorithms.arguments.references import AccelerationKind, Reference
 from kinetree.errors import known, one_of
 from kinetree.ops import Array
 from kinetree.robot import shapes
-from kinetree.robot.quantity import Algorithm, F, HasQuantities, Named, NamedOut, prepare, quantity
+from kinetree.robot.quantity import HasQuantities, Named, NamedOut, prepare, quantity
 from kinetree.spatial.parameterization import POSITIONS, ROTATIONS
 
 if TYPE_CHECKING:
@@ -27,18 +28,15 @@ Task: TypeAlias = str | Iterable[str]
 """Directions of a task: "pose", "position", "orientation", or names among x, y, z, rx, ry, rz."""
 Metric: TypeAlias = Literal["kinetic", "euclidean"]
 METRICS: tuple[Metric, ...] = ("kinetic", "euclidean")
-
-
-def _of_task(algorithm: Algorithm, shape: Callable[..., Any]) -> Callable[[F], F]:
-    """`quantity` in the directions of a task, whose Jacobian may lack rank."""
-    return quantity(algorithm, shape, select=TASK, lacks_rank=operational_space.lacks_rank, any_frames=True)
-
-
 TASK = {"task": task_directions}
 PARAMETERS: dict[str, Callable[[Any], str]] = {
     "position": lambda name: known("position", name, POSITIONS),
     "rotation": lambda name: known("rotation", name, ROTATIONS),
 }
+_of_task = partial(quantity, select=TASK, lacks_rank=operational_space.lacks_rank, any_frames=True)
+"""Declares a quantity in the directions of a task, whose Jacobian may lack rank."""
+_of_parameters = partial(quantity, select=PARAMETERS, any_frames=True)
+"""Declares a quantity of the parameters of a pose."""
 
 
 @final
@@ -195,7 +193,7 @@ class Frame(HasQuantities):
         """The regressor Y_F, (…, 6, 10), of a body fixed to this frame: Y_F φ is the force and moment that move it,
         including its weight, in the frame's axes at its origin; φ are its ten inertial parameters about that origin."""
 
-    @quantity(analytic.pose_parameters, lambda model, **by: (analytic.size(**by),), select=PARAMETERS, any_frames=True)
+    @_of_parameters(analytic.pose_parameters, lambda model, **by: (analytic.size(**by),))
     def pose_parameters(
         self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", **named: Unpack[NamedOut]
     ) -> Array:
@@ -205,12 +203,7 @@ class Frame(HasQuantities):
         'rotation-vector', 'matrix' or a sequence of Euler angles such as 'ZYX' (intrinsic) or 'xyz' (extrinsic).
         """
 
-    @quantity(
-        analytic.analytic_jacobian,
-        lambda model, **by: (analytic.size(**by), model.nv),
-        select=PARAMETERS,
-        any_frames=True,
-    )
+    @_of_parameters(analytic.analytic_jacobian, lambda model, **by: (analytic.size(**by), model.nv))
     def analytic_jacobian(
         self, q: ArrayLike, position: str = "cartesian", rotation: str = "quaternion", **named: Unpack[NamedOut]
     ) -> Array:
@@ -219,12 +212,7 @@ class Frame(HasQuantities):
         E J_A is the world-aligned Jacobian. States without rates of χ, such as gimbal lock, are refused.
         """
 
-    @quantity(
-        analytic.analytic_jacobian_rate,
-        lambda model, **by: (analytic.size(**by), model.nv),
-        select=PARAMETERS,
-        any_frames=True,
-    )
+    @_of_parameters(analytic.analytic_jacobian_rate, lambda model, **by: (analytic.size(**by), model.nv))
     def analytic_jacobian_rate(
         self,
         q: ArrayLike,

@@ -108,17 +108,13 @@ class _Read:
     gravity: ArrayLike = GRAVITY
     passive: bool = False
 
-    @staticmethod
-    def of(mjcf: Mjcf) -> _Read:
-        return _Read(mjcf.builder, mjcf.gravity, mjcf.passive)
-
 
 def _read(
     given: str | bytes | os.PathLike[str] | MjModel, base: str, package_dirs: Folders,
     xacro_args: Mapping[str, str] | None, has_srdf: bool, repair: bool, root: str | None,
-) -> _Read:  # fmt: skip
+) -> _Read | Mjcf:  # fmt: skip
     if is_mjmodel(given):
-        return _Read.of(read_mjmodel(given, base=base, root=root))
+        return read_mjmodel(given, base=base, root=root)
     document = read_document(given)
     if root is not None and not is_mjcf(document.text):
         raise ArgumentError(f"root is {short(root)}, but {document.source} is no MJCF; expected None")
@@ -126,7 +122,7 @@ def _read(
         return _Read(read_dh(document.text, document.source), passive=True)
     if is_mjcf(document.text):
         source = document.source if document.path else "the given MJCF document"
-        return _Read.of(read_mjcf(document.text, source, base, document.path, root))
+        return read_mjcf(document.text, source, base, document.path, root)
     resources = Resources(None if document.path is None else document.path.parent, package_dirs)
     resources.add(document.package_dirs)
     resources.add(document.packages)

@@ -17,8 +17,8 @@ from kinetree.base.arguments import as_floats
 from kinetree.compiler import is_traced
 from kinetree.ops import Array
 from kinetree.robot import shapes
-from kinetree.robot.centroidal import CentroidalQuantities
-from kinetree.robot.quantity import Named, NamedOut, quantity
+from kinetree.robot.centroidal import CentroidalQuantities, of_mass
+from kinetree.robot.quantity import Named, NamedOut
 from kinetree.robot.wrench import Wrenches
 from kinetree.spatial.last_axes import transposed, transposed_times
 from kinetree.spatial.packing import unpack_last
@@ -43,27 +43,11 @@ class OneBodyQuantities(CentroidalQuantities):
         `centroidal_coordinates`. M is diag(m 1, L, M̄_j). It is NaN if all mass lies on one line."""
         return self._coordinates(self._diagonalized_coordinates(q, v, parameters=parameters), v)
 
-    @quantity(
-        coordinates.centroidal_coordinates,
-        shapes.equation,
-        6,
-        needs_mass=True,
-        needs_floating_base=True,
-        is_large=True,
-        any_frames=True,
-    )
+    @of_mass(coordinates.centroidal_coordinates, shapes.equation, 6, needs_floating_base=True, is_large=True)
     def _centroidal_coordinates(self, q: ArrayLike, v: ArrayLike, **named: Unpack[Named]) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
 
-    @quantity(
-        coordinates.diagonalized_coordinates,
-        shapes.equation,
-        6,
-        needs_mass=True,
-        needs_floating_base=True,
-        is_large=True,
-        any_frames=True,
-    )
+    @of_mass(coordinates.diagonalized_coordinates, shapes.equation, 6, needs_floating_base=True, is_large=True)
     def _diagonalized_coordinates(self, q: ArrayLike, v: ArrayLike, **named: Unpack[Named]) -> Equation:
         """T, T⁻¹, Ṫ, M, C and G as they are computed."""
 
@@ -73,12 +57,12 @@ class OneBodyQuantities(CentroidalQuantities):
 
     # -- Newton and Euler --------------------------------------------------------------------------------------
 
-    @quantity(locked.average_acceleration, shapes.six, needs_mass=True, any_frames=True)
+    @of_mass(locked.average_acceleration, shapes.six)
     def average_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """[c̈, ω̄̇], the rate of the average spatial velocity, (…, 6) [m/s², rad/s²]; ω̄̇ is NaN if all mass lies on one
         line."""
 
-    @quantity(one_body.centroidal_wrench, shapes.six, needs_mass=True, any_frames=True)
+    @of_mass(one_body.centroidal_wrench, shapes.six)
     def centroidal_wrench(self, q: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]) -> Array:
         """[F, M_G], the sum of wrenches and weight, and of their moments about the centre of mass, (…, 6) [N, N m].
 
@@ -121,13 +105,7 @@ class OneBodyQuantities(CentroidalQuantities):
             spatial_order=self.model.spatial_order,
         )
 
-    @quantity(
-        one_body.average_rotation_by_joints,
-        shapes.rows_of_joints,
-        needs_mass=True,
-        needs_floating_base=True,
-        any_frames=True,
-    )
+    @of_mass(one_body.average_rotation_by_joints, shapes.rows_of_joints, needs_floating_base=True)
     def average_rotation_by_joints(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """L⁻¹ A_kj, (…, 3, nv - 6), with ω̄ - ω_b = L⁻¹ A_kj v_j: the error of using the base's angular velocity for the
         whole robot."""

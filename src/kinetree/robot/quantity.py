@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial, update_wrapper
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, cast
@@ -29,7 +30,7 @@ from kinetree.base.lazy import lazy
 from kinetree.base.originals import is_own
 from kinetree.base.precision import FLOAT64
 from kinetree.compiler import native
-from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, one_of, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, known, one_of, short
 from kinetree.functions.binding import text_of
 from kinetree.functions.compiled_function import PLAIN, Arguments, CompiledFunction, Key, Options, Place
 from kinetree.functions.law import Found
@@ -70,72 +71,42 @@ class NamedOut(Named, total=False):
     """An array for the result."""
 
 
-def quantity(
-    algorithm: Algorithm,
-    shape: Callable[..., Any],
-    results: int = 1,
-    *,
-    select: Mapping[str, Callable[[Any], Any]] | None = None,
-    keeps_references: bool = False,
-    lacks_rank: Callable[..., bool] | None = None,
-    is_large: bool = False,
-    needs_mass: bool = False,
-    needs_floating_base: bool = False,
-    any_frames: bool = False,
-    by_trees: bool | trees.Put = False,
-) -> Callable[[F], F]:
-    """A decorator that declares a method as a quantity.
-
-    shape                 function of the model, of the number of equations of constraints, and of the selected values:
-                          it returns the shape of a result for one state, or the shapes of several results
-    results               number of results; several are returned as a tuple
-    select                parameters that determine shapes, and functions that check their values
-    keeps_references      the algorithm takes wrenches in their references, not as forces on bodies
-    lacks_rank            whether a subject never has full rank, for an algorithm with a cheaper form (`by=FullRank`)
-    is_large              the code is large, and compiled only on request
-    needs_mass            the quantity depends on the centre of mass, which a robot without moving mass does not have
-    needs_floating_base   the quantity exists only for a robot with a floating base
-    any_frames            nothing is in the coordinates of a body, so code may be that of other body frames
-    by_trees              each tree on the world has its own entries, which depend on its own entries of the arguments
-                          alone: code may be that of one of several copies. True: (nv,), and not dependent on where the
-                          tree stands; otherwise the function that puts entries of copies where they belong
-    """
-
-    def declare(method: F) -> F:
-        declared = Quantity(cast(FunctionType, method), algorithm, shape, results, select or {})
-        declared.keeps_references, declared.lacks_rank, declared.is_large = keeps_references, lacks_rank, is_large
-        declared.needs_mass, declared.needs_floating_base = needs_mass, needs_floating_base
-        declared.any_frames, declared.by_trees = any_frames, by_trees
-        return cast(F, declared)
-
-    return declare
-
-
+@dataclass(eq=False)
 class Quantity:
-    """A declared quantity: a descriptor that gives instances the call that computes it."""
+    """A decorator that declares a method as a quantity, and the descriptor that gives instances the call that computes
+    it."""
 
-    keeps_references: bool
-    lacks_rank: Callable[..., bool] | None
-    is_large: bool
-    needs_mass: bool
-    needs_floating_base: bool
-    any_frames: bool
-    by_trees: bool | trees.Put
+    algorithm: Algorithm
+    shape: Callable[..., Any]
+    """A function of the model, of the number of equations of constraints, and of the selected values: the shape of a
+    result for one state, or the shapes of several results."""
+    results: int = 1
+    """The number of results; several are returned as a tuple."""
+    _: KW_ONLY
+    select: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """Parameters that determine shapes, and functions that check their values."""
+    keeps_references: bool = False
+    """The algorithm takes wrenches in their references, not as forces on bodies."""
+    lacks_rank: Callable[..., bool] | None = None
+    """Whether a subject never has full rank, for an algorithm with a cheaper form (`by=FullRank`)."""
+    is_large: bool = False
+    """The code is large, and compiled only on request."""
+    needs_mass: bool = False
+    """The quantity depends on the centre of mass, which a robot without moving mass does not have."""
+    needs_floating_base: bool = False
+    any_frames: bool = False
+    """Nothing is in the coordinates of a body, so code may be that of other body frames."""
+    by_trees: bool | trees.Put = False
+    """Each tree on the world has its own entries, which depend on its own entries of the arguments alone: code may be
+    that of one of several copies. True: (nv,), and not dependent on where the tree stands; otherwise the function that
+    puts entries of copies where they belong."""
 
-    def __init__(
-        self,
-        method: FunctionType,
-        algorithm: Algorithm,
-        shape: Callable[..., Any],
-        results: int,
-        select: Mapping[str, Callable[[Any], Any]],
-    ) -> None:
-        self.method, self.algorithm, self.results, self.select = method, algorithm, results, dict(select)
-        self._shape = shape
-        self.name = method.__name__.removeprefix("_")  # a public method wraps the results of a private quantity
-        update_wrapper(self, method)  # type: ignore[arg-type]  # this is found on the class, not called
-        signature = _spelled_out(inspect.signature(method))
-        method.__signature__ = signature  # type: ignore[attr-defined]  # for `help`, and for the native entry
+    def __call__(self, method: F) -> F:
+        self.method = declared = cast(FunctionType, method)
+        self.name = declared.__name__.removeprefix("_")  # a public method wraps the results of a private quantity
+        update_wrapper(self, declared)
+        signature = _spelled_out(inspect.signature(declared))
+        declared.__signature__ = signature  # type: ignore[attr-defined]  # for `help`, and for the native entry
         parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
         self._parameters = Parameters(self.name, signature.replace(parameters=parameters))
         words = [parameter for parameter in parameters if parameter.name in {*CHOICES, *self.select}]
@@ -148,7 +119,8 @@ class Quantity:
         def by_python(instance: Any, *args: Any, **kwargs: Any) -> Any:
             return self.call(instance, args, kwargs)
 
-        self._by_python = update_wrapper(by_python, method)
+        self._by_python = update_wrapper(by_python, declared)
+        return cast(F, self)
 
     def __set_name__(self, owner: type, name: str) -> None:
         of_robots = "robot" not in owner.__annotations__  # frames and constraints have a robot
@@ -183,7 +155,7 @@ class Quantity:
     def shapes(self, model: Model, subject: Subject, options: Options) -> tuple[Shape, ...]:
         """The shape of every result for one state."""
         sizes = (subject.size,) if isinstance(subject, ConstraintSet) else ()
-        shape = self._shape(model, *sizes, **self.selected(options))
+        shape = self.shape(model, *sizes, **self.selected(options))
         return shape if shape and isinstance(shape[0], tuple) else (shape,) * self.results
 
     def call(self, instance: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -214,15 +186,18 @@ class Quantity:
 
     def function(self, robot: Robot, subject: Subject) -> QuantityFunction:
         """The function that computes the quantity for a robot, cached in the robot."""
-        known: dict[Any, Any] = robot._functions
-        function: QuantityFunction | None = known.get((self, subject))
+        made: dict[Any, Any] = robot._functions
+        function: QuantityFunction | None = made.get((self, subject))
         if function is None:
-            function = known.setdefault((self, subject), QuantityFunction(self, robot, subject))
+            function = made.setdefault((self, subject), QuantityFunction(self, robot, subject))
         return function
 
     def key(self, options: Mapping[str, Any] | None = None, places: tuple[Place, ...] = ()) -> Key:
         """The key of a call with these options, or with defaults."""
         return Key(self._checked({**self.options, **(options or {})}), places)
+
+
+quantity = Quantity
 
 
 def _spelled_out(signature: inspect.Signature) -> inspect.Signature:
@@ -452,14 +427,12 @@ def prepared(
 ) -> list[tuple[QuantityFunction, Key]]:
     """The functions and keys of quantities, by name; raises for an unknown name or wrong options before compiling."""
     robot, subject = owner._subject
-    known, given = quantities_of(type(owner)), dict(options or {})
+    quantities, given = quantities_of(type(owner)), dict(options or {})
     listed = [wrenches] if isinstance(wrenches, str) else list(wrenches)
     places = tuple(sorted({_place(robot.model, item) for item in listed}))
     found = []
     for name in names:
-        declared = known.get(name) if isinstance(name, str) else None
-        if declared is None:
-            raise unknown("quantity", name, known)
+        declared = quantities[known("quantity", name, quantities)]
         if places and not declared.takes_wrenches:
             raise ArgumentError(f"{name} takes no wrenches")
         declared.check(robot.model)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Unpack, final
 
 import numpy as np
@@ -40,6 +41,8 @@ from kinetree.robot.writing import Writing
 
 EAGER = "KINETREE_EAGER"
 """An environment variable: with the value 1, every quantity is computed by the textbook path."""
+_in_blocks = partial(quantity, any_frames=True, by_trees=trees.put_blocks)
+"""Declares matrices (nv, nv) with a block for each tree on the world."""
 
 
 @final
@@ -209,11 +212,11 @@ class Robot(
         The algorithm is ABA (articulated bodies); for few joints, or with mimic joints, a factorization of M.
         """
 
-    @quantity(crba.mass_matrix, shapes.square, any_frames=True, by_trees=trees.put_blocks)
+    @_in_blocks(crba.mass_matrix, shapes.square)
     def mass_matrix(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The mass matrix M(q), (…, nv, nv), by CRBA."""
 
-    @quantity(factorization.inverse_mass_matrix, shapes.square, any_frames=True, by_trees=trees.put_blocks)
+    @_in_blocks(factorization.inverse_mass_matrix, shapes.square)
     def inverse_mass_matrix(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The inverse mass matrix M(q)⁻¹, (…, nv, nv)."""
 
@@ -233,18 +236,16 @@ class Robot(
     def gravity_forces(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The gravity forces G(q), (…, nv) [N m or N]."""
 
-    @quantity(
-        derivatives.gravity_forces_derivative, shapes.square, is_large=True, any_frames=True, by_trees=trees.put_blocks
-    )
+    @_in_blocks(derivatives.gravity_forces_derivative, shapes.square, is_large=True)
     def gravity_forces_derivative(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """∂G/∂q of gravity forces, (…, nv, nv), on the tangent space: of G(q ⊕ dv) with respect to dv."""
 
-    @quantity(coriolis.coriolis_matrix, shapes.square, any_frames=True, by_trees=trees.put_blocks)
+    @_in_blocks(coriolis.coriolis_matrix, shapes.square)
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """The Coriolis matrix C(q, v), (…, nv, nv): C v are the bias forces without gravity, and Ṁ - 2C is
         skew-symmetric."""
 
-    @quantity(coriolis.mass_matrix_rate, shapes.square, any_frames=True, by_trees=trees.put_blocks)
+    @_in_blocks(coriolis.mass_matrix_rate, shapes.square)
     def mass_matrix_rate(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """Ṁ = C + Cᵀ, the time derivative of the mass matrix along v, (…, nv, nv)."""
 
@@ -263,15 +264,7 @@ class Robot(
     def static_reactions(self, q: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[NamedOut]) -> Array:
         """The `joint_reactions` at rest, (…, nbodies, 6) [N, N m]: the loads of gravity and wrenches."""
 
-    @quantity(
-        derivatives.inverse_dynamics_derivatives,
-        shapes.square,
-        2,
-        keeps_references=True,
-        is_large=True,
-        any_frames=True,
-        by_trees=trees.put_blocks,
-    )
+    @_in_blocks(derivatives.inverse_dynamics_derivatives, shapes.square, 2, keeps_references=True, is_large=True)
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[Named]
     ) -> tuple[Array, Array]:
@@ -280,15 +273,7 @@ class Robot(
         ∂/∂q is on the tangent space: of τ(q ⊕ dv) with respect to dv. Wrenches are constant in their reference.
         """
 
-    @quantity(
-        derivatives.forward_dynamics_derivatives,
-        shapes.square,
-        3,
-        keeps_references=True,
-        is_large=True,
-        any_frames=True,
-        by_trees=trees.put_blocks,
-    )
+    @_in_blocks(derivatives.forward_dynamics_derivatives, shapes.square, 3, keeps_references=True, is_large=True)
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None = None, **named: Unpack[Named]
     ) -> tuple[Array, Array, Array]:

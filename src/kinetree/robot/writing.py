@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.base.files import write_text
 from kinetree.base.lazy_imports import importing
-from kinetree.errors import KinetreeError, ModelError
+from kinetree.errors import KinetreeError
 from kinetree.model.geometry import Mesh
 from kinetree.model.writers.mesh_points import MeshFiles
 from kinetree.model.writers.mjcf import mjcf
@@ -44,9 +44,7 @@ class Writing(HasQuantities):
         written as a cylinder and two spheres, which all readers know. Features that URDF cannot express, such as
         armature and springs, raise an error, unless `lossy` leaves them out.
         """
-        if self.model.description is None:
-            raise ModelError(f"model {self.model.name!r} was made without a description, so it cannot be written")
-        return _written(path, partial(urdf, self.model.description, lossy))
+        return _written(path, partial(urdf, self.model, lossy))
 
     def to_sdf(self, path: str | os.PathLike[str] | None = None, *, lossy: bool = False) -> str:
         """The robot as an SDFormat document, also written to `path` if given; meshes without a file are written beside

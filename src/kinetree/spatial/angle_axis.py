@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.ops import Array, absolute, array, atan2, cos, equal, less, maximum, sin, skew, sqrt, where, zeros
+from kinetree.ops import Array, absolute, array, atan2, cos, equal, less, maximum, sin, skew, sqrt, where
 from kinetree.spatial.rotation import matrix_about_axis
 
 
@@ -36,21 +36,22 @@ def angle_axis_from_quaternion(xyzw: Array) -> Array:
 def angle_axis_rates(angle_axis: Array) -> Array:
     """E_R with ω = E_R (θ̇, ṅ), ω in world axes: [n, sin θ 1 + (1 - cos θ) [n]×], (3, 4)."""
     angle, n = angle_axis[0], angle_axis[1:]
-    return _beside(n, np.eye(3) * sin(angle) + skew(n) * (1.0 - cos(angle)))
+    return np.column_stack([n, np.eye(3) * sin(angle) + skew(n) * (1.0 - cos(angle))])
 
 
 def angle_axis_rates_rate(angle_axis: Array, rates: Array) -> Array:
     """Ė_R, (3, 4)."""
     angle, n, angle_rate, n_rate = angle_axis[0], angle_axis[1:], rates[0], rates[1:]
     c, s = cos(angle), sin(angle)
-    return _beside(n_rate, np.eye(3) * (c * angle_rate) + skew(n) * (s * angle_rate) + skew(n_rate) * (1.0 - c))
+    square = np.eye(3) * (c * angle_rate) + skew(n) * (s * angle_rate) + skew(n_rate) * (1.0 - c)
+    return np.column_stack([n_rate, square])
 
 
 def angle_axis_rates_inverse(angle_axis: Array) -> Array:
     """E_R⁻¹ with (θ̇, ṅ) = E_R⁻¹ ω: [nᵀ; -½ [n]× - ½ cot(θ/2) [n]×²], (4, 3), so that n stays a unit vector."""
     half, n = 0.5 * angle_axis[0], angle_axis[1:]
     N = skew(n)
-    return _beside(n, (N + N @ N * (cos(half) / sin(half))).T * -0.5).T
+    return np.column_stack([n, (N + N @ N * (cos(half) / sin(half))).T * -0.5]).T
 
 
 def angle_axis_rates_inverse_rate(angle_axis: Array, rates: Array) -> Array:
@@ -59,16 +60,9 @@ def angle_axis_rates_inverse_rate(angle_axis: Array, rates: Array) -> Array:
     N, dN = skew(n), skew(n_rate)
     s, c = sin(half), cos(half)
     lower = dN + (dN @ N + N @ dN) * (c / s) - N @ N * (half_rate / (s * s))
-    return _beside(n_rate, lower.T * -0.5).T
+    return np.column_stack([n_rate, lower.T * -0.5]).T
 
 
 def no_axis(angle_axis: Array) -> Any:
     """|sin θ/2|: 0 for whole turns, which have no axis."""
     return absolute(sin(0.5 * angle_axis[0]))
-
-
-def _beside(column: Array, square: Array) -> Array:
-    """[column, square], (3, 4)."""
-    both = zeros((3, 4), column, square)
-    both[:, 0], both[:, 1:] = column, square
-    return both

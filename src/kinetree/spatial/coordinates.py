@@ -10,12 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.ops import Array, absolute, array, atan2, cos, minimum, sin, sqrt, zeros
-
-
-def cartesian(xyz: Array) -> Array:
-    """Cartesian coordinates as they are."""
-    return xyz
+from kinetree.ops import Array, absolute, array, atan2, cos, minimum, sin, sqrt
 
 
 def cartesian_from_cylindrical(chi: Array) -> Array:
@@ -44,16 +39,6 @@ def spherical_from_cartesian(xyz: Array) -> Array:
     return array([sqrt(rho2 + z * z), atan2(y, x), atan2(sqrt(rho2), z)])
 
 
-def cartesian_rates(chi: Array) -> Array:
-    """E_P = 1, and its inverse, (3, 3)."""
-    return np.eye(3)
-
-
-def cartesian_rates_rate(chi: Array, rates: Array) -> Array:
-    """Ė_P = 0, (3, 3)."""
-    return np.zeros((3, 3))
-
-
 def cylindrical_rates(chi: Array) -> Array:
     """E_P, (3, 3)."""
     rho, c, s = chi[0], cos(chi[1]), sin(chi[1])
@@ -65,7 +50,7 @@ def cylindrical_rates_rate(chi: Array, rates: Array) -> Array:
     rho, c, s = chi[0], cos(chi[1]), sin(chi[1])
     d_rho, turn = rates[0], rates[1]
     first, second = [-s * turn, c * turn, 0.0], [-d_rho * s - rho * c * turn, d_rho * c - rho * s * turn, 0.0]
-    return _columns(first, second, [0.0, 0.0, 0.0])
+    return np.stack([first, second, [0.0, 0.0, 0.0]], axis=1)
 
 
 def cylindrical_rates_inverse(chi: Array) -> Array:
@@ -77,7 +62,7 @@ def cylindrical_rates_inverse(chi: Array) -> Array:
 def spherical_rates(chi: Array) -> Array:
     """E_P, (3, 3)."""
     r, (along_r, along_theta, along_phi) = chi[0], _spherical_axes(chi)
-    return _columns(along_r, along_theta * (r * sin(chi[2])), along_phi * r)
+    return np.stack([along_r, along_theta * (r * sin(chi[2])), along_phi * r], axis=1)
 
 
 def spherical_rates_rate(chi: Array, rates: Array) -> Array:
@@ -88,9 +73,8 @@ def spherical_rates_rate(chi: Array, rates: Array) -> Array:
     r_rate = along_theta * (s * turn) + along_phi * tilt
     theta_rate = (along_r * s + along_phi * c) * -turn
     phi_rate = along_theta * (c * turn) - along_r * tilt
-    return _columns(
-        r_rate, theta_rate * (r * s) + along_theta * (d_r * s + r * c * tilt), phi_rate * r + along_phi * d_r
-    )
+    of_theta = theta_rate * (r * s) + along_theta * (d_r * s + r * c * tilt)
+    return np.stack([r_rate, of_theta, phi_rate * r + along_phi * d_r], axis=1)
 
 
 def spherical_rates_inverse(chi: Array) -> Array:
@@ -113,10 +97,3 @@ def _spherical_axes(chi: Array) -> tuple[Array, Array, Array]:
     """Unit vectors along growing r, θ, φ."""
     ct, st, cp, sp = cos(chi[1]), sin(chi[1]), cos(chi[2]), sin(chi[2])
     return array([ct * sp, st * sp, cp]), array([-st, ct, 0.0]), array([ct * cp, st * cp, -sp])
-
-
-def _columns(*columns: Any) -> Array:
-    matrix = zeros((3, len(columns)), *(np.asarray(column) for column in columns))
-    for k, column in enumerate(columns):
-        matrix[:, k] = column
-    return matrix

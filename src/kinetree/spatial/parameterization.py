@@ -141,12 +141,12 @@ ROTATIONS: dict[str, Parameterization] = {
 POSITIONS: dict[str, Parameterization] = {
     "cartesian": Parameterization(
         size=3,
-        value=coordinates.cartesian,
-        parameters=coordinates.cartesian,
-        E=coordinates.cartesian_rates,
-        E_rate=coordinates.cartesian_rates_rate,
-        inverse=coordinates.cartesian_rates,
-        inverse_rate=coordinates.cartesian_rates_rate,
+        value=lambda xyz: xyz,
+        parameters=lambda xyz: xyz,
+        E=lambda xyz: np.eye(3),
+        E_rate=lambda xyz, rates: np.zeros((3, 3)),
+        inverse=lambda xyz: np.eye(3),
+        inverse_rate=lambda xyz, rates: np.zeros((3, 3)),
     ),
     "cylindrical": Parameterization(
         size=3,

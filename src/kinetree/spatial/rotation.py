@@ -34,16 +34,9 @@ def matrix_from_normal(z: Array) -> Array:
 def matrix_from_rpy(rpy: ArrayLike) -> Array:
     """R = Rz(yaw) Ry(pitch) Rx(roll) from (roll, pitch, yaw) [rad], as URDF defines it; right angles are exact."""
     (cr, sr), (cp, sp), (cy, sy) = map(_exact_cos_sin, np.asarray(rpy, dtype=float).tolist())
-    return (
-        np.array(
-            [
-                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-                [-sp, cp * sr, cp * cr],
-            ]
-        )
-        + 0.0
-    )  # no negative zeros
+    x = [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr]
+    y = [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr]
+    return np.array([x, y, [-sp, cp * sr, cp * cr]]) + 0.0  # no negative zeros
 
 
 def rpy_from_matrix(R: Array) -> Array:

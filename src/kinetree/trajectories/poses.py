@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.base.arguments import as_constant
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short
 from kinetree.ops import Array, is_scalar_array, zeros
-from kinetree.spatial.packing import SPATIAL_ORDERS, SpatialOrder, pack
+from kinetree.spatial.packing import SPATIAL_ORDERS, SpatialOrder, pack_last
 from kinetree.trajectories.points import Line
 from kinetree.trajectories.profiles import Profile
 from kinetree.trajectories.trajectory import PointState, Trajectory, TurnState
@@ -48,11 +48,7 @@ class PoseMotion(Trajectory):
         pose = zeros((*np.shape(point.position)[:-1], 4, 4), point.position, turn.rotation)
         pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = turn.rotation, point.position, 1.0
         rates = zip(point[1:], turn[1:], strict=True)
-        return PoseState(pose, *(self._six(linear, angular) for linear, angular in rates))
-
-    def _six(self, linear: Array, angular: Array) -> Array:
-        six = pack(np.moveaxis(linear, -1, 0), np.moveaxis(angular, -1, 0), self.spatial_order)
-        return np.moveaxis(six, 0, -1)
+        return PoseState(pose, *(pack_last(linear, angular, self.spatial_order) for linear, angular in rates))
 
 
 def pose_line(

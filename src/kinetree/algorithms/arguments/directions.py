@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kinetree.errors import ArgumentError, ArgumentTypeError, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, short, unknown
 from kinetree.spatial.packing import SpatialOrder, halves
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
@@ -21,8 +21,7 @@ def directions(name: str, given: Any) -> tuple[int, ...]:
         raise ArgumentTypeError(f"{name} is {short(given)}; expected names among {', '.join(DIRECTIONS)}")
     names = [given] if isinstance(given, str) else list(given)
     for word in names:
-        if word not in DIRECTIONS:
-            raise unknown("direction", word, DIRECTIONS)
+        known("direction", word, DIRECTIONS)
     if not names:
         raise ArgumentError(f"{name} is empty; expected names among {', '.join(DIRECTIONS)}")
     for word in names:

@@ -16,7 +16,7 @@ import numpy as np
 from kinetree.algorithms.arguments.directions import task_directions
 from kinetree.algorithms.arguments.references import ACCELERATION_KINDS, POINTS, REFERENCES, Reference
 from kinetree.base.arguments import as_real
-from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.errors import ArgumentError, ArgumentTypeError, known, one_of, short, unknown
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, is_registered
 from kinetree.spatial import Force, parameterization
@@ -88,8 +88,7 @@ def _read(arguments: dict[str, Any]) -> None:
         elif name == "task":
             arguments[name] = task_directions(value)
         elif name in PARAMETERIZATIONS:
-            if not isinstance(value, str) or value not in PARAMETERIZATIONS[name]:
-                raise unknown(name, value, PARAMETERIZATIONS[name])
+            known(name, value, PARAMETERIZATIONS[name])
         elif name == "f_ext":
             arguments[name] = _forces(model, arguments["q"], value)
         elif name == "pushes" and isinstance(value, Mapping):

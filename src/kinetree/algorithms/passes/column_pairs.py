@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.linalg import pair_products
 from kinetree.model.tree import Model
 from kinetree.ops import Array, for_each
-from kinetree.spatial import Force, Motion
+from kinetree.spatial import Force, Motion, SpatialOrder
 
 T = TypeVar("T")
 
@@ -48,9 +48,9 @@ def for_each_step(
     return [next(alike) if n == 1 else function(*item) for item, n in zip(items, columns, strict=True)]
 
 
-def rows_of(vectors: Iterable[Motion | Force]) -> Array:
+def rows_of(vectors: Iterable[Motion | Force], order: SpatialOrder = "linear-first") -> Array:
     """One row for each motion or force, (…, 6)."""
-    return np.array([vector.vector() for vector in vectors]).reshape(-1, 6)
+    return np.array([vector.vector(order) for vector in vectors]).reshape(-1, 6)
 
 
 def block(motions: Sequence[Motion], forces: Sequence[Force]) -> Array:

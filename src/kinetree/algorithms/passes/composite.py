@@ -102,6 +102,12 @@ class Composite:
         return tuple(unit.rotated(axes).moved(-self.X[self.root_body].p) for unit in joint.units)
 
 
+def total(model: Model, q: Array, forces: Mapping[int, Force]) -> Force:
+    """The sum of forces or momenta that are given in body coordinates, in G."""
+    composite = Composite.of(model, q)
+    return composite.at_center(composite.summed(forces, Force.zero())[composite.root_body])
+
+
 def _sum_up(model: Model, up: Mapping[int, Transform], sums: dict[int, Summed], root_body: int) -> None:
     """Adds to every body what its children have, down to the first body."""
     for i, p in model.tips_to_root():

@@ -39,6 +39,33 @@ INDEPENDENT = 1e-7
 factors of A lose more digits than Λ can spare: that decides no rank, but which of the two ways is taken."""
 
 
+class Factors:
+    """Orthogonal factors of a matrix G of any shape and rank: those of Gᵀ where that is taller. `size` is what ranks
+    are measured by, squared."""
+
+    def __init__(self, G: Array, size: Scalar | None = None) -> None:
+        self._is_tall = G.shape[0] >= G.shape[1]
+        self._factors = CompleteOrthogonal(G if self._is_tall else G.T, size)
+
+    def solve(self, b: Array) -> Array:
+        """G⁺ b."""
+        return self._factors.solve(b) if self._is_tall else self._factors.solve_transposed(b)
+
+    def solve_transposed(self, c: Array) -> Array:
+        """(Gᵀ)⁺ c."""
+        return self._factors.solve_transposed(c) if self._is_tall else self._factors.solve(c)
+
+    @property
+    def basis(self) -> Array:
+        """Orthonormal columns that span those of G."""
+        return self._factors.Q if self._is_tall else self._factors.V.T
+
+    def projector(self) -> Array:
+        """R Rᵀ with an orthonormal basis R of the rows of G: it projects on what Gᵀ x can be."""
+        R = self._factors.V.T if self._is_tall else self._factors.Q
+        return mirrored(R @ R.T)
+
+
 class AnyRank:
     """Inverses by orthogonal factors of G, whose rank `RANK_TOLERANCE` decides."""
 
@@ -50,18 +77,13 @@ class AnyRank:
         self.G = self._halved(J.T)
 
     @lazy
-    def _factors(self) -> CompleteOrthogonal:
-        """The factors of G, or of Gᵀ if G has more columns than rows."""
-        return CompleteOrthogonal(self.G if self.is_tall else self.G.T, self._size)
+    def _factors(self) -> Factors:
+        return Factors(self.G, self._size)
 
     @lazy
     def _size(self) -> Scalar | None:
         """The size that ranks are measured by, squared."""
         return None if self.whole is None else maximum(self.whole, (self.G * self.G).sum())
-
-    @property
-    def is_tall(self) -> bool:
-        return self.G.shape[0] >= self.G.shape[1]
 
     def _halved(self, tau: Array) -> Array:
         """D^(-½) L⁻ᵀ τ."""
@@ -73,31 +95,23 @@ class AnyRank:
         scaled = divide(1.0, self.root)
         return unit_lower_solve(self.L, x * (scaled if x.ndim == 1 else scaled[:, None]))
 
-    def _pseudo(self, b: Array) -> Array:
-        """G⁺ b."""
-        return self._factors.solve(b) if self.is_tall else self._factors.solve_transposed(b)
-
-    def _pseudo_transposed(self, c: Array) -> Array:
-        """(Gᵀ)⁺ c."""
-        return self._factors.solve_transposed(c) if self.is_tall else self._factors.solve(c)
-
     def inertia(self) -> Array:
         """Λ, (k, k)."""
-        P = self._pseudo(np.eye(len(self.d)))
+        P = self._factors.solve(np.eye(len(self.d)))
         return mirrored(P @ P.T)
 
     def force(self, acceleration: Array) -> Array:
         """Λ times an acceleration of the task."""
-        return self._pseudo(self._pseudo_transposed(acceleration))
+        return self._factors.solve(self._factors.solve_transposed(acceleration))
 
     def force_of(self, tau: Array, drift: Array | None = None) -> Array:
         """Λ (J M⁻¹ τ - drift): J̄ᵀ τ is the force that torques make at the task."""
         halved = self._halved(tau)
-        return self._pseudo(halved if drift is None else halved - self._pseudo_transposed(drift))
+        return self._factors.solve(halved if drift is None else halved - self._factors.solve_transposed(drift))
 
     def consistent_inverse(self) -> Array:
         """J̄, (nv, k)."""
-        return self._doubled(self._pseudo_transposed(np.eye(len(self.J))))
+        return self._doubled(self._factors.solve_transposed(np.eye(len(self.J))))
 
     def null_space(self) -> Array:
         """N, (nv, nv)."""
@@ -107,21 +121,35 @@ class AnyRank:
 
     def directions(self) -> Array:
         """Λ A, (k, k), which projects on the accelerations that the task can have."""
-        B = self._factors.V.T if self.is_tall else self._factors.Q
-        return mirrored(B @ B.T)
+        return self._factors.projector()
 
 
-class FullRank:
+class Delassus:
+    """A = J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y with Y = L⁻ᵀ Jᵀ: accelerations along the rows of J due to forces along them."""
+
+    def __init__(self, M: Array, J: Array) -> None:
+        self.J = J
+        self.L, self.d = ltdl(M)
+        self.inverse_d = divide(1.0, self.d)
+        self.Y = unit_upper_solve(self.L, J.T)
+        self.W = self.Y * self.inverse_d[:, None]
+
+    @lazy
+    def A(self) -> Array:
+        """J M⁻¹ Jᵀ, (k, k)."""
+        return mirrored(self.Y.T @ self.W)
+
+    def acceleration(self, tau: Array) -> Array:
+        """J M⁻¹ τ: in these directions, due to torques."""
+        return self.W.T @ unit_upper_solve(self.L, tau)
+
+
+class FullRank(Delassus):
     """Inverses by factors of A, for a J of full row rank."""
 
     def __init__(self, M: Array, J: Array, columns: Array | None = None) -> None:
-        self.J = J
-        self.L, self.d = ltdl(M)
-        inverse_d = divide(1.0, self.d)
-        self.whole = None if columns is None else columns @ inverse_d  # not less than with M_jj
-        self.Y = unit_upper_solve(self.L, J.T)
-        self.W = self.Y * inverse_d[:, None]
-        self.A = mirrored(self.Y.T @ self.W)
+        super().__init__(M, J)
+        self.whole = None if columns is None else columns @ self.inverse_d  # not less than with M_jj
         require(logical_not(self._is_doubtful()), _no_error)
 
     @lazy
@@ -149,7 +177,7 @@ class FullRank:
 
     def force_of(self, tau: Array, drift: Array | None = None) -> Array:
         """Λ (J M⁻¹ τ - drift)."""
-        acceleration = self.W.T @ unit_upper_solve(self.L, tau)
+        acceleration = self.acceleration(tau)
         return self.force(acceleration if drift is None else acceleration - drift)
 
     def consistent_inverse(self) -> Array:

@@ -9,7 +9,7 @@ of joints says in `peers` which of these forms each library uses; a form of its 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -27,27 +27,18 @@ QuaternionOrder: TypeAlias = Literal["xyzw", "wxyz"]
 class Coordinates:
     """The same numbers on both sides, T = 1; subclasses say what is different there."""
 
-    def __init__(
-        self,
-        joint: Joint,
-        *,
-        nq: int | None = None,
-        nv: int | None = None,
-        turns: bool = False,
-        drifts: bool = False,
-        redundant: bool = False,
-    ) -> None:
+    sizes: ClassVar[tuple[int, int] | None] = None
+    """How many positions and velocities the peer has, if not as many as the joint."""
+    turns = False
+    """Whether T depends on q."""
+    drifts = False
+    """Whether Ṫ v is not zero."""
+    redundant = False
+    """Whether the peer has coordinates that follow from others, so that they can contradict them."""
+
+    def __init__(self, joint: Joint) -> None:
         self.joint = joint
-        self.nq = joint.nq if nq is None else nq
-        """How many positions the peer has."""
-        self.nv = joint.nv if nv is None else nv
-        """How many velocities the peer has."""
-        self.turns = turns
-        """Whether T depends on q."""
-        self.drifts = drifts
-        """Whether Ṫ v is not zero."""
-        self.redundant = redundant
-        """Whether the peer has coordinates that follow from others, so that they can contradict them."""
+        self.nq, self.nv = self.sizes or (joint.nq, joint.nv)
 
     def positions(self, q: Array) -> Array:
         """The peer's positions, (…, self.nq)."""
@@ -92,8 +83,9 @@ class OnLine(Coordinates):
 
     joint: AxisJoint
 
-    def __init__(self, joint: AxisJoint, **there: Any) -> None:
-        super().__init__(joint, **{"redundant": not joint.owns_coordinates, **there})
+    def __init__(self, joint: AxisJoint) -> None:
+        super().__init__(joint)
+        self.redundant = self.redundant or not joint.owns_coordinates
 
     def angle(self, q: Array) -> Array:
         """Where the joint is, (…, 1) [rad or m]."""
@@ -114,8 +106,7 @@ class OnLine(Coordinates):
 class OnCircle(OnLine):
     """cos and sin of an angle."""
 
-    def __init__(self, joint: AxisJoint) -> None:
-        super().__init__(joint, nq=2)
+    sizes = (2, 1)
 
     def positions(self, q: Array) -> Array:
         return np.concatenate([np.cos(self.angle(q)), np.sin(self.angle(q))], axis=-1)

@@ -37,8 +37,9 @@ class FreeBody(Coordinates):
         self.linear_in_parent, self.angular_in_parent = linear_in_parent, angular_in_parent
         self.order: SpatialOrder = joint.order if order is None else order
         self.ours_in_parent = joint.frame == "mixed"
-        drifts = self.ours_in_parent != linear_in_parent
-        super().__init__(joint, turns=drifts or self.ours_in_parent != angular_in_parent, drifts=drifts)
+        super().__init__(joint)
+        self.drifts = self.ours_in_parent != linear_in_parent
+        self.turns = self.drifts or self.ours_in_parent != angular_in_parent
 
     def positions(self, q: Array) -> Array:
         parts = [q[..., :3], ordered(q[..., 3:], self.quaternion)]

@@ -19,9 +19,8 @@ class HingeAndSlide(OnLine):
     """Angle and advance, [θ, pitch · θ], tied by an equality: MuJoCo has no screws."""
 
     joint: Helical
-
-    def __init__(self, joint: Helical) -> None:
-        super().__init__(joint, nq=2, nv=2, redundant=True)
+    sizes = (2, 2)
+    redundant = True
 
     def positions(self, q: Array) -> Array:
         return np.concatenate([self.angle(q), self.joint.pitch * self.angle(q)], axis=-1)

@@ -10,7 +10,6 @@ import numpy as np
 from kinetree.base.arguments import check_circles
 from kinetree.base.lazy import lazy
 from kinetree.model.joints.coordinates import Coordinates, everywhere
-from kinetree.model.joints.joint import Joint
 from kinetree.model.joints.vector import VectorJoint
 from kinetree.ops import Array, cross
 from kinetree.spatial import Motion, Transform
@@ -25,8 +24,8 @@ class BodyPlanar(Coordinates):
     """Pinocchio's JointModelPlanar: q = [x, y, cos θ, sin θ], and v = [v_x, v_y, θ̇] with the velocity in the body's
     axes."""
 
-    def __init__(self, joint: Joint) -> None:
-        super().__init__(joint, nq=4, turns=True, drifts=True)
+    sizes = (4, 3)
+    turns = drifts = True
 
     def positions(self, q: Array) -> Array:
         theta = q[..., 2:]

@@ -31,8 +31,8 @@ class RollPitchYaw(Coordinates):
     """Drake's BallRpyJoint: R = Rz(yaw) Ry(pitch) Rx(roll), q = [roll, pitch, yaw] [rad], and v the angular velocity in
     the axes of the parent."""
 
-    def __init__(self, joint: Joint) -> None:
-        super().__init__(joint, nq=3, turns=True)
+    sizes = (3, 3)
+    turns = True
 
     def positions(self, q: Array) -> Array:
         R = matrices(q)

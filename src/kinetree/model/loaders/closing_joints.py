@@ -27,13 +27,21 @@ def close_loop(
     if kind in ("revolute", "continuous"):
         points.append(APART * np.asarray(axis) / np.linalg.norm(axis))
     for k, point in enumerate(points):
-        frames = [_frame(builder, f"{name}{'_axis' * k}_{i}", link, T, point) for i, (link, T) in enumerate(ends, 1)]
+        names = [f"{name}{'_axis' * k}_{i}" for i in (1, 2)]
+        frames = [add_frame(builder, own, link, T, point) for own, (link, T) in zip(names, ends, strict=True)]
         builder.loop(Loop(frames[0], frames[1], "rigid" if kind == "fixed" else "point"))
 
 
-def _frame(builder: ModelBuilder, name: str, link: str, T: Array, point: Array) -> str:
-    """A new frame at a point of a pose in a link."""
+def add_frame(builder: ModelBuilder, name: str, link: str, T: Array, point: Array | None = None) -> str:
+    """A new frame at a pose in a link, or at a point of it; its name, which may be another."""
     name = free_name(name, builder.links, builder.sites)
-    U, _, V = np.linalg.svd(T[:3, :3])  # without what products of several rotations leave of rounding
-    builder.frame(name, link, xyz=T[:3, 3] + T[:3, :3] @ point, rotation=U @ V)
+    xyz = T[:3, 3] if point is None else T[:3, 3] + T[:3, :3] @ point
+    builder.frame(name, link, xyz=xyz, rotation=orthonormal(T[:3, :3]))
     return name
+
+
+def orthonormal(R: Array) -> Array:
+    """Without what products of several rotations leave of rounding."""
+    U, _, V = np.linalg.svd(R)
+    closest: Array = U @ V
+    return closest

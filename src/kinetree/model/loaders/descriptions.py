@@ -6,6 +6,7 @@ import os
 import re
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -48,12 +49,5 @@ def _package_dirs(module: ModuleType) -> tuple[str, ...]:
 
 def _names() -> list[str]:
     """All robot descriptions there are."""
-    package = import_module("robot_descriptions")
-    folders = list(getattr(package, "__path__", ()))
-    return sorted(
-        entry.removesuffix(".py")
-        for folder in folders
-        if os.path.isdir(folder)
-        for entry in os.listdir(folder)
-        if entry.endswith("_description.py") and not entry.startswith("_")
-    )
+    folders = getattr(import_module("robot_descriptions"), "__path__", ())
+    return sorted(file.stem for folder in folders for file in Path(folder).glob("[!_]*_description.py"))

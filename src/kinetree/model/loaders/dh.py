@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.base.arguments import as_constant, as_number
+from kinetree.base.arguments import as_constant, as_finite, as_number
 from kinetree.errors import ArgumentError, ArgumentTypeError, KinetreeError, ModelError, one_of, short, unknown
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.joints import JointDynamics
@@ -152,9 +152,10 @@ def _add_row(builder: ModelBuilder, k: int, row: DHLink, before: str, convention
     element = f"row {k}"
     if row.joint not in JOINTS:
         raise builder.error(element, f"joint is {short(row.joint)}; expected 'revolute' or 'prismatic'")
-    a, alpha, d, theta, gear = (
-        _finite(builder, element, name, getattr(row, name)) for name in ("a", "alpha", "d", "theta", "gear")
-    )
+    with builder.located(element):
+        a, alpha, d, theta, gear = (
+            as_finite(name, getattr(row, name)) for name in ("a", "alpha", "d", "theta", "gear")
+        )
     twist = Transform(matrix_from_rpy((alpha, 0.0, 0.0)).T, np.array([a, 0.0, 0.0]))  # Tx(a) Rx(α), which commute
     screw = Transform(matrix_from_rpy((0.0, 0.0, theta)).T, np.array([0.0, 0.0, d]))  # Rz(θ) Tz(d)
     link, is_standard = f"link{k}", convention == "standard"
@@ -185,14 +186,6 @@ def _add_row(builder: ModelBuilder, k: int, row: DHLink, before: str, convention
         dynamics=dynamics,
     )
     return link
-
-
-def _finite(builder: ModelBuilder, element: str, name: str, value: object) -> float:
-    with builder.located(element):
-        number = as_number(name, value)
-    if not np.isfinite(number):
-        raise builder.error(element, f"{name} is {number:g}; expected a finite number")
-    return number
 
 
 def _tensor(value: ArrayLike) -> Array:

@@ -13,6 +13,8 @@ from kinetree.model.joints import JointDynamics
 from kinetree.model.loaders.xml import Element
 
 ZERO = (0.0, 0.0, 0.0)
+MOMENTS = ((0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz"))
+"""Entries of an inertia, and what URDF and SDFormat call them."""
 HARMLESS = {"material", "color", "texture", "limit", "safety_controller", "geometry"}
 """Elements without a part in the dynamics: of several, the first counts."""
 
@@ -96,11 +98,14 @@ class Reading:
                 message = "this is xacro, a program to be expanded first; if you trust it, give xacro_args={}"
                 raise self.error(f"<{child.tag}>", message, child)
             if child.tag not in read:
-                place = child.tag if tag == "robot" else f"{tag}/{child.tag}"
-                self.ignored[place] += 1
-                self.first_line.setdefault(place, child.line)
+                self.ignore(child.tag if tag == "robot" else f"{tag}/{child.tag}", child)
             elif tag != "robot":
                 self.note_unread(label, child)
+
+    def ignore(self, place: str, element: Element) -> None:
+        """Counts an element that nobody reads."""
+        self.ignored[place] += 1
+        self.first_line.setdefault(place, element.line)
 
     def note_ignored(self) -> None:
         """Says of every tag that nobody reads how often it was met, and where first."""

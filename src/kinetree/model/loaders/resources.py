@@ -82,26 +82,23 @@ class Resources:
             if match:
                 places, rest = self._package_places(match[1]), match[2]
             elif spelling.startswith("file:"):
-                rest = spelling.removeprefix("file:")
-                rest = rest.removeprefix("//") if rest.startswith("//") else rest
-                places = [*self._beside()]
+                places, rest = self._beside(), spelling.removeprefix("file:").removeprefix("//")
             elif "://" in spelling:
                 continue
             else:
-                places, rest = [*self._beside()], spelling
+                places, rest = self._beside(), spelling
             for place in places:
                 yield os.path.join(place, rest)  # which is `rest` alone, if that is absolute
 
-    def _beside(self) -> Iterator[Path]:
+    def _beside(self) -> list[Path]:
         """Relative paths start at the model's own folder; those of a package often at the folder above."""
-        return iter((*self.own[:1], *self.given, *self.own[1:2])) if self.own else iter((*self.given, Path.cwd()))
+        return [*self.own[:1], *self.given, *self.own[1:2]] if self.own else [*self.given, Path.cwd()]
 
     # -- packages ----------------------------------------------------------------------------------------------
 
     def _package_places(self, name: str) -> list[Path]:
         if name not in self._places:
-            places = dict.fromkeys(filter(os.path.isdir, self._package_candidates(name)))
-            self._places[name] = list(places)
+            self._places[name] = list(dict.fromkeys(filter(os.path.isdir, self._package_candidates(name))))
         return self._places[name]
 
     def _package_candidates(self, name: str) -> Iterator[Path]:

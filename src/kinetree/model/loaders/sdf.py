@@ -15,8 +15,9 @@ import numpy as np
 from kinetree.errors import short
 from kinetree.model.builder import GRAVITY, ModelBuilder
 from kinetree.model.description import free_name
-from kinetree.model.loaders.closing_joints import CLOSING, close_loop
+from kinetree.model.loaders.closing_joints import CLOSING, add_frame, close_loop, orthonormal
 from kinetree.model.loaders.document import read_document
+from kinetree.model.loaders.reading import MOMENTS
 from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.sdf_axes import SdfJoint, axes_of, named
 from kinetree.model.loaders.sdf_frames import MODEL, WORLD, Frames
@@ -45,7 +46,6 @@ KNOWN = {
     "inertial": ("pose", "mass", "inertia", "density", "fluid_added_mass"),
     "joint": ("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch"),
 }
-MOMENTS = ((0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz"))
 
 
 def read_sdf(text: bytes | str, source: str, resources: Resources, repair: bool = False) -> tuple[ModelBuilder, Array]:
@@ -249,7 +249,8 @@ class _Reader:
         for name in self.frames.given:
             is_frame = name not in self.links and name not in self.builder.joints and not name.endswith(MODEL)
             if is_frame and (link := self.frames.link(name)) in self.builder.links:
-                self._frame(name, link, self.frames.pose(name))
+                in_link = np.linalg.inv(self.frames.pose(link)) @ self.frames.pose(name)
+                add_frame(self.builder, name, link, in_link)
 
     def _tree(self) -> dict[str, SdfJoint]:
         """The joint that every link hangs on: of several, the first that does not lead back to the link itself."""
@@ -282,12 +283,12 @@ class _Reader:
         elif not np.allclose(in_child, np.eye(4), atol=1e-12, rtol=0.0):
             moved = free_name(f"{child}/{joint.name.rpartition('::')[2]}", self.builder.links, self.links)
             self.builder.link(moved)
-        R, p = _orthonormal(in_parent[:3, :3]), in_parent[:3, 3]
+        R, p = orthonormal(in_parent[:3, :3]), in_parent[:3, 3]
         own = axes_of(self.values, self.frames, joint, kind) if kind not in ("fixed", "spherical") else {}
         self.builder.joint(joint.name, kind, parent, moved, xyz=p, rotation=R, line=joint.element.line, **own)
         if moved != child:
             name = free_name(f"{child}_fixed", self.builder.joints, [other.name for other in self.joints])
-            R, p = _orthonormal(in_child[:3, :3]), in_child[:3, 3]
+            R, p = orthonormal(in_child[:3, :3]), in_child[:3, 3]
             self.builder.joint(name, "fixed", moved, child, xyz=p, rotation=R)
 
     def _close_loop(self, joint: SdfJoint) -> None:
@@ -307,19 +308,6 @@ class _Reader:
         links = self.frames.link(joint.parent), self.frames.link(joint.child)
         first, second = ((link, np.linalg.inv(self.frames.pose(link)) @ T) for link in links)
         close_loop(self.builder, joint.name, kind, (first, second), own.get("axis", np.zeros(3)))
-
-    def _frame(self, name: str, link: str, T: Array) -> str:
-        in_link = np.linalg.inv(self.frames.pose(link)) @ T
-        name = free_name(name, self.builder.links, self.builder.sites)
-        self.builder.frame(name, link, xyz=in_link[:3, 3], rotation=_orthonormal(in_link[:3, :3]))
-        return name
-
-
-def _orthonormal(R: Array) -> Array:
-    """Without what products of several rotations leave of rounding."""
-    U, _, V = np.linalg.svd(R)
-    closest: Array = U @ V
-    return closest
 
 
 def _sdf_in(folder: Path) -> Path | None:

@@ -71,7 +71,7 @@ def _mesh(values: Values, label: str, element: Element, resources: Resources) ->
     path = resources.find(written)
     if path is None:
         values.note(label, f"mesh {written!r} was not found", uri)
-    x, y, z = values.numbers_in(label, element, "scale", 3, (1.0, 1.0, 1.0))
+    x, y, z = values.numbers_in(label, element, "scale", (1.0, 1.0, 1.0))
     return Mesh(path, written, (x, y, z))
 
 

@@ -27,9 +27,7 @@ class Values(Reading):
         """Counts the children that nobody reads."""
         for child in element.children:
             if child.tag not in known:
-                place = f"{element.tag}/{child.tag}"
-                self.ignored[place] += 1
-                self.first_line.setdefault(place, child.line)
+                self.ignore(f"{element.tag}/{child.tag}", child)
 
     def numbers(self, label: str, element: Element, *counts: int) -> list[float]:
         """As many numbers as one of the counts."""
@@ -37,20 +35,14 @@ class Values(Reading):
         count = len(words) if len(words) in counts else counts[0]
         return self.parsed(label, element, "text", element.text, count)
 
-    def numbers_in(
-        self, label: str, element: Element, tag: str, count: int, default: Sequence[float] | None
-    ) -> Sequence[float]:
-        """Those in a child."""
+    def numbers_in(self, label: str, element: Element, tag: str, default: Sequence[float]) -> Sequence[float]:
+        """Those in a child, as many as by default."""
         child = self.single(label, element, tag)
-        if child is None:
-            if default is None:
-                self.fault(label, f"<{element.tag}> has no <{tag}>", element, "it counts as 0")
-            return [0.0] * count if default is None else default
-        return self.numbers(label, child, count)
+        return default if child is None else self.numbers(label, child, len(default))
 
     def value(self, label: str, element: Element | None, tag: str, default: float) -> float:
         """The number in a child."""
-        return default if element is None else self.numbers_in(label, element, tag, 1, [default])[0]
+        return default if element is None else self.numbers_in(label, element, tag, [default])[0]
 
     def word(self, element: Element, tag: str, default: str = "") -> str:
         """The text of a child."""

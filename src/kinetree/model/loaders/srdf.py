@@ -78,7 +78,10 @@ def _read(root: Element, source: str, builder: ModelBuilder, base: str) -> None:
             name, wanted = joint.attributes.get("name", ""), "base='floating'" if kind == "floating" else "base="
             message = f"it says that the base is {short(kind)}, by joint {name!r}; here {wanted} decides that"
             builder.note("SRDF, virtual joint", message, joint.line)
-    tools = {name: tool for element in root.all("end_effector") for name, tool in [_end_effector(element)]}
+    tools = {}
+    for element in root.all("end_effector"):
+        name, *ends = (element.attributes.get(key, "") for key in ("name", "parent_link", "group", "parent_group"))
+        tools[name] = EndEffector(*ends)
     apart = pairs(
         (pair.attributes.get("link1", ""), pair.attributes.get("link2", "")) for pair in root.all("disable_collisions")
     )
@@ -86,13 +89,6 @@ def _read(root: Element, source: str, builder: ModelBuilder, base: str) -> None:
     ignored = Counter(child.tag for child in root.children if child.tag not in KNOWN)
     for tag, count in ignored.items():
         builder.note(f"SRDF, <{tag}>", f"{count} element{'s were' if count > 1 else ' was'} ignored", count=count)
-
-
-def _end_effector(element: Element) -> tuple[str, EndEffector]:
-    name, link, group, parent = (
-        element.attributes.get(key, "") for key in ("name", "parent_link", "group", "parent_group")
-    )
-    return name, EndEffector(link, group, parent)
 
 
 class _Groups:
@@ -167,21 +163,21 @@ def _add(
         raise ModelError(f"{where}: {state}, joint {name!r}: value is {short(text)}; expected finite numbers")
     known = builder.joints.get(name)
     kind: type[Joint] = JOINTS[known.kind] if known is not None else Free
+    place, start = name if known is not None else FLOATING_BASE, kind.quaternion_start
+    quaternion = slice(0, 0) if start is None else slice(start, start + 4)
+    problem = None
     if known is None and len(values) != Free.nq:
-        builder.note(f"SRDF, {state}", f"there is no joint {name!r}, so its position was ignored", joint.line)
-        return
-    if len(values) != kind.nq:
+        problem = f"there is no joint {name!r}, so its position was ignored"
+    elif len(values) != kind.nq:
         counts = f"it has {len(values)} numbers for a {kind.kind} joint, which has {kind.nq}"
-        builder.note(f"SRDF, {state}", f"joint {name!r}: {counts}, so its position was ignored", joint.line)
+        problem = f"joint {name!r}: {counts}, so its position was ignored"
+    elif start is not None and not values[quaternion].any():
+        problem = f"joint {name!r}: its quaternion is zero, so it was ignored"
+    elif place in positions:
+        problem = f"joint {name!r} has two positions; the first was kept"
+    if problem is not None:
+        builder.note(f"SRDF, {state}", problem, joint.line)
         return
-    if kind.quaternion_start is not None:
-        part = slice(kind.quaternion_start, kind.quaternion_start + 4)
-        if not values[part].any():
-            builder.note(f"SRDF, {state}", f"joint {name!r}: its quaternion is zero, so it was ignored", joint.line)
-            return
-        values[part] = normalized(values[part])
-    place = name if known is not None else FLOATING_BASE
-    if place in positions:
-        builder.note(f"SRDF, {state}", f"joint {name!r} has two positions; the first was kept", joint.line)
-        return
+    if start is not None:
+        values[quaternion] = normalized(values[quaternion])
     positions[place] = tuple(values.tolist()) if len(values) > 1 else float(values[0])

@@ -6,18 +6,19 @@ Nothing is dropped without a trace: tags, attributes and text that do not enter 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from kinetree.errors import short
 from kinetree.model.bounds import AS_GOOD_AS_ZERO, NO_LIMIT, read_bound
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.description import Mimic, Safety
+from kinetree.model.description import SAFETY, Mimic, Safety
 from kinetree.model.joints import JOINTS
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.kinds import kinds_by_word
 from kinetree.model.loaders import urdf_geometry
-from kinetree.model.loaders.reading import ZERO, Reading
+from kinetree.model.loaders.reading import MOMENTS, ZERO, Reading
 from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.urdf_geometry import GeometryReader
 from kinetree.model.loaders.urdf_loops import add_loops
@@ -46,10 +47,9 @@ ATTRIBUTES = urdf_geometry.ATTRIBUTES | {
     "limit": {"lower", "upper", "velocity", "effort"},
     "mimic": {"joint", "multiplier", "offset"},
     "dynamics": {"damping", "friction"},
-    "safety_controller": {"soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"},
+    "safety_controller": set(SAFETY),
 }
 """The attributes that are read, by the element they belong to."""
-MOMENTS = ((0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz"))
 FOREIGN = {
     "sdf": "an SDF file",
     "gazebo": "an SDF file",
@@ -153,9 +153,9 @@ class _Reader(Reading):
         axis = (1.0, 0.0, 0.0)
         if axis_element is not None and JOINTS[self.kinds[kind]].has_axis():
             axis = self.triple(label, axis_element, "xyz", axis)
-        lower, upper, velocity, effort = -math.inf, math.inf, math.inf, math.inf
+        limits: dict[str, Any] = {}
         with self.tolerating("it counts as unlimited"):
-            lower, upper, velocity, effort = self.limits(label, kind, joint)
+            limits = self.limits(label, kind, joint)
         dynamics = self.single(label, joint, "dynamics")
         self.builder.joint(
             name,
@@ -164,23 +164,21 @@ class _Reader(Reading):
             axis=axis,
             xyz=xyz,
             rpy=rpy,
-            lower=lower,
-            upper=upper,
-            velocity=velocity,
-            effort=effort,
             mimic=self.mimic(label, joint),
             dynamics=NONE if dynamics is None else self.dynamics(label, dynamics),
             safety=self.safety(label, joint),
             line=joint.line,
+            **limits,
         )
 
-    def limits(self, label: str, kind: str, joint: Element) -> tuple[float, float, float, float]:
+    def limits(self, label: str, kind: str, joint: Element) -> dict[str, Any]:
+        """Bounds of its position, speed and effort, as the builder takes them; none where it is unlimited."""
         limit = self.single(label, joint, "limit")
         has_range = JOINTS[self.kinds[kind]].has_urdf_range()
         if limit is None:
             if has_range:
                 self.note(label, f"a {kind} joint without <limit>; it is unlimited", joint)
-            return -math.inf, math.inf, math.inf, math.inf
+            return {}
         lower, upper = self.bound(label, limit, "lower", 0.0), self.bound(label, limit, "upper", 0.0)
         given = [bound for bound in ("lower", "upper") if bound in limit.attributes]
         if not has_range:
@@ -198,7 +196,8 @@ class _Reader(Reading):
             velocity = math.inf
         if velocity == AS_GOOD_AS_ZERO:
             velocity = 0.0
-        return lower, upper, velocity, self.bound(label, limit, "effort", math.inf)
+        effort = self.bound(label, limit, "effort", math.inf)
+        return {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
 
     def bound(self, label: str, limit: Element, attribute: str, default: float) -> float:
         """A limit; those that no joint reaches are none."""
@@ -221,10 +220,5 @@ class _Reader(Reading):
         if "k_velocity" not in safety.attributes:
             self.note(label, "<safety_controller> has no k_velocity, so it is 0", safety)
         with self.tolerating("its <safety_controller> is left out"):
-            return Safety(
-                soft_lower=self.number(label, safety, "soft_lower_limit", 0.0),
-                soft_upper=self.number(label, safety, "soft_upper_limit", 0.0),
-                k_position=self.number(label, safety, "k_position", 0.0),
-                k_velocity=self.number(label, safety, "k_velocity", 0.0),
-            )
+            return Safety(*(self.number(label, safety, name, 0.0) for name in SAFETY))
         return None

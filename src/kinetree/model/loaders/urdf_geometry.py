@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.model.geometry import PRIMITIVES, Color, Geometry, Mesh, Primitive, Shape
-from kinetree.model.loaders.reading import ZERO, Reading
+from kinetree.model.loaders.reading import Reading
 from kinetree.model.loaders.resources import Resources
 from kinetree.model.loaders.xml import Element
 from kinetree.spatial import Transform
@@ -108,8 +108,6 @@ class GeometryReader:
         xyz, rpy = self.reading.origin(label, element)
         if not all(map(math.isfinite, (*xyz, *rpy))):
             raise self.reading.error(label, f"<{element.tag}> has an <origin> that is not finite", element)
-        if rpy == ZERO:
-            return Transform(np.eye(3), np.array(xyz))
         return Transform(matrix_from_rpy(rpy).T, np.array(xyz))
 
     def primitive(self, label: str, element: Element) -> Primitive:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from kinetree.model.builder import ModelBuilder
@@ -98,15 +96,11 @@ def _pose(reading: Reading, label: str, element: Element, numbers: list[float]) 
 
 def _at_zero(builder: ModelBuilder, link: str) -> Array:
     """The pose of a link in its root when all joints are at zero, (4, 4)."""
-    T, above = np.eye(4), dict(_above(builder))
+    T = np.eye(4)
+    above = {joint.child: (joint.parent, joint.placement.pose()) for joint in builder.joints.values()}
     for _ in range(len(above)):
         if link not in above:
             break
         link, pose = above[link]
         T = pose @ T
     return T
-
-
-def _above(builder: ModelBuilder) -> Iterator[tuple[str, tuple[str, Array]]]:
-    for joint in builder.joints.values():
-        yield joint.child, (joint.parent, joint.placement.pose())

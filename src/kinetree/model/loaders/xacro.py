@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kinetree.errors import ArgumentTypeError, ModelError, short, unknown
+from kinetree.errors import ArgumentTypeError, ModelError, known, short
 from kinetree.model.loaders import xacro_child
 from kinetree.model.loaders.limited_process import Child, Limits, folder_of, started
 from kinetree.model.loaders.resources import Resources
@@ -59,8 +59,7 @@ def expand(
         where = f", in {inner}" if inner and path is not None and Path(inner) != path.absolute() else ""
         raise ModelError(f"{source}{where}: xacro: {answer['error']}{_hint(answer, root)}")
     for name in given:
-        if name not in answer["declared"]:
-            raise unknown("xacro argument", name, answer["declared"])
+        known("xacro argument", name, answer["declared"])
     return answer["text"], answer["remarks"]
 
 

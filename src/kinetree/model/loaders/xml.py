@@ -117,11 +117,9 @@ def parse(
 def without_space_before(text: bytes | str) -> tuple[bytes | str, int]:
     """The text from its first character that is no space, and how many lines there were before: a declaration <?xml …?>
     must stand first, though other readers do not insist."""
-    if isinstance(text, str):
-        begun = text.lstrip(SPACE)
-        return begun, text.count("\n", 0, len(text) - len(begun))
-    stripped = text.lstrip(SPACE.encode())
-    return stripped, text.count(b"\n", 0, len(text) - len(stripped))
+    begun = text.lstrip(SPACE) if isinstance(text, str) else text.lstrip(SPACE.encode())
+    before = text[: len(text) - len(begun)]
+    return begun, before.count("\n") if isinstance(before, str) else before.count(b"\n")
 
 
 def written(root: Element) -> str:

@@ -9,6 +9,7 @@ from kinetree.errors import ModelError
 from kinetree.model.constraints import Constraint, Coupling
 from kinetree.model.description import Description, JointDescription, LinkDescription, free_name
 from kinetree.model.joints.dynamics import NONE
+from kinetree.model.tree import Model
 from kinetree.spatial import Inertia, Transform
 
 
@@ -37,8 +38,11 @@ def loop_name(constraint: Constraint) -> str:
     return f"of frame{'s' if len(constraint.frames) > 1 else ''} {' and '.join(map(repr, constraint.frames))}"
 
 
-def check_names(description: Description) -> None:
-    """Raises for names that no XML document can have."""
+def description_of(model: Model) -> Description:
+    """What a document is written from; raises if there is none, and for names that no XML document can have."""
+    description = model.description
+    if description is None:
+        raise ModelError(f"model {model.name!r} was made without a description, so it cannot be written")
     for kind, names in (
         ("link", description.links),
         ("joint", description.joints),
@@ -48,6 +52,7 @@ def check_names(description: Description) -> None:
         for name in names:
             if any(ord(character) < 32 for character in name):
                 raise ModelError(f"{kind} {name!r} has a control character in its name, which XML cannot express")
+    return description
 
 
 def split(description: Description, has_words: Callable[[JointDescription], bool]) -> Description:

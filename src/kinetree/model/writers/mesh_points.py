@@ -71,6 +71,14 @@ class MeshFiles:
                 file.write_bytes(_stl(mesh))
 
 
+def mesh_name(mesh: Mesh, files: MeshFiles | None) -> str:
+    """How a document refers to a mesh: by the file that it is from, or one of `files`; empty if it has none."""
+    if mesh.vertices is None:
+        return mesh.written or mesh.path or ""
+    name = "" if files is None or mesh.triangles is None else files.name(mesh)  # MuJoCo has moved and turned them
+    return name or mesh.path or ""
+
+
 def _stl(mesh: Mesh) -> bytes:
     assert mesh.vertices is not None and mesh.triangles is not None
     triangles = np.zeros(len(mesh.triangles), TRIANGLE)

@@ -22,7 +22,7 @@ from kinetree.model.joints import Free, Joint, JointDynamics
 from kinetree.model.loaders.xml import Element, number, numbers, written
 from kinetree.model.tendons import Wrap
 from kinetree.model.tree import Model
-from kinetree.model.writers.losses import check_losses, check_names
+from kinetree.model.writers.losses import check_losses, description_of
 from kinetree.model.writers.mjcf_actuators import actuator_elements
 from kinetree.model.writers.mjcf_equality import EqualityWriter
 from kinetree.model.writers.mjcf_geometry import Convert, GeometryWriter, pose, quaternion
@@ -41,10 +41,7 @@ def mjcf(model: Model, folder: Path | None = None, lossy: bool = False, convert:
 
     `convert` reads mesh files that MuJoCo does not.
     """
-    if model.description is None:
-        raise ModelError(f"model {model.name!r} was made without a description, so it cannot be written")
-    check_names(model.description)
-    writer = _Writer(model, model.description, GeometryWriter(folder, convert))
+    writer = _Writer(model, description_of(model), GeometryWriter(folder, convert))
     document = writer.document()
     check_losses("MJCF", [*writer.lost, *writer.geometry.lost], lossy)
     for link, name in renamed_links(model).items():

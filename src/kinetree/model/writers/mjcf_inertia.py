@@ -80,6 +80,5 @@ def link_inertias(
         found, problems = {head: whole}, problems if remains else []
     if moves and not any(inertia.may_move for inertia in found.values()):
         found[head] = found[head].made_movable()
-    return {link: inertia for link, inertia in found.items() if not inertia.is_nothing}, problems[
-        0
-    ] if problems else None
+    written = {link: inertia for link, inertia in found.items() if not inertia.is_nothing}
+    return written, problems[0] if problems else None

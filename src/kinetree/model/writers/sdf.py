@@ -17,24 +17,18 @@ from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.description import Description, JointDescription, LinkDescription, free_name
 from kinetree.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
 from kinetree.model.joints.dynamics import of_coordinate
+from kinetree.model.loaders.reading import MOMENTS
+from kinetree.model.loaders.sdf import KINDS
 from kinetree.model.loaders.xml import Element, number, numbers
 from kinetree.model.loaders.xml import written as written_xml
 from kinetree.model.plausibility import inertia_doubts
 from kinetree.model.tree import Model
-from kinetree.model.writers.losses import check_losses, check_names, common_losses, split
-from kinetree.model.writers.mesh_points import MeshFiles
+from kinetree.model.writers.losses import check_losses, common_losses, description_of, split
+from kinetree.model.writers.mesh_points import MeshFiles, mesh_name
 from kinetree.spatial import Transform
 from kinetree.spatial.rotation import quaternion_from_matrix
 
-TYPES = {
-    "revolute": "revolute",
-    "continuous": "continuous",
-    "prismatic": "prismatic",
-    "fixed": "fixed",
-    "spherical": "ball",
-    "universal": "universal",
-    "helical": "screw",
-}
+TYPES = {kind: word for word, kind in KINDS.items() if word != "revolute2"}
 WORLD = "world"
 RIGHT = 1e-9
 """The largest cosine of a right angle."""
@@ -42,10 +36,7 @@ RIGHT = 1e-9
 
 def sdf(model: Model, lossy: bool = False, files: MeshFiles | None = None) -> str:
     """The document; with `lossy`, without what SDFormat cannot say. Meshes that have no file get one of `files`."""
-    if model.description is None:
-        raise ModelError(f"model {model.name!r} was made without a description, so it cannot be written")
-    check_names(model.description)
-    writer = _Writer(model, split(model.description, _has_words), files)
+    writer = _Writer(model, split(description_of(model), _has_words), files)
     document = writer.document()
     check_losses("SDFormat", writer.lost, lossy)
     for old, new in writer.renamed.items():
@@ -139,10 +130,7 @@ class _Writer:
             is_on_world = above.parent == self.root and self.is_world
             element.children += _pose(above.placement, None if is_on_world else self.links[above.parent])
         inertia = link.inertia
-        tensor = [
-            _text(f"i{'xyz'[i]}{'xyz'[j]}", number(inertia.about_com[i, j]))
-            for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-        ]
+        tensor = [_text(name, number(inertia.about_com[i, j])) for i, j, name in MOMENTS]
         inertial = Element("inertial", children=_pose(Transform(np.eye(3), np.array(inertia.com))))
         inertial.children += [_text("mass", number(inertia.mass)), Element("inertia", children=tensor)]
         element.children.append(inertial)
@@ -163,11 +151,9 @@ class _Writer:
             case Plane(half_size=half):
                 extent = [] if half is None else [_text("size", numbers([2.0 * half[0], 2.0 * half[1]]))]
                 return Element("plane", children=[_text("normal", "0 0 1"), *extent])
-            case Mesh(path=path, written=name, scale=scale):
-                if shape.vertices is not None:
-                    name = "" if self.files is None or shape.triangles is None else self.files.name(shape)
-                if name or path:
-                    return Element("mesh", children=[_text("uri", name or str(path)), _text("scale", numbers(scale))])
+            case Mesh(scale=scale):
+                if name := mesh_name(shape, self.files):
+                    return Element("mesh", children=[_text("uri", name), _text("scale", numbers(scale))])
         return None
 
     # -- joints ------------------------------------------------------------------------------------------------

@@ -8,26 +8,27 @@ universal one two revolute ones; a capsule becomes a cylinder and two spheres. L
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.model.bounds import AS_GOOD_AS_ZERO, written_bound
-from kinetree.model.description import Description, JointDescription, LinkDescription, free_name
+from kinetree.model.description import SAFETY, Description, JointDescription, LinkDescription, free_name
 from kinetree.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from kinetree.model.joints.dynamics import of_coordinate
+from kinetree.model.loaders.reading import MOMENTS
 from kinetree.model.loaders.xml import Element, number, numbers, written
-from kinetree.model.writers.losses import check_losses, check_names, common_losses, split
-from kinetree.model.writers.mesh_points import MeshFiles
+from kinetree.model.tree import Model
+from kinetree.model.writers.losses import check_losses, common_losses, description_of, split
+from kinetree.model.writers.mesh_points import MeshFiles, mesh_name
 from kinetree.spatial import Transform
 from kinetree.spatial.rotation import rpy_from_matrix
 
 
-def urdf(description: Description, lossy: bool = False, files: MeshFiles | None = None) -> str:
+def urdf(model: Model, lossy: bool = False, files: MeshFiles | None = None) -> str:
     """The document; with `lossy`, without what URDF cannot say. Meshes that have no file get one of `files`."""
-    check_names(description)
-    description = split(description, lambda joint: joint.joint_class.urdf is not None)
+    description = split(description_of(model), lambda joint: joint.joint_class.urdf is not None)
     check_losses("URDF", list(_inexpressible(description, files)), lossy)
     robot = Element("robot", {"name": description.name})
     for name, link in description.links.items():
@@ -75,17 +76,10 @@ def _link(name: str, link: LinkDescription, files: MeshFiles | None) -> Element:
     inertia = link.inertia
     if inertia.mass or np.any(inertia.I):
         about_com = inertia.about_com
-        tensor = {
-            f"i{'xyz'[i]}{'xyz'[j]}": number(about_com[i, j])
-            for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-        }
-        inertial = Element("inertial")
-        inertial.children += [
-            Element("origin", {"xyz": numbers(inertia.com)}),
-            Element("mass", {"value": number(inertia.mass)}),
-            Element("inertia", tensor),
-        ]
-        element.children.append(inertial)
+        origin = Element("origin", {"xyz": numbers(inertia.com)})
+        mass = Element("mass", {"value": number(inertia.mass)})
+        tensor = Element("inertia", {name: number(about_com[i, j]) for i, j, name in MOMENTS})
+        element.children.append(Element("inertial", children=[origin, mass, tensor]))
     for tag, geometries in (("visual", link.visuals), ("collision", link.collisions)):
         for geometry in (part for each in geometries for part in _parts(each)):
             if (shape := _shape(geometry.shape, files)) is not None:
@@ -126,23 +120,17 @@ def _shape(shape: Shape, files: MeshFiles | None) -> Element | None:
         case Box() | Sphere() | Cylinder():
             sizes = {name: numbers(np.ravel(size)) for name, size in vars(shape).items()}
             return Element(type(shape).__name__.lower(), sizes)
-        case Mesh(path=path, written=name, scale=scale):
-            if shape.vertices is not None:  # they are not those of the file: MuJoCo has moved and turned them
-                name = "" if files is None or shape.triangles is None else files.name(shape)
-            if not name and not path:
-                return None
+        case Mesh(scale=scale):
+            name = mesh_name(shape, files)
             at_scale = {} if tuple(scale) == (1.0, 1.0, 1.0) else {"scale": numbers(scale)}
-            return Element("mesh", {"filename": name or str(path), **at_scale})
+            return Element("mesh", {"filename": name, **at_scale}) if name else None
     return None
 
 
 def _joint(joint: JointDescription) -> Element:
     element = Element("joint", {"name": joint.name, "type": str(joint.joint_class.urdf)})
-    element.children += [
-        *_origin(joint.placement),
-        Element("parent", {"link": joint.parent}),
-        Element("child", {"link": joint.child}),
-    ]
+    ends = [Element("parent", {"link": joint.parent}), Element("child", {"link": joint.child})]
+    element.children += [*_origin(joint.placement), *ends]
     if joint.joint_class.has_axis():
         element.children.append(Element("axis", {"xyz": numbers(joint.axis)}))
     element.children += _limit(joint)
@@ -155,12 +143,7 @@ def _joint(joint: JointDescription) -> Element:
         values = {"joint": mimic.joint, "multiplier": number(mimic.multiplier), "offset": number(mimic.offset)}
         element.children.append(Element("mimic", values))
     if safety is not None:
-        values = {
-            "soft_lower_limit": number(safety.soft_lower),
-            "soft_upper_limit": number(safety.soft_upper),
-            "k_position": number(safety.k_position),
-            "k_velocity": number(safety.k_velocity),
-        }
+        values = {name: number(value) for name, value in zip(SAFETY, astuple(safety), strict=True)}
         element.children.append(Element("safety_controller", values))
     return element
 

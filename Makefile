@@ -76,7 +76,7 @@ test-scale: $(VENV)/.dev requirements/scale.lock
 test-peers: requirements/peers.lock
 	$(PYTHON) -m venv .python-peers
 	.python-peers/bin/pip install --quiet --require-hashes --no-deps --requirement requirements/peers.lock
-	KINETREE_CACHE_DIR=$(CURDIR)/.python-peers/test-cache PYTHONPATH=$(CURDIR)/src .python-peers/bin/python -m pytest --noconftest tests/convert/test_ports.py
+	KINETREE_CACHE_DIR=$(CURDIR)/.python-peers/test-cache PYTHONPATH=$(CURDIR)/src PEERS=live .python-peers/bin/python -m pytest --noconftest tests/convert/test_ports.py
 
 # With the lowest versions of NumPy and llvmlite that pyproject.toml allows: what depends on them.
 LOWEST ?= tests/compiler tests/functions tests/robot/test_native_*.py

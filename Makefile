@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One more than there are cores: some tests wait for processes and pages.
 PYTEST = $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
 
-.PHONY: demo test test-all test-long test-interop test-arm64 test-python test-lowest test-pyodide test-scale soak bench check docs lock package release clean
+.PHONY: demo test test-all test-long test-interop test-arm64 test-python test-lowest test-pyodide test-peers test-scale soak bench check docs lock package release clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py demo-results
@@ -71,6 +71,12 @@ test-scale: $(VENV)/.dev requirements/scale.lock
 	.python-scale/bin/pip install --quiet --require-hashes --requirement requirements/scale.lock
 	KINETREE_CACHE_DIR=$(CURDIR)/.python-scale/test-cache PYTHONPATH=$(CURDIR)/tests:$$(echo $(CURDIR)/.python-scale/lib/python3*/site-packages) \
 		$(BIN)/python -m pytest -m 'not long' tests/scale tests/cli/test_long_runs.py
+
+# The examples of docs/coming_from/ in the libraries that they come from, which need an older Pinocchio.
+test-peers: requirements/peers.lock
+	$(PYTHON) -m venv .python-peers
+	.python-peers/bin/pip install --quiet --require-hashes --no-deps --requirement requirements/peers.lock
+	KINETREE_CACHE_DIR=$(CURDIR)/.python-peers/test-cache PYTHONPATH=$(CURDIR)/src PEERS=live .python-peers/bin/python -m pytest --noconftest tests/convert/test_ports.py
 
 # With the lowest versions of NumPy and llvmlite that pyproject.toml allows: what depends on them.
 LOWEST ?= tests/compiler tests/functions tests/robot/test_native_*.py
@@ -147,6 +153,7 @@ lock: $(VENV)/.created
 	$(call lock,dev,--extra test --extra check --extra docs)
 	$(call lock,bench,--extra bench)
 	$(call lock,interop,--extra casadi --extra torch --extra jax --constraint requirements/dev.lock --no-emit-package triton)
+	$(call lock,peers,--extra peers --no-emit-package mosek)
 	$(call lock,scale,--extra scale)
 	$(call lock,release)
 

@@ -186,7 +186,7 @@ def jacobian() -> Drawing:
     shoulder, elbow, tip = planar(d, q)
     J = kt.load("planar2").eager.frame("tip").jacobian(np.array(q))[[0, 2]]
     d.line(shoulder, tip, kind="g dash")
-    for column, words, shift in ((0, "joint 1: (−0.5, 1)", (8, 8)), (1, "joint 2: (−0.5, 0)", (-136, -6))):
+    for column, words, shift in ((0, "joint 1: (−0.5, 1)", (14, 4)), (1, "joint 2: (−0.5, 0)", (-136, -6))):
         d.arrow(tip, 0.55 * J[:, column])
         d.text(tip + 0.55 * J[:, column], words, shift)
     d.text(tip, "tip (1, 0.5)", (12, 6))
@@ -246,7 +246,7 @@ def free_body() -> Drawing:
     d.text(center, "m g", (8, 74), plain=False)
     d.text((1.1, -0.05), "−fⱼ", (6, 6), plain=False)
     d.text((1.2, 0.35), "−nⱼ", (2, -16), plain=False)
-    d.text(center, "centre of mass", (-70, -22))
+    d.text(center, "centre of mass", (-92, -30))
     return d
 
 
@@ -288,7 +288,7 @@ def centrifugal() -> Drawing:
     d.line(shoulder, tip, kind="g dash")
     d.arrow(tip, 0.45 * tip)
     d.arc(shoulder, 0.22, -0.5, 0.9, kind="g")
-    d.text((0.22, 0.0), "1 rad/s", (8, -16))
+    d.text((0.22, 0.0), "1 rad/s", (12, 22))
     d.text(tip + 0.45 * tip, "m ω² r = 1.118 N", (-118, -8))
     d.text(tip, "1 kg", (12, 16))
     d.text(elbow, "elbow: 0.5 N m", (14, 20))
@@ -343,7 +343,7 @@ def floating_base() -> Drawing:
     d.text((0.3, 0.0), "base: 6 velocities, no motor", (-30, 20))
     d.text(G, "G", (10, -14), plain=False)
     d.text(np.add(G, (-0.5, 0.25)), "m ċ", (-34, 4), plain=False)
-    d.text(G, "kᴳ", (-48, 24), plain=False)
+    d.text(G, "kᴳ", (-68, 24), plain=False)
     d.text((0.0, -0.97), "60 kg", (-16, 30))
     return d
 
@@ -391,7 +391,7 @@ def contact_forces() -> Drawing:
             d.text(at, f"{force[1]:.0f} N", (-20, 22))
     d.arrow(G, (0, -0.3), "g")
     d.dot(G, "g")
-    d.text(G, f"m g = {robot.mass * 9.81:.0f} N", (10, 40))
+    d.text(G, f"m g = {robot.mass * 9.81:.0f} N", (-38, -22))
     d.text((-0.6, 0.1), "μ = 0.6: forces stay in the dashed cones", (0, -22))
     return d
 
@@ -431,7 +431,7 @@ def inertia_ellipse() -> Drawing:
 @figure("quadratic_program", "Tasks, contacts and limits enter a quadratic program, and torques come out")
 def quadratic_program() -> Drawing:
     d = Drawing(520, 230)
-    rows = (("tasks: minimise", 40), ("contacts: equations and cones", 90), ("limits: inequalities", 140))
+    rows = (("tasks: minimise", 40), ("contacts: equations, cones", 90), ("limits: inequalities", 140))
     for words, y in rows:
         d.parts.append(f'<rect class="b" x="6" y="{y}" width="262" height="34"/>')
         d.text((137, -y - 23), words, end="middle")
@@ -510,7 +510,7 @@ def lift() -> Drawing:
     d.plot(degrees, shown, (60, 40, 350, 200), ("angle of attack [°]", "coefficients"), (-0.5, 2.0))
     d.line(*np.stack([degrees, line], axis=1)[degrees < 18.0], kind="g dash")
     d.text((3.0, 1.1), "lift", (-8, 0))
-    d.text((22.0, 0.2), "drag")
+    d.text((5.0, 0.14), "drag")
     d.text((18.6, 1.75), "0.25 + 5 α")
     return d
 
@@ -525,8 +525,8 @@ def modes() -> Drawing:
         "roll": (-14, -12),
         "spiral": (6, -10),
         "phugoid": (-76, -10),
-        "dutch roll": (-88, 5),
-        "short period": (-100, 5),
+        "dutch roll": (-94, 5),
+        "short period": (-112, 5),
     }
     for name, mode in found.items():
         for value in np.atleast_1d(mode.eigenvalue):
@@ -539,13 +539,13 @@ def modes() -> Drawing:
 
 @figure("line_course", "Courses of the vector field towards a line")
 def line_course() -> Drawing:
-    d = Drawing(460, 280, (40, 140), 3.6)
+    d = Drawing(520, 280, (40, 140), 3.6)
     d.line((0, 0), (110, 0), kind="b", arrow="b")
     for along in range(5, 106, 20):
         for off in (-30, -20, -10, 10, 20, 30):
             course = -np.radians(70.0) * 2 / np.pi * np.arctan(0.1 * off)
             d.arrow((along, off), 9.0 * np.array([np.cos(course), np.sin(course)]), "g")
-    d.text((72, 0), "the line", (0, -8))
+    d.text((110, 0), "the line", (10, 5))
     return d
 
 

@@ -14,7 +14,10 @@ PAGES = [
     "course/index.md",
     *(
         f"coming_from/{name}.md"
-        for name in ("pinocchio", "mujoco", "drake", "robotics_toolbox", "matlab", "modern_robotics")
+        for name in (
+            *("pinocchio", "mujoco", "drake", "pink", "tsid"),
+            *("robotics_toolbox", "matlab", "modern_robotics", "spatial_v2"),
+        )
     ),
 ]
 CALL = re.compile(r"\b(robot|frame|kt|trajectories)((?:\.[A-Za-z_]\w*)+)")

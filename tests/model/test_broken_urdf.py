@@ -333,9 +333,9 @@ def sentence(document, tmp_path):
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_broken_documents(name, tmp_path):
     document, expected = DOCUMENTS[name]
-    start = time.monotonic()
+    start = time.process_time()
     assert expected in sentence(document, tmp_path)
-    assert time.monotonic() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -3,7 +3,8 @@
 A batch comes as rows of any stride. If the values of one coordinate are contiguous (F order), the kernel reads them
 directly; otherwise W rows are transposed into the workspace, tile by tile: for every block, or once if all states have
 the same row, as gains and parameters of a robot may. The last, incomplete block repeats its last
-state in the unused lanes and drops their results.
+state in the unused lanes and drops their results. Long rows of a short kernel are not transposed beforehand:
+see `inputs_by_rows`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.compiler.codegen.ir import Width
-from kinetree.compiler.codegen.kernel import TABLE_ROW, BlockSpace
+from kinetree.compiler.codegen.kernel import TABLE_ROW, BlockSpace, inputs_by_rows
 from kinetree.compiler.codegen.prefetches import LINE
 from kinetree.compiler.codegen.tiles import loop, pack
 from kinetree.compiler.codegen.write import STREAMED, count, emit_write, fields, streamed_size
@@ -29,8 +30,8 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
     """
     here = "i64 %block, i64 %stop, ptr %descriptor, ptr %work"
     block = [
-        f"  call fastcc void @kinetree.read({here})",
-        *part_calls(parts),
+        f"  %by_rows = call fastcc i1 @kinetree.read({here})",
+        *_compute(space, parts),
         f"  call fastcc void @kinetree.write({here}, i1 %streaming)",
     ]
     lines = [
@@ -39,7 +40,7 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
         f"  %bytes = mul i64 %states, {streamed_size(space)}",
         f"  %streaming = icmp sge i64 %bytes, {STREAMED}",
         "  call fastcc void @kinetree.share(ptr %descriptor, ptr %work)",
-        *for_blocks(space, block),
+        *for_blocks(space, block, last="computed" if inputs_by_rows(space.layout, parts) else None),
         "  br i1 %streaming, label %settle, label %done",
         "settle:",
         "  fence seq_cst",
@@ -48,9 +49,25 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
         "  ret void",
         "}",
     ]
-    texts = ["\n".join(lines), _share(space), _read(space), emit_write(space, outputs)]
+    texts = ["\n".join(lines), _share(space), _read(space, parts), emit_write(space, outputs)]
     texts += [pack(size, space.width) for size in dict.fromkeys(space.layout.inputs)]
     return "\n\n".join(texts)
+
+
+def _compute(space: BlockSpace, parts: int) -> list[str]:
+    """The call of the kernel that reads long rows, if %by_rows, else those of all parts of the other one."""
+    if not inputs_by_rows(space.layout, parts):
+        return part_calls(parts)
+    return [
+        "  br i1 %by_rows, label %rows, label %lanes",
+        "rows:",
+        f"  call fastcc void @{BLOCK}.by_rows(ptr %work)",
+        "  br label %computed",
+        "lanes:",
+        *part_calls(parts),
+        "  br label %computed",
+        "computed:",
+    ]
 
 
 def part_calls(parts: int) -> list[str]:
@@ -117,17 +134,27 @@ def pack_input(j: int, size: int, rows: str, row: str, count: str) -> str:
     return f"  call fastcc void @kinetree.pack.{size}({given})"
 
 
-def _read(space: BlockSpace) -> str:
+def _read(space: BlockSpace, parts: int) -> str:
     """A function that reads the inputs of the block at state i: in place if they are contiguous, else transposed,
-    unless `kinetree.share` has done so."""
-    W, width = space.width.lanes, space.width
+    unless `kinetree.share` has done so. It returns whether the kernel transposes long rows itself, which are then
+    contiguous and of one state each."""
+    W, width, long = space.width.lanes, space.width, inputs_by_rows(space.layout, parts)
     lines = [
-        "define internal fastcc void @kinetree.read(i64 %i, i64 %stop, ptr %descriptor, ptr %work) nounwind noinline {",
+        "define internal fastcc i1 @kinetree.read(i64 %i, i64 %stop, ptr %descriptor, ptr %work) nounwind noinline {",
         *fields(space),
         *count(W),
         f"  %whole = icmp eq i64 %count, {W}",
-        "  br label %begin0",
     ]
+    by_rows = "%whole" if long else "false"
+    for j in sorted(long):
+        lines += [
+            f"  %apart{j} = icmp ne i64 %row{j}, 0",
+            f"  %dense{j} = icmp eq i64 %column{j}, 1",
+            f"  %own{j} = and i1 %apart{j}, %dense{j}",
+            f"  %by_rows{j} = and i1 {by_rows}, %own{j}",
+        ]
+        by_rows = f"%by_rows{j}"
+    lines.append("  br label %begin0")
     for j, size in enumerate(space.layout.inputs):
         lines += [
             f"begin{j}:",
@@ -136,16 +163,18 @@ def _read(space: BlockSpace) -> str:
             f"  %aside{j} = icmp eq i64 %row{j}, 1",
             f"  %direct{j} = and i1 %aside{j}, %whole",
             f"  %packed{j} = getelementptr i8, ptr %work, i64 {space.packed(j)}",
-            f"  %from{j} = select i1 %direct{j}, ptr %rows{j}, ptr %packed{j}",
-            f"  %stride{j} = select i1 %direct{j}, i64 %column{j}, i64 {W}",
+            f"  %here{j} = or i1 %direct{j}, {by_rows if j in long else 'false'}",
+            f"  %from{j} = select i1 %here{j}, ptr %rows{j}, ptr %packed{j}",
+            f"  %lanes{j} = select i1 %direct{j}, i64 %column{j}, i64 {W}",
+            f"  %stride{j} = select i1 {by_rows if j in long else 'false'}, i64 %row{j}, i64 %lanes{j}",
             *set_input(j, f"%from{j}", f"%stride{j}"),
             f"  %shared{j} = icmp eq i64 %row{j}, 0",
             *_set_ahead(j, width),
-            f"  %ready{j} = or i1 %direct{j}, %shared{j}",
+            f"  %ready{j} = or i1 %here{j}, %shared{j}",
             f"  br i1 %ready{j}, label %begin{j + 1}, label %pack{j}",
             f"pack{j}:",
             pack_input(j, size, f"%rows{j}", f"%row{j}", "%count"),
             f"  br label %begin{j + 1}",
         ]
-    lines += [f"begin{len(space.layout.inputs)}:", "  ret void", "}"]
+    lines += [f"begin{len(space.layout.inputs)}:", f"  ret i1 {by_rows}", "}"]
     return "\n".join(lines)

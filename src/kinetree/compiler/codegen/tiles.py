@@ -81,7 +81,6 @@ def aligned(pointer: str, width: Width) -> str:
 
 def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[str]:
     """Instructions that transpose W rows of `columns` columns, beginning with column `start`."""
-    n = min(W, PIECE // width.size)
     lines: list[str] = []
     for row in range(W):
         lines += [
@@ -89,12 +88,10 @@ def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[s
             f"  %{p}o{row} = add i64 %{p}r{row}, {start}",
             f"  %{p}s{row} = getelementptr {width.element}, ptr %src, i64 %{p}o{row}",
         ]
-    vectors = []
-    for k in range(W):  # as after the swaps of blocks of n numbers and more
-        first = k - k % n
-        pieces = [_piece(p, row, first, min(columns - first, n), n, width, lines) for row in range(k % n, W, n)]
-        vectors.append(_joined(f"{p}j{k}", pieces, n, width, lines))
-    names = transposed(p, vectors, width, lines, n)
+    rows = [f"%{p}s{row}" for row in range(W)]
+    names: list[str] = []
+    while len(names) < columns:
+        names += read_columns(f"{p}{len(names)}.", rows, len(names), columns, width, lines)
     for column in range(columns):
         lines += [
             f"  %{p}k{column} = add i64 {start}, {column}",
@@ -105,13 +102,24 @@ def _pack_tile(p: str, start: str, W: int, columns: int, width: Width) -> list[s
     return lines
 
 
-def _piece(p: str, row: int, first: int, count: int, n: int, width: Width, lines: list[str]) -> str:
-    """The name of a vector of n numbers of a row, of which `count` exist, from column `first` of the tile on."""
-    if count <= 0:
-        return "zeroinitializer"
+def piece_columns(width: Width) -> int:
+    """The number of columns that `read_columns` transposes."""
+    return min(width.lanes, PIECE // width.size)
+
+
+def read_columns(p: str, rows: list[str], first: int, columns: int, width: Width, lines: list[str]) -> list[str]:
+    """The names of the vectors of columns `first`, …, as many as a piece has, of rows at these addresses with so many
+    columns."""
+    n = piece_columns(width)
+    pieces = [_piece(f"{p}{k}", row, first, min(columns - first, n), n, width, lines) for k, row in enumerate(rows)]
+    return transposed(p, [_joined(f"{p}j{k}", pieces[k::n], n, width, lines) for k in range(n)], width, lines)
+
+
+def _piece(p: str, row: str, first: int, count: int, n: int, width: Width, lines: list[str]) -> str:
+    """The name of a vector of n numbers of a row, of which `count` exist, from column `first` on."""
     part = replace(width, lanes=n)
-    at, name = f"%{p}a{row}.{first}", f"%{p}v{row}.{first}"
-    lines.append(f"  {at} = getelementptr {width.element}, ptr %{p}s{row}, i64 {first}")
+    at, name = f"%{p}a", f"%{p}v"
+    lines.append(f"  {at} = getelementptr {width.element}, ptr {row}, i64 {first}")
     if count == n:
         lines.append(f"  {name} = load {part.real}, ptr {at}, align {width.size}")
     else:
@@ -134,13 +142,13 @@ def _joined(p: str, names: list[str], n: int, width: Width, lines: list[str]) ->
     return names[0]
 
 
-def transposed(p: str, rows: list[str], width: Width, lines: list[str], below: int | None = None) -> list[str]:
-    """The names of W vectors of W lanes after transposition, by swaps of blocks of growing size, up to `below`."""
+def transposed(p: str, rows: list[str], width: Width, lines: list[str]) -> list[str]:
+    """The names of n vectors of W lanes after transposition of every n lanes, by swaps of blocks of growing size."""
     W, real = width.lanes, width.real
     distance = 1
-    while distance < (below or W):
+    while distance < len(rows):
         new = list(rows)
-        for i in range(W):
+        for i in range(len(rows)):
             if i & distance:
                 continue
             a, b = rows[i], rows[i + distance]

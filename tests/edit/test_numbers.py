@@ -60,6 +60,8 @@ def test_limits(arm):
         ({"lower": [1, 2]}, "lower has 2 numbers"),
         ({}, "no limit"),
         ({"upper": "high"}, "'high'"),
+        ({"velocity": -1.0}, "joint 'elbow': velocity limit is -1; expected zero or more"),
+        ({"effort": [-2.0]}, "joint 'elbow': effort limit is -2; expected zero or more"),
     ):
         with pytest.raises(kt.KinetreeError, match=message):
             kt.edit.set_limits(arm, "elbow", **arguments)
@@ -114,7 +116,8 @@ def test_placements_and_frames(arm):
         (lambda: kt.edit.place_frame(arm, "forearm_link", xyz=(0, 0, 1)), "moved by joint 'elbow'"),
         (lambda: kt.edit.place_frame(arm, arm.frame_names[0], xyz=(0, 0, 1)), "is the root"),
         (lambda: kt.edit.place_joint(arm, "elbow"), "got no place"),
-        (lambda: kt.edit.place_joint(arm, "elbow", xyz=(0, 0)), "three finite numbers"),
+        (lambda: kt.edit.place_joint(arm, "elbow", xyz=(0, 0)), "joint 'elbow': xyz is .* three finite numbers"),
+        (lambda: kt.edit.place_frame(arm, "tool0", rpy=("90deg", 0, 0)), "joint 'tool_mount': rpy is .* three finite"),
         (lambda: kt.edit.place_joint(arm, "elbow", rotation=np.ones((3, 3))), "rotation matrix"),
     ):
         with pytest.raises(kt.KinetreeError, match=message):

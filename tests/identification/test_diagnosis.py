@@ -48,6 +48,15 @@ def test_torques_in_other_units_or_directions():
     assert told(tau=GOOD["tau"] * [1.0, -1.0]) == [f"torques of {SECOND} have the opposite sign of the model's"]
 
 
+@pytest.mark.parametrize("change", [0.0, -1.0, 180.0 / np.pi, np.pi / 180.0])
+def test_accelerations_that_are_not_the_rate_of_velocities(change):
+    """They are told; measured ones with noise of a fifth of their size are not."""
+    sentence = f"a of {SECOND} is not the rate of v: are both in SI units?"
+    assert sentence in told(a=GOOD["a"] * [1.0, change])
+    noise = 0.2 * GOOD["a"].std(axis=0) * np.random.default_rng(0).normal(size=GOOD["a"].shape)
+    assert told(a=GOOD["a"] + noise) == []
+
+
 def test_series_of_different_times():
     late = np.roll(GOOD["tau"], 6, axis=0)  # 30 ms
     assert told(tau=late) == ["torques fit best 30 ms later: tau and q are not in step"]

@@ -244,6 +244,10 @@ def test_derivatives_by_parameters(rng):
     close(by_q, kt.gradient(effort)(robot.with_parameters(P), q, v, a), 1e-9)
     with pytest.raises(kt.ArgumentError, match="parametric robot"):
         kt.gradient(effort, wrt="parameters")(robot.baked, q, v, a)
+    with pytest.raises(kt.UnknownNameError, match="'parameter' does not exist; did you mean 'parameters'"):
+        kt.gradient(effort, wrt="parameter")
+    with pytest.raises(kt.UnknownNameError, match="'parameter' does not exist; did you mean 'parameters'"):
+        robot.rollout(q, v, np.zeros(2), dt=1e-3, steps=2, parameters={"parameter": P})
 
 
 @pytest.mark.sweep

@@ -89,7 +89,8 @@ def test_what_is_refused(arm, each):
         ({"elbow": "ninety"}, "'30deg' or 'pi/2'"),
         ({"elbow": np.nan}, "finite"),
         ({"elbow": "inf"}, "expected a number"),
-        ({"base_position": [0, 0, 1]}, "base_position"),
+        ({"base_position": [0, 0, 1]}, "base_position was given, but 'arm6' has a fixed base"),
+        ({"gripper": 0.1}, "there are 'shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2', 'wrist_3'$"),
         ({"like": np.zeros(5)}, r"like has shape \(5,\)"),
     ):
         with pytest.raises(kt.KinetreeError, match=message):
@@ -117,9 +118,10 @@ def test_normalize(each):
         each.mass_matrix(off)
     close(each.normalize(off), q, 1e-15)
     assert (each.normalize(off)[:, :3] == q[:, :3]).all() and off[0, 3] != q[0, 3]
-    off[2, each.joint("ball").q_slice] = 0.0
-    with pytest.raises(kt.ArgumentError, match="joint 'ball'"):
-        each.normalize(off)
+    for value, norm in ((0.0, "0"), (1e200, "inf"), (np.nan, "nan")):
+        off[2, each.joint("ball").q_slice] = value
+        with pytest.raises(kt.ArgumentError, match=f"joint 'ball' of norm {norm}; expected a finite norm above zero"):
+            each.normalize(off)
 
     @kt.compile
     def law(robot, q):

@@ -72,6 +72,9 @@ def set_limits(
         merged = [own if new is None else new for own, new in zip(joint.bounds, given, strict=True)]
         with builder.located(f"joint {joint.name!r}", joint.line):
             bounds: Bounds = checked_bounds(joint.kind, *merged)
+            for name, new in (("velocity", velocity), ("effort", effort)):
+                if new is not None and np.min(new) < 0.0:
+                    raise ArgumentError(f"{name} limit is {np.min(new):g}; expected zero or more")
         builder.joints[joint.name] = replace(joint, bounds=bounds)
     return built(robot, builder)
 
@@ -118,7 +121,7 @@ def place_joint(
     omitted values stay."""
     builder = ModelBuilder.of(description_of(robot))
     (own,) = _joints(builder, joint)
-    placement = _placed(f"joint {joint!r}", own.placement, xyz, rpy, rotation)
+    placement = _placed(builder, f"joint {joint!r}", own.placement, xyz, rpy, rotation)
     builder.joints[joint] = replace(own, placement=placement)
     return built(robot, builder)
 
@@ -138,7 +141,7 @@ def place_frame(
     if frame in description.sites:
         builder = ModelBuilder.of(description)
         link, X = builder.sites[frame]
-        builder.sites[frame] = (link, _placed(f"frame {frame!r}", X, xyz, rpy, rotation))
+        builder.sites[frame] = (link, _placed(builder, f"frame {frame!r}", X, xyz, rpy, rotation))
         return built(robot, builder)
     above = {joint.child: joint for joint in description.joints.values()}.get(frame)
     if above is None or above.kind != "fixed":
@@ -175,13 +178,15 @@ def _joints(builder: ModelBuilder, joints: Names) -> list[JointDescription]:
 
 
 def _placed(
-    element: str, X: Transform, xyz: ArrayLike | None, rpy: ArrayLike | None, rotation: ArrayLike | None
+    builder: ModelBuilder,
+    element: str,
+    X: Transform,
+    xyz: ArrayLike | None,
+    rpy: ArrayLike | None,
+    rotation: ArrayLike | None,
 ) -> Transform:
     """X with another position, another rotation, or both."""
     if xyz is None and rpy is None and rotation is None:
         raise ArgumentError(f"{element} got no place; expected xyz, rpy or rotation")
-    reader = ModelBuilder(element)
-    if rpy is None and rotation is None:
-        rotation = X.R.T
-    reader.frame("placed", "link", xyz=X.p if xyz is None else xyz, rpy=rpy, rotation=rotation)
-    return reader.sites["placed"][1]
+    R = X.R if rpy is None and rotation is None else builder._rotation(element, rpy, rotation, None).T
+    return Transform(R, X.p if xyz is None else builder._vector(element, "xyz", xyz, None))

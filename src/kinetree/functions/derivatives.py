@@ -108,7 +108,7 @@ def _derived(primal: Definition, kind: Kind, wrt: str | tuple[str, ...], mode: M
     names = (wrt,) if isinstance(wrt, str) else wrt
     for name in names:
         if name not in (*primal.names, "parameters"):
-            raise unknown(f"argument of {primal.name}", name, primal.names)
+            raise unknown(f"argument of {primal.name}", name, (*primal.names, "parameters"))
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
         named = primal.arguments(args, kwargs)

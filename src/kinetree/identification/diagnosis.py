@@ -66,6 +66,7 @@ def findings(unknowns: Unknowns, recordings: list[Measurements], min_speed: floa
     """What is suspicious in recordings with v and a."""
     robot = unknowns.robot
     found = _seldom(recordings) + _at_rest(robot, recordings) + _beyond_limits(robot, recordings)
+    found += _accelerations(robot, recordings)
     if not any(each.tau.any() or each.wrenches for each in recordings):
         raise ArgumentError("tau is zero in all samples; expected torques: without them motion shows ratios of masses")
     longest = max(recordings, key=len)
@@ -96,6 +97,21 @@ def _beyond_limits(robot: Robot, recordings: list[Measurements]) -> list[str]:
         f"{names[k]} reaches {reach[k]:.4g}, and its limit is {limits[k]:.4g}: are positions in degrees or mm?"
         for k in far[:1]
     ]
+
+
+def _accelerations(robot: Robot, recordings: list[Measurements]) -> list[str]:
+    """Joints whose measured accelerations are not the rate of their velocities; both may be noisy."""
+    names, wrong = [name for name, _ in labels_of(robot, "v")], dict[str, None]()
+    for each in recordings:
+        assert each.v is not None and each.a is not None
+        rates, window = np.gradient(each.v, each.t, axis=0), max(1, len(each) // 50)
+        for k in (k for joint in robot.model.owners for _, k in joint.rated):
+            x, y = (_means(series[:, k], window) for series in (each.a, rates))
+            x, y = x - x.mean(), y - y.mean()
+            moves = np.ptp(each.v[:, k]) > STILL and y.any()
+            if moves and not (0.5 * np.sqrt((x @ x) * (y @ y)) < x @ y and 0.5 * (x @ x) < x @ y < 2.0 * (x @ x)):
+                wrong[names[k]] = None
+    return [f"a of {_joined(list(wrong))} is not the rate of v: are both in SI units?"] if wrong else []
 
 
 def _scale_of_torques(robot: Robot, measured: Measurements) -> list[str]:

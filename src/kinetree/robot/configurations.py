@@ -109,7 +109,9 @@ class Configurations(HasQuantities, Bindable):
             if joint.name == name and joint.follows is not None:
                 raise ArgumentError(f"joint {name!r} follows {joint.follows!r}, which has the coordinate of both")
         bases = () if base is None else (BASE_POSITION, BASE_ORIENTATION)
-        raise unknown("joint", name, (*joints, *bases, *self.coordinate_names))
+        if base is None and name in (BASE_POSITION, BASE_ORIENTATION):
+            raise ArgumentError(f"{name} was given, but {self.name!r} has a fixed base; load it with base='floating'")
+        raise unknown("joint", name, dict.fromkeys((*joints, *bases, *self.coordinate_names)))
 
     @lazy
     def postures(self) -> Mapping[str, Array]:
@@ -155,11 +157,13 @@ class Configurations(HasQuantities, Bindable):
         given = np.asarray(q) if is_traced(q) else as_floats("q", q, (self.nq,), self.dtype)
         normal = given.copy()
         for k, part in enumerate(self.model.quaternions):
-            length = ops.sqrt((given[..., part] * given[..., part]).sum(-1))
-            if not is_traced(length) and not np.all((length > 0.0) & np.isfinite(length)):
+            with np.errstate(over="ignore"):
+                length = ops.sqrt((given[..., part] * given[..., part]).sum(-1))
+            if not is_traced(length) and not np.all(valid := (length > 0.0) & np.isfinite(length)):
                 joint = [each for each in self.model.owners if each.quaternion is not None][k]
+                norm = length[~valid].flat[0]
                 raise ArgumentError(
-                    f"q has a quaternion of joint {joint.name!r} with no direction; expected one not zero"
+                    f"q has a quaternion of joint {joint.name!r} of norm {norm:g}; expected a finite norm above zero"
                 )
             normal[..., part] = given[..., part] / np.asarray(length)[..., None]
         return normal

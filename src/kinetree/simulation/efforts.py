@@ -250,7 +250,7 @@ def _parameters(robot: Robot, laws: tuple[Law, ...], parameters: Any, memory: Ma
             wanted[name] = Given(finite(name, as_floats(name, given[name], core)), core, False)
     for name in given:
         if name not in wanted:
-            raise unknown("parameter", name, wanted)
+            raise unknown("parameter", name, (*wanted, *(() if robot.model.parametric is None else (PARAMETERS,))))
     return wanted
 
 

@@ -189,12 +189,13 @@ class Lines:
         """The definition of a function with this body, for other modules."""
         return self._definition(f"define void @{name}({parameters}) nounwind {{")
 
-    def internal(self, name: str, parameters: str) -> str:
-        """The definition of a function with this body, for this module."""
-        return self._definition(f"define internal fastcc void @{name}({parameters}) nounwind noinline {{")
+    def internal(self, name: str, parameters: str, result: str = "void") -> str:
+        """The definition of a function with this body and result, for this module."""
+        kind = result.split(maxsplit=1)[0]
+        return self._definition(f"define internal fastcc {kind} @{name}({parameters}) nounwind noinline {{", result)
 
-    def _definition(self, head: str) -> str:
-        return "\n".join([head, "entry:", *self.text, "  ret void", "}"])
+    def _definition(self, head: str, result: str = "void") -> str:
+        return "\n".join([head, "entry:", *self.text, f"  ret {result}", "}"])
 
 
 def imported(names: Sequence[str], connect: str) -> str:

@@ -17,6 +17,7 @@ from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.codegen.operations import operation
 from kinetree.compiler.codegen.prefetches import LINE, Prefetches
 from kinetree.compiler.codegen.row_loops import Region, emit_rows
+from kinetree.compiler.codegen.tiles import piece_columns, read_columns
 from kinetree.compiler.graph.column_program import ColumnProgram
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
 from kinetree.compiler.graph.passes.schedule import ANGULAR
@@ -28,6 +29,9 @@ TABLE_ROW = 32
 """The size of a row of the table of inputs in bytes: four words."""
 COLUMNS = 64
 """The numbers of every row of results in the write buffer at a time; shorter rows are written directly."""
+LONG_ROW = 50
+"""The numbers of an input from which on a kernel of one part transposes it near its use, see `inputs_by_rows`: those of
+five bodies, and more than positions of most robots."""
 
 
 @dataclass(frozen=True)
@@ -94,14 +98,22 @@ def _pointers(names: Sequence[str]) -> str:
     return ", ".join(f"ptr {name}" for name in names)
 
 
+def inputs_by_rows(layout: Layout, parts: int) -> frozenset[int]:
+    """Inputs that a second kernel reads by rows, as parameters of each state: vectors of lanes are made of them where
+    they are used. Stores of transposed inputs, one in two cycles, would take a quarter of the time of a short kernel;
+    a long one is not compiled twice."""
+    return frozenset(j for j, size in enumerate(layout.inputs) if parts == 1 and size >= LONG_ROW)
+
+
 def emit_block(
     name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace, places: RowPlaces, prefetches: bool
 ) -> str:
     """void name.partK(workspace) for every part, to be called in order for a block of states, and name.constants, to
-    be called once before them. With `prefetches`, the parts prefetch the inputs of the next block."""
+    be called once before them. With `prefetches`, the parts prefetch the inputs of the next block, and name.by_rows
+    reads the `inputs_by_rows`: the lanes of input k are at ``in_j + k + lane * stride_j``."""
     emitter = _Emitter(space.layout, space.width, space.width, outputs, places)
+    operations = sum(len(part.nodes) for part in parts)
     if prefetches:
-        operations = sum(len(part.nodes) for part in parts)
         emitter.prefetches = Prefetches(space.layout.inputs, space.width, operations)
     prologue = [f"  %slots = getelementptr i8, ptr %work, i64 {space.slot}"]
     for j in range(len(space.layout.inputs)):
@@ -113,6 +125,9 @@ def emit_block(
         prologue.append(f"  %out{j} = getelementptr i8, ptr %work, i64 {space.result(j)}")
     bodies = {f"part{k}": emitter.part(part, inputs=k == 0) for k, part in enumerate(parts)}
     bodies["constants"] = emitter.part(Part([]), constants=True)
+    if prefetches and (by_rows := inputs_by_rows(space.layout, len(parts))):
+        emitter.prefetches, emitter.by_rows = Prefetches(space.layout.inputs, space.width, operations), by_rows
+        bodies["by_rows"] = emitter.part(parts[0], inputs=True)
     texts = []
     for title, body in bodies.items():
         body.text[:0] = prologue
@@ -248,12 +263,15 @@ class _Emitter:
         self.output_positions = output_positions(named, outputs, places, "%slots")
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
         self.prefetches: Prefetches | None = None
+        self.by_rows: frozenset[int] = frozenset()
 
     def part(self, part: Part, inputs: bool = False, constants: bool = False) -> Lines:
         """The body of one part, which also writes outputs that are `inputs` or `constants`."""
         self.lines = Lines(self.width)
         self.names: dict[Node, str] = {}
         self.pairs: dict[Node, tuple[str, str]] = {}
+        self.addresses: dict[int, list[str]] = {}
+        self.columns: dict[tuple[int, int], str] = {}
         self.loads = part.loads
         if constants:
             self._constant_outputs()
@@ -381,8 +399,23 @@ class _Emitter:
         k = position - self.starts[j]
         if self.width.lanes == 1:
             return self._load(f"%in{j}", self.width.size * k)
-        pointer = self.lines.at(f"%in{j}", self.lines.i64("mul", f"%stride{j}", k), self.width.element)
-        return self.lines.load(self.width.real, pointer, self.width.size)
+        if j in self.by_rows:
+            return self._column(j, k)
+        return self.lines.load(self.width.real, self._strided(j, k), self.width.size)
+
+    def _strided(self, j: int, k: int) -> str:
+        """The address of column k of input j, or of row k if it is read by rows."""
+        return self.lines.at(f"%in{j}", self.lines.i64("mul", f"%stride{j}", k), self.width.element)
+
+    def _column(self, j: int, k: int) -> str:
+        """The lanes of column k of input j, read by rows together with the columns beside it."""
+        if (j, k) not in self.columns:
+            first = k - k % piece_columns(self.width)
+            if j not in self.addresses:
+                self.addresses[j] = [self._strided(j, lane) for lane in range(self.width.lanes)]
+            columns = read_columns(self.lines, self.addresses[j], first, self.layout.inputs[j])
+            self.columns.update({(j, first + i): column for i, column in enumerate(columns)})
+        return self.columns[j, k]
 
     def _load(self, base: str, offset: int) -> str:
         return self.lines.load(self.width.real, self.lines.at(base, offset), self.width.size)

@@ -49,24 +49,32 @@ def aligned(pointer: str, width: Width) -> str:
 def _pack_tile(b: Lines, start: str | int, columns: int) -> None:
     """Transpose W rows of `columns` columns, beginning with column `start`."""
     width, W = b.width, b.width.lanes
-    n = min(W, PIECE // width.size)
     rows = [b.at("%src", b.i64("add", b.i64("mul", "%row", row), start), width.element) for row in range(W)]
-    vectors = []
-    for k in range(W):  # as after the swaps of blocks of n numbers and more
-        first = k - k % n
-        vectors.append(_joined(b, [_piece(b, rows[row], first, columns - first, n) for row in range(k % n, W, n)], n))
-    for column, vector in enumerate(transposed(b, vectors, n)[:columns]):
+    vectors: list[str] = []
+    while len(vectors) < columns:
+        vectors += read_columns(b, rows, len(vectors), columns)
+    for column, vector in enumerate(vectors[:columns]):
         to = b.at("%dst", b.i64("mul", b.i64("add", start, column), W), width.element)
         b.store(width.real, vector, to, width.size)
 
 
+def piece_columns(width: Width) -> int:
+    """The number of columns that `read_columns` transposes."""
+    return min(width.lanes, PIECE // width.size)
+
+
+def read_columns(b: Lines, rows: list[str], first: int, columns: int) -> list[str]:
+    """The vectors of columns `first`, …, as many as a piece has, of rows at these addresses with so many columns."""
+    n = piece_columns(b.width)
+    pieces = [_piece(b, row, first, min(columns - first, n), n) for row in rows]
+    return transposed(b, [_joined(b, pieces[k::n], n) for k in range(n)])
+
+
 def _piece(b: Lines, row: str, first: int, count: int, n: int) -> str:
-    """A vector of n numbers of a row, of which `count` exist, from column `first` of the tile on."""
-    if count <= 0:
-        return "zeroinitializer"
+    """A vector of n numbers of a row, of which `count` exist, from column `first` on."""
     part = replace(b.width, lanes=n)
     at = b.at(row, first, part.element)
-    if count >= n:
+    if count == n:
         return b.load(part.real, at, part.size)
     return b.let(
         f"call {part.real} @llvm.masked.load.{part.suffix}.p0({aligned(at, part)}, {mask(count, n)}, "
@@ -83,13 +91,13 @@ def _joined(b: Lines, names: list[str], n: int) -> str:
     return names[0]
 
 
-def transposed(b: Lines, rows: list[str], below: int | None = None) -> list[str]:
-    """W vectors of W lanes after transposition, by swaps of blocks of growing size, up to `below`."""
+def transposed(b: Lines, rows: list[str]) -> list[str]:
+    """The n vectors of W lanes after transposition of every n lanes, by swaps of blocks of growing size."""
     W = b.width.lanes
     distance = 1
-    while distance < (below or W):
+    while distance < len(rows):
         new = list(rows)
-        for i in range(W):
+        for i in range(len(rows)):
             if not i & distance:
                 pair = rows[i], rows[i + distance]
                 new[i] = b.shuffle(*pair, [j if not j & distance else W + j - distance for j in range(W)], W)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -53,6 +54,13 @@ def c_files(functions: Any, name: str | None, dtype: Any = None) -> Files:
             made.append(chain(unit, called, title, compiled, codes))
         else:
             made.append(formula(unit, called, traced(compiled, key, title, kind), codes))
+    taken = {*re.findall(r"\w+(?=\()", unit.text()), *(f"{each.name}_check" for each in made), f"{prefix}_joint_names"}
+    for each in made:
+        if each.name in taken:
+            raise ArgumentError(
+                f"{each.title!r} is the name of a part of the C code; expected a dict with another name, such as "
+                f"{{{c_names.word(each.title) + '_2'!r}: …}}"
+            )
     return Files(prefix, unit, made, codes, model)
 
 
@@ -80,6 +88,8 @@ def write_files(folder: str | os.PathLike[str], texts: Mapping[str, str | bytes]
     """Write all files or none; the folder is made if there is none."""
     if not isinstance(folder, (str, os.PathLike)):
         raise ArgumentTypeError(f"folder is {short(folder)}; expected the name of a folder")
+    if "\0" in os.fsdecode(folder):
+        raise ArgumentError(f"folder is {short(folder)}; expected the name of a folder")
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)

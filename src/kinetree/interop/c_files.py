@@ -83,6 +83,9 @@ class Files:
             "",
             f"#endif /* {guard} */",
         ]
+        defined = [k for k, line in enumerate(lines) if line.startswith("#define ")]
+        for k, name in zip(defined, c_names.unique(lines[k].split()[1] for k in defined), strict=True):
+            lines[k] = " ".join(("#define", name, *lines[k].split()[2:]))  # in capitals, q and Q are the same
         return "\n".join(lines) + "\n"
 
     def _title(self) -> str:
@@ -227,7 +230,7 @@ class Files:
     for (i = 0; i < size; i++)
         if (fabs((double)expected[i]) > scale)
             scale = fabs((double)expected[i]);
-    for (i = 0; i < size; i++)
+    for (i = 0; i < size && worst == worst; i++)
         if (!(fabs((double)found[i] - (double)expected[i]) <= worst))
             worst = fabs((double)found[i] - (double)expected[i]);
     if (worst <= tolerance * scale)
@@ -236,10 +239,10 @@ class Files:
     return 1;
 }}"""
         lines = [f'#include "{self.name}.h"\n\n#include <math.h>\n#include <stdio.h>\n', *tables, ""]
-        if tables:
+        if any("compare(" in call for call in calls):
             lines.append(compare)
         lines += ["", "int main(void)", "{", "    int failures = 0;"]
-        lines += ["    int code;"] if tables else []
+        lines += ["    int code;"] if any("code = " in call for call in calls) else []
         lines += calls
         lines += [f'    printf("{self.name}: %d failures\\n", failures);', "    return failures != 0;", "}"]
         return "\n".join(lines) + "\n"

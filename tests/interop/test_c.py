@@ -254,6 +254,15 @@ def test_the_files_are_the_same_every_time_and_replace_others(tmp_path):
     assert "`arm6_tool0_pose` | `q` (6) | `result` (4, 4)" in (tmp_path / "c" / "README.md").read_text()
 
 
+def test_a_readme_that_others_wrote_stays(tmp_path):
+    (tmp_path / "README.md").write_text("# My project\n")
+    for _ in range(2):
+        kt.to_c(TOOL.pose, tmp_path, name="arm")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["README.md", "arm.c", "arm.h", "arm_README.md", "arm_test.c"]
+    assert (tmp_path / "README.md").read_text() == "# My project\n"
+
+
 def test_functions_of_two_robots_have_a_name_and_no_joints(tmp_path):
     other = kt.load("planar2")
     with pytest.raises(kt.ArgumentError, match="name is missing"):
@@ -316,8 +325,9 @@ def test_a_folder_that_cannot_be_written_keeps_what_it_has(tmp_path):
         kt.to_c(ARM.mass_matrix, tmp_path / "file" / "inner")
     with pytest.raises(kt.ArgumentTypeError, match="folder is 3; expected the name of a folder"):
         kt.to_c(ARM.mass_matrix, 3)
-    with pytest.raises(kt.ArgumentError, match=r"folder is 'a\\x00b'; expected the name of a folder"):
-        kt.to_c(ARM.mass_matrix, "a\0b")
+    for wrong, shown in (("a\0b", r"a\\x00b"), ("", "")):
+        with pytest.raises(kt.ArgumentError, match=f"folder is '{shown}'; expected the name of a folder"):
+            kt.to_c(ARM.mass_matrix, wrong)
     with pytest.raises(kt.ArgumentError, match="cannot be written: file name too long"):
         kt.to_c(ARM.mass_matrix, tmp_path, name="x" * 300)
     kt.to_c(ARM.mass_matrix, tmp_path / "arm")

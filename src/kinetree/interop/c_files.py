@@ -18,6 +18,9 @@ from kinetree.interop.c_functions import BY_THE_WAY, CFunction, Codes, sample
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 
+README = "README.md"
+WRITTEN = "They were written by kinetree."
+"""A line of this file."""
 SAMPLES, NUMBERS, DRAWS = 3, 20_000, 20
 """States of a self-test, the most numbers for one function, and how many states are drawn for that."""
 TOLERANCE = {"double": (1e-11, 1e-6), "float": (2e-3, 2e-2)}
@@ -45,7 +48,7 @@ class Files:
             f"{self.name}.h": self.header(),
             f"{self.name}.c": self.source(),
             f"{self.name}_test.c": self.test(),
-            "README.md": self.readme(),
+            README: self.readme(),
         }
 
     # -- header ------------------------------------------------------------------------------------------------
@@ -261,7 +264,7 @@ class Files:
         return f"""# {name}
 
 {self._title()}, in C99 for numbers of type `{real}`: `{name}.h` and `{name}.c` need the C library's `math.h`
-and nothing else, and allocate no memory. They were written by kinetree.
+and nothing else, and allocate no memory. {WRITTEN}
 
 ```
 cc -std=c99 -O3 -march=native -c {name}.c

@@ -25,7 +25,7 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.compiled_function import PLAIN, CompiledFunction, Key
 from kinetree.functions.pipeline import Pipeline
-from kinetree.interop.c import c_files, write_files
+from kinetree.interop.c import as_folder, c_files, write_files
 from kinetree.interop.c_files import Files
 from kinetree.interop.c_functions import STATUSES, CFunction
 from kinetree.interop.exported import traced
@@ -59,7 +59,7 @@ def to_object(
     exported = [function.name for function in files.functions]
     modules = [module for function in files.functions for module in _modules(files, function, made_for)]
     data = object_for(modules, made_for, exported)
-    write_files(file.parent, {file.name: data, f"{files.name}.h": files.header(names=False)})
+    write_files(as_folder(file.parent), {file.name: data, f"{files.name}.h": files.header(names=False)})
     return file
 
 

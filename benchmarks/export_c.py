@@ -52,6 +52,7 @@ double casadi_loop(int (*f)(void **, void **, void *, void *, int), void **in, v
 """
 """Loops around a kernel and around a function of CasADi."""
 Run = Callable[[int], float]
+Arrays = list[np.ndarray]
 
 
 def functions_of(contender: Contender) -> dict[str, Any]:
@@ -63,6 +64,8 @@ def functions_of(contender: Contender) -> dict[str, Any]:
         "ABA": robot.forward_dynamics,
         "bias forces": robot.bias_forces,
         "frame Jacobian": robot.frame(contender.frame).jacobian,
+        "RNEA derivatives": robot.inverse_dynamics_derivatives,
+        "ABA derivatives": robot.forward_dynamics_derivatives,
     }
 
 
@@ -71,8 +74,8 @@ def library_of(functions: dict[str, Any], folder: Path) -> ctypes.CDLL:
     kt.to_c({name.replace(" ", "_"): function for name, function in functions.items()}, folder, name="robot")
     text = ['#include "robot.h"', LOOP]
     for name, function in functions.items():
-        (compiled, _, _), *_ = listed_functions(function)
-        word, count = name.replace(" ", "_"), len(compiled.arrays) + 1
+        (compiled, key, _), *_ = listed_functions(function)
+        word, count = name.replace(" ", "_"), len(compiled.arrays) + len(compiled.specialization(key).shapes)
         listed = ", ".join(f"p[{k}]" for k in range(count))
         text.append(
             f"double {word}_loop(double **p, long n)\n{{\n    const double start = now();\n    while (n-- > 0)\n"
@@ -86,13 +89,13 @@ def library_of(functions: dict[str, Any], folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(folder / "robot.so"))
 
 
-def addresses(arrays: list[np.ndarray]) -> Any:
+def addresses(arrays: Arrays) -> Any:
     """A table of the addresses of arrays."""
     return (ctypes.c_void_p * max(1, len(arrays)))(*(array.ctypes.data for array in arrays))
 
 
-def runs(contender: Contender, folder: Path) -> tuple[dict[tuple[str, str], Run], dict[tuple[str, str], np.ndarray]]:
-    """A loop for every quantity and contender, and where each leaves its result."""
+def runs(contender: Contender, folder: Path) -> tuple[dict[tuple[str, str], Run], dict[tuple[str, str], Arrays]]:
+    """A loop for every quantity and contender, and where each leaves its results."""
     robot = contender.robot
     q, v, a = (x[0] for x in contender.states(1))
     state = {"q": q, "v": v, "a": a, "tau": robot.inverse_dynamics(q, v, a)}
@@ -102,52 +105,52 @@ def runs(contender: Contender, folder: Path) -> tuple[dict[tuple[str, str], Run]
     library = library_of(functions, folder)
     peers = adam_functions(contender, folder)
     loops: dict[tuple[str, str], Run] = {}
-    found: dict[tuple[str, str], np.ndarray] = {}
+    found: dict[tuple[str, str], Arrays] = {}
     for name, function in functions.items():
         (compiled, key, _), *_ = listed_functions(function)
         given = [np.ascontiguousarray(state[argument]) for argument in compiled.arrays]
         made = compiled.specialization(key)
         for who, run in (("kernel", kernel_run), ("C", c_run), ("adam", adam_run)):
             if who != "adam" or name in peers:
-                result = found[name, who] = np.zeros(made.shapes[0])
-                loops[name, who] = run(library, name, given, result, made.kernel, peers.get(name))
+                results = found[name, who] = [np.zeros(shape) for shape in made.shapes]
+                loops[name, who] = run(library, name, given, results, made.kernel, peers.get(name))
     return loops, found
 
 
-def kernel_run(library: Any, name: str, given: list[np.ndarray], result: np.ndarray, kernel: Kernel, peer: Any) -> Run:
+def kernel_run(library: Any, name: str, given: Arrays, results: Arrays, kernel: Kernel, peer: Any) -> Run:
     """Our own machine code."""
     code, status = kernel.load("single"), np.zeros(1)
     work = np.zeros(code.workspace // 8 + 16)
-    tables = addresses(given), addresses([result, status])
+    tables = addresses(given), addresses([*results, status])
     aligned = ctypes.c_void_p(-(-work.ctypes.data // 64) * 64)
     loop = library.kernel_loop
     loop.restype = ctypes.c_double
 
-    def run(count: int, keep: object = (given, result, status, work, tables)) -> float:
+    def run(count: int, keep: object = (given, results, status, work, tables)) -> float:
         return float(loop(ctypes.c_void_p(code.address), *tables, aligned, ctypes.c_long(count)))
 
     return run
 
 
-def c_run(library: Any, name: str, given: list[np.ndarray], result: np.ndarray, kernel: Kernel, peer: Any) -> Run:
+def c_run(library: Any, name: str, given: Arrays, results: Arrays, kernel: Kernel, peer: Any) -> Run:
     """The exported function."""
-    loop, table = getattr(library, f"{name.replace(' ', '_')}_loop"), addresses([*given, result])
+    loop, table = getattr(library, f"{name.replace(' ', '_')}_loop"), addresses([*given, *results])
     loop.restype = ctypes.c_double
-    return lambda count, keep=(given, result): float(loop(table, ctypes.c_long(count)))
+    return lambda count, keep=(given, results): float(loop(table, ctypes.c_long(count)))
 
 
-def adam_run(library: Any, name: str, given: list[np.ndarray], result: np.ndarray, kernel: Kernel, peer: Any) -> Run:
+def adam_run(library: Any, name: str, given: Arrays, results: Arrays, kernel: Kernel, peer: Any) -> Run:
     """CasADi's function, whose results are by columns."""
     function, path = peer
     sizes = function.sz_iw(), function.sz_w()
     iw, w = np.zeros(max(1, sizes[0]), dtype=np.int64), np.zeros(max(1, sizes[1]))
-    tables = addresses([*given, *[w] * 8]), addresses([result, *[w] * 8])
+    tables = addresses([*given, *[w] * 8]), addresses([*results, *[w] * 8])
     code = ctypes.CDLL(str(path))
     loop = library.casadi_loop
     loop.restype = ctypes.c_double
     pointer = ctypes.cast(getattr(code, function.name()), ctypes.c_void_p)
 
-    def run(count: int, keep: object = (given, result, iw, w, tables, code)) -> float:
+    def run(count: int, keep: object = (given, results, iw, w, tables, code)) -> float:
         spaces = (space.ctypes.data_as(ctypes.c_void_p) for space in (iw, w))
         return float(loop(pointer, *tables, *spaces, ctypes.c_long(count)))
 
@@ -180,11 +183,11 @@ def rows_of(name: str) -> list[dict[str, Any]]:
         row |= {
             "C / kernel": theirs / ours,
             "budget": BUDGET,
-            "same bits": bool((found[quantity, "C"] == expected).all()),
+            "same bits": all((x == y).all() for x, y in zip(found[quantity, "C"], expected, strict=True)),
         }
         if (quantity, "adam") in times:
-            result = found[quantity, "adam"]
-            assert np.allclose(result.reshape(expected.T.shape).T, expected, atol=1e-6 * np.abs(expected).max())
+            (result,), (known,) = found[quantity, "adam"], expected
+            assert np.allclose(result.reshape(known.T.shape).T, known, atol=1e-6 * np.abs(known).max())
             row |= {"adam's C [ns]": 1e9 * times[quantity, "adam"], "adam / C": times[quantity, "adam"] / theirs}
         rows.append(row)
     return rows

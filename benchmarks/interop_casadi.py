@@ -9,7 +9,7 @@ import casadi
 import numpy as np
 from adam import Representations
 from adam.casadi import KinDynComputations
-from interop_cells import GRAVITY, ROBOTS, agree, floating, merged, row
+from interop_cells import BUDGET, GRAVITY, ROBOTS, agree, floating, merged, row
 from peers_casadi import INPUTS, graphs
 from robots import Contender, load
 
@@ -38,21 +38,17 @@ def _adam(contender: Contender) -> list[dict[str, Any]]:
     rows = []
     for quantity, ((ours, given), (theirs, taken)) in cells.items():
         for how, compiled in (("", True), (", SX", False)):
+            budget = BUDGET if compiled else None  # CasADi takes as long for an operation of ours as for another
             pair = {"kinetree": (kt.to_casadi(ours, compiled=compiled), given), "adam": (theirs, taken)}
             agree(*(f(*x).full() for f, x in pair.values()))
             calls = {peer: _evaluated(*found) for peer, found in pair.items()}
-            rows.append(_in_budget(row(contender.name, f"{quantity}{how}", calls, 1, 30), compiled))
+            rows.append(row(contender.name, f"{quantity}{how}", calls, 1, 30, budget))
             if quantity == "bias forces":
                 slopes = {"kinetree": (_jacobian(pair["kinetree"][0], 0), given), "adam": (_jacobian(theirs, 1), taken)}
                 agree(*(f(*x).full()[:, -(robot.nv - 6) :] for f, x in slopes.values()))
                 calls = {peer: _evaluated(*found) for peer, found in slopes.items()}
-                rows.append(_in_budget(row(contender.name, f"bias forces, Jacobian{how}", calls, 1, 30), compiled))
+                rows.append(row(contender.name, f"bias forces, Jacobian{how}", calls, 1, 30, budget))
     return rows
-
-
-def _in_budget(found: dict[str, Any], compiled: bool) -> dict[str, Any]:
-    """The row; that of expressions has no budget: CasADi takes as long for an operation of ours as for another."""
-    return found if compiled else found | {"budget": None}
 
 
 def _tuned(contender: Contender) -> list[dict[str, Any]]:
@@ -73,7 +69,7 @@ def _tuned(contender: Contender) -> list[dict[str, Any]]:
         pair = {"kinetree": kt.to_casadi(ours), "adam, tuned": adam[quantity]}
         agree(*(f(*given).full() for f in pair.values()))
         calls = {peer: _evaluated(f, given) for peer, f in pair.items()}
-        rows.append(row(contender.name, f"{quantity}, beside a tuned graph", calls, 1, 30) | {"budget": None})
+        rows.append(row(contender.name, f"{quantity}, beside a tuned graph", calls, 1, 30, None))
     return rows
 
 

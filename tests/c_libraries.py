@@ -16,6 +16,7 @@ from kinetree.interop.c_functions import sample
 
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 EXACT = ("-O2", "-march=native", "-ffp-contract=off")
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 LIBM = {"sin", "cos", "sincos", "exp", "log", "tanh", "fma", "fmaf", "sqrt", "sqrtf"}
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from c_libraries import EXACT, LIBM, Library, assert_bits, needs_gcc, run, symbols
+from c_libraries import EXACT, LIBM, SANITIZED, STRICT, Library, assert_bits, needs_gcc, run, symbols
 from kinetree import tasks
 from kinetree.control import ComputedTorque, PointContact, WholeBody
 from kinetree.ik import DifferentialIK
@@ -94,16 +94,17 @@ def test_a_singular_mass_matrix_has_a_code(tmp_path):
 
 @needs_gcc
 def test_the_self_test_runs_under_sanitizers_and_fails_where_numbers_differ(arm):
-    said = arm.test("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    said = arm.test("-O0", *SANITIZED)
     assert said == "arm: 0 failures\n"
     source = arm.folder / "arm_test.c"
     text = source.read_text()
     table = re.search(r"arm_mass_matrix_0_result\[\] = \{([^,]+),", text)
-    source.write_text(text.replace(table[0], table[0].replace(table[1], "77.0")))
-    run("gcc", "-O0", "arm.o", "arm_test.c", "-lm", "-o", "selftest", folder=arm.folder)
+    for wrong in ("77.0", "NAN"):  # also if those behind it agree
+        source.write_text(text.replace(table[0], table[0].replace(table[1], wrong)))
+        run("gcc", "-O0", "arm.o", "arm_test.c", "-lm", "-o", "selftest", folder=arm.folder)
+        done = subprocess.run([arm.folder / "selftest"], capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and "arm_mass_matrix: result: differs by" in done.stdout
     source.write_text(text)
-    done = subprocess.run([arm.folder / "selftest"], capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "arm_mass_matrix: result: differs by" in done.stdout
 
 
 @needs_gcc
@@ -232,7 +233,7 @@ def test_solvers_say_why_there_is_no_solution(solvers):
 @needs_gcc
 def test_the_self_test_of_solvers_runs_under_sanitizers(solvers):
     _, library = solvers
-    said = library.test("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    said = library.test("-O0", *SANITIZED)
     assert said == "solvers: 0 failures\n"
     header = (library.folder / "solvers.h").read_text()
     assert "#define SOLVERS_WEIGHTED_REFERENCE_POSTURE_TARGET 16" in header
@@ -253,12 +254,38 @@ def test_the_files_are_the_same_every_time_and_replace_others(tmp_path):
     assert "`arm6_tool0_pose` | `q` (6) | `result` (4, 4)" in (tmp_path / "c" / "README.md").read_text()
 
 
+def test_a_readme_that_others_wrote_stays(tmp_path):
+    (tmp_path / "README.md").write_text("# My project\n")
+    for _ in range(2):
+        kt.to_c(TOOL.pose, tmp_path, name="arm")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["README.md", "arm.c", "arm.h", "arm_README.md", "arm_test.c"]
+    assert (tmp_path / "README.md").read_text() == "# My project\n"
+
+
 def test_functions_of_two_robots_have_a_name_and_no_joints(tmp_path):
     other = kt.load("planar2")
     with pytest.raises(kt.ArgumentError, match="name is missing"):
         kt.to_c({"one": ARM.mass_matrix, "two": other.mass_matrix}, tmp_path)
     kt.to_c({"one": ARM.mass_matrix, "two": other.mass_matrix}, tmp_path, name="both")
     assert "NQ" not in (tmp_path / "both.h").read_text()
+
+
+@needs_gcc
+def test_names_that_differ_in_capitals_and_no_results(tmp_path):
+    law = kt.compile(lambda q, Q, x_q: Q @ q + x_q[0], shapes={"q": (2,), "Q": (2, 2), "x_q": (1,)})
+    nothing = kt.compile(lambda q: {}, shapes={"q": (3,)})
+    library = Library({"f": law, "F": nothing, "f_x": nothing}, tmp_path)
+    assert library.call("f", [1.0, 2.0], np.eye(2), [3.0])[1][0].tolist() == [4.0, 5.0]
+    assert library.call("F", np.ones(3)) == (0, [])
+    header = (tmp_path / "robot.h").read_text()
+    assert re.findall(r"#define (ROBOT_F_Q_SIZE\w*) (\d)", header) == [
+        ("ROBOT_F_Q_SIZE", "2"), ("ROBOT_F_Q_SIZE_2", "4"), ("ROBOT_F_Q_SIZE_3", "3")
+    ]  # fmt: skip
+    assert library.test("-O0") == "robot: 0 failures\n"
+    kt.to_c({"F": nothing}, tmp_path, name="none")
+    run("gcc", *STRICT, "none.c", "none_test.c", "-o", "none", folder=tmp_path)
+    assert run(tmp_path / "none") == "none: 0 failures\n"
 
 
 @pytest.mark.parametrize(
@@ -273,6 +300,10 @@ def test_functions_of_two_robots_have_a_name_and_no_joints(tmp_path):
         ([], {}, "functions is empty"),
         ([ARM.mass_matrix, ARM.mass_matrix], {}, "two functions are called 'mass_matrix'"),
         ([ARM.mass_matrix, ARM.astype("float32").poses], {}, "of dtype float64 and float32"),
+        ({"joint_names": ARM.mass_matrix}, {}, "'joint_names' is the name of a part of the C code; expected a dict"),
+        ({"x": ARM.mass_matrix, "x_check": ARM.mass_matrix}, {}, "'x_check' is the name of a part of the C code"),
+        ({"sincos": ARM.mass_matrix}, {}, "'sincos' is the name of a part of the C code; .* such as {'sincos_2': …}"),
+        (ARM.mass_matrix, {"name": "math"}, "such as 'robot_math'"),
         ("mass_matrix", {}, "'mass_matrix' is not compiled"),
         (reach, {}, r"reach is not bound to a robot; expected reach\.bind\(robot\)"),
         (ARM.ik, {}, "is not compiled"),
@@ -294,6 +325,11 @@ def test_a_folder_that_cannot_be_written_keeps_what_it_has(tmp_path):
         kt.to_c(ARM.mass_matrix, tmp_path / "file" / "inner")
     with pytest.raises(kt.ArgumentTypeError, match="folder is 3; expected the name of a folder"):
         kt.to_c(ARM.mass_matrix, 3)
+    for wrong, shown in (("a\0b", r"a\\x00b"), ("", "")):
+        with pytest.raises(kt.ArgumentError, match=f"folder is '{shown}'; expected the name of a folder"):
+            kt.to_c(ARM.mass_matrix, wrong)
+    with pytest.raises(kt.ArgumentError, match="cannot be written: file name too long"):
+        kt.to_c(ARM.mass_matrix, tmp_path, name="x" * 300)
     kt.to_c(ARM.mass_matrix, tmp_path / "arm")
     before = {path.name: path.read_bytes() for path in (tmp_path / "arm").iterdir()}
     (tmp_path / "arm" / "arm6_test.c").chmod(0o400)
@@ -324,7 +360,9 @@ def test_twelve_quantities_of_ten_robots(name, base, tmp_path):
     library = Library([getattr(robot, quantity) for quantity in QUANTITIES], tmp_path, "r", ("-O1", *EXACT[1:]))
     assert library.symbols <= LIBM
     assert_bits(library, 3)
-    assert library.test("-O0") == "r: 0 failures\n"
+    assert library.test("-O0", *SANITIZED) == "r: 0 failures\n"
+    if shutil.which("clang"):
+        assert library.test("-O0", compiler="clang") == "r: 0 failures\n"
 
 
 @needs_gcc

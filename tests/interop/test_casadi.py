@@ -325,6 +325,25 @@ def test_processes_get_machine_code_as_a_pickle_and_leave_no_files(arm, tmp_path
 
 
 @linux
+def test_folders_of_killed_processes_are_removed_and_those_of_others_stay(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    make = "import kinetree as kt, os\nkt.to_casadi(kt.load('planar2').inverse_dynamics, compiled=True)\n"
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", f"{make}os.kill(os.getpid(), 9)"], check=False)
+        (abandoned,) = tmp_path.iterdir()
+    (tmp_path / "kinetree-casadi").mkdir()
+    (tmp_path / f"{abandoned.name}-link").symlink_to(tmp_path / "kinetree-casadi")
+    text = f"{make}print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as alive:
+        alive.stdout.readline()
+        subprocess.run([sys.executable, "-c", make], check=True)
+        kept = {path.name for path in tmp_path.iterdir()} - {"kinetree-casadi", f"{abandoned.name}-link"}
+        assert len(kept) == 1 and abandoned.name not in kept
+        alive.communicate(b"\n")
+    assert alive.returncode == 0 and len(list(tmp_path.iterdir())) == 2
+
+
+@linux
 def test_what_machine_code_refuses(arm, monkeypatch):
     with pytest.raises(ArgumentTypeError, match="is a solver"):
         kt.to_casadi(WholeBody(kt.load("planar2"), Posture()), compiled=True)

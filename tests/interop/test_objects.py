@@ -148,6 +148,9 @@ def test_where_llvm_ends_a_sentence_says_so(tmp_path, monkeypatch):
     (tmp_path / "child.py").write_text("import os; os.abort()")
     with pytest.raises(kt.PlatformError, match="LLVM makes no object file for 'wasm32'"):
         kt.to_object(ARM.mass_matrix, tmp_path / "arm.o", target="wasm32")
+    monkeypatch.setattr(cross.spawn, "get_executable", lambda: str(tmp_path / "python"))
+    with pytest.raises(kt.PlatformError, match="python cannot be started to make an object file: No such file"):
+        kt.to_object(ARM.mass_matrix, tmp_path / "arm.o", target="wasm32")
     monkeypatch.setattr(cross.spawn, "get_executable", lambda: None)
     with pytest.raises(kt.PlatformError, match="there is no Python"):
         kt.to_object(ARM.mass_matrix, tmp_path / "arm.o", target="wasm32")
@@ -170,6 +173,10 @@ def test_wrong_paths(tmp_path):
     (tmp_path / "folder.o").mkdir()
     with pytest.raises(kt.ArgumentError, match="is a folder; expected the name of a file"):
         kt.to_object(ARM.mass_matrix, tmp_path / "folder.o", target="wasm32")
+    with pytest.raises(kt.ArgumentError, match=r"path ends in 'arm\.h', the name of the header"):
+        kt.to_object(ARM.mass_matrix, tmp_path / "arm.h", name="arm", target="wasm32")
+    with pytest.raises(kt.ArgumentError, match="expected the name of a file"):
+        kt.to_object(ARM.mass_matrix, tmp_path / "a\0.o", target="wasm32")
     assert [path.name for path in tmp_path.iterdir()] == ["folder.o"]
     with pytest.raises(kt.ArgumentTypeError, match="is not compiled"):
         kt.to_object(lambda q: q, tmp_path / "a.o", target="wasm32")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kinetree.errors import ArgumentTypeError, short
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
 
 
 @contextmanager
@@ -20,6 +20,8 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentTypeError(f"path is {short(path)}; expected the name of a file")
+    if "\0" in os.fsdecode(path):
+        raise ArgumentError(f"path is {short(path)}; expected the name of a file")
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -65,7 +67,7 @@ def why_not_written(problem: OSError) -> str:
     if problem.filename is None:
         return reason
     path = Path(os.fsdecode(problem.filename))
-    if path.is_dir():
+    if os.path.isdir(path):  # False also for a name that is too long
         return f"{path} is a folder; expected the name of a file"
     if problem.errno == errno.ENOENT:
         reason = "its folder accepts no files" if path.parent.is_dir() else f"there is no folder {path.parent}"

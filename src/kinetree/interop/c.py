@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +16,7 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.compiled_function import CompiledFunction
 from kinetree.functions.pipeline import Pipeline
 from kinetree.interop import c_names
-from kinetree.interop.c_files import Files
+from kinetree.interop.c_files import README, WRITTEN, Files
 from kinetree.interop.c_functions import Codes, chain, formula
 from kinetree.interop.exported import resolved, traced
 from kinetree.model.tree import Model
@@ -31,10 +32,15 @@ def to_c(functions: Any, folder: str | os.PathLike[str], name: str | None = None
 
     Every function is `int NAME_quantity(const double *q, …, double *result, …)`: arguments in the order of the Python
     call, then results, flat and row-major. It returns 0, or a code for a refused state. There is no memory but the
-    stack, and no symbol but those of the C library's math.h. Returns the folder.
+    stack, and no symbol but those of the C library's math.h. A README.md that others wrote stays; the new one is then
+    NAME_README.md. Returns the folder.
     """
+    path = as_folder(folder)
     files = c_files(functions, name, dtype)
-    return write_files(folder, files.texts())
+    texts = files.texts()
+    if _is_of_others(path / README):
+        texts[f"{files.name}_{README}"] = texts.pop(README)
+    return write_files(path, texts)
 
 
 def c_files(functions: Any, name: str | None, dtype: Any = None) -> Files:
@@ -53,6 +59,13 @@ def c_files(functions: Any, name: str | None, dtype: Any = None) -> Files:
             made.append(chain(unit, called, title, compiled, codes))
         else:
             made.append(formula(unit, called, traced(compiled, key, title, kind), codes))
+    taken = {*re.findall(r"\w+(?=\()", unit.text()), *(f"{each.name}_check" for each in made), f"{prefix}_joint_names"}
+    for each in made:
+        if each.name in taken:
+            raise ArgumentError(
+                f"{each.title!r} is the name of a part of the C code; expected a dict with another name, such as "
+                f"{{{c_names.word(each.title) + '_2'!r}: …}}"
+            )
     return Files(prefix, unit, made, codes, model)
 
 
@@ -76,11 +89,25 @@ def listed_functions(functions: Any) -> list[tuple[CompiledFunction, Any, str]]:
     return found
 
 
-def write_files(folder: str | os.PathLike[str], texts: Mapping[str, str | bytes]) -> Path:
-    """Write all files or none; the folder is made if there is none."""
+def as_folder(folder: str | os.PathLike[str]) -> Path:
+    """The path of a folder that may exist."""
     if not isinstance(folder, (str, os.PathLike)):
         raise ArgumentTypeError(f"folder is {short(folder)}; expected the name of a folder")
-    path = Path(folder)
+    if "\0" in os.fsdecode(folder) or not os.fspath(folder):
+        raise ArgumentError(f"folder is {short(folder)}; expected the name of a folder, such as '.'")
+    return Path(folder)
+
+
+def _is_of_others(readme: Path) -> bool:
+    """Whether there is a README that `to_c` has not written."""
+    try:
+        return os.path.exists(readme) and WRITTEN not in readme.read_text(errors="replace")
+    except OSError:
+        return True
+
+
+def write_files(path: Path, texts: Mapping[str, str | bytes]) -> Path:
+    """Write all files of a folder or none; the folder is made if there is none."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:

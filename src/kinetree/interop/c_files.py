@@ -18,6 +18,9 @@ from kinetree.interop.c_functions import BY_THE_WAY, CFunction, Codes, sample
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 
+README = "README.md"
+WRITTEN = "They were written by kinetree."
+"""A line of this file."""
 SAMPLES, NUMBERS, DRAWS = 3, 20_000, 20
 """States of a self-test, the most numbers for one function, and how many states are drawn for that."""
 TOLERANCE = {"double": (1e-11, 1e-6), "float": (2e-3, 2e-2)}
@@ -45,7 +48,7 @@ class Files:
             f"{self.name}.h": self.header(),
             f"{self.name}.c": self.source(),
             f"{self.name}_test.c": self.test(),
-            "README.md": self.readme(),
+            README: self.readme(),
         }
 
     # -- header ------------------------------------------------------------------------------------------------
@@ -83,6 +86,9 @@ class Files:
             "",
             f"#endif /* {guard} */",
         ]
+        defined = [k for k, line in enumerate(lines) if line.startswith("#define ")]
+        for k, name in zip(defined, c_names.unique(lines[k].split()[1] for k in defined), strict=True):
+            lines[k] = " ".join(("#define", name, *lines[k].split()[2:]))  # in capitals, q and Q are the same
         return "\n".join(lines) + "\n"
 
     def _title(self) -> str:
@@ -227,7 +233,7 @@ class Files:
     for (i = 0; i < size; i++)
         if (fabs((double)expected[i]) > scale)
             scale = fabs((double)expected[i]);
-    for (i = 0; i < size; i++)
+    for (i = 0; i < size && worst == worst; i++)
         if (!(fabs((double)found[i] - (double)expected[i]) <= worst))
             worst = fabs((double)found[i] - (double)expected[i]);
     if (worst <= tolerance * scale)
@@ -236,10 +242,10 @@ class Files:
     return 1;
 }}"""
         lines = [f'#include "{self.name}.h"\n\n#include <math.h>\n#include <stdio.h>\n', *tables, ""]
-        if tables:
+        if any("compare(" in call for call in calls):
             lines.append(compare)
         lines += ["", "int main(void)", "{", "    int failures = 0;"]
-        lines += ["    int code;"] if tables else []
+        lines += ["    int code;"] if any("code = " in call for call in calls) else []
         lines += calls
         lines += [f'    printf("{self.name}: %d failures\\n", failures);', "    return failures != 0;", "}"]
         return "\n".join(lines) + "\n"
@@ -258,7 +264,7 @@ class Files:
         return f"""# {name}
 
 {self._title()}, in C99 for numbers of type `{real}`: `{name}.h` and `{name}.c` need the C library's `math.h`
-and nothing else, and allocate no memory. They were written by kinetree.
+and nothing else, and allocate no memory. {WRITTEN}
 
 ```
 cc -std=c99 -O3 -march=native -c {name}.c

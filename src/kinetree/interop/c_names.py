@@ -17,6 +17,8 @@ _KEYWORDS = frozenset(
     )
 )
 """Of C99, and of C++, which reads the header."""
+_HEADERS = frozenset(("math", "stdint", "stdio"))
+"""Of the C library: an own file of such a name may be taken for them."""
 _OWN = re.compile(
     r"w|k|sum|NAN|INFINITY|FMA|REDUCED|REDUCIBLE|LOOPS|REASSOCIATE|VECTORIZE|([tb]|angles|sines|cosines|refused_)\d+|"
     r"(default|between|numbers|scratch)_\w+|(fma|sqrt|fabs|copysign)f?|sin|cos|exp|log|tanh|signbit|i"
@@ -29,7 +31,7 @@ def identifier(name: object) -> str:
     """The name of a file and the prefix of its functions; raises if C cannot have it."""
     if not isinstance(name, str):
         raise ArgumentTypeError(f"name is {short(name)}; expected a name such as 'ur5'")
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in _KEYWORDS:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in _KEYWORDS | _HEADERS:
         raise ArgumentError(f"name is {short(name)}; expected an identifier of C, such as {as_word(name)!r}")
     return name
 
@@ -42,7 +44,7 @@ def word(text: str) -> str:
 def as_word(text: str) -> str:
     """The identifier that is nearest to a name."""
     found = word(text)
-    return f"robot_{found}".rstrip("_") if not found[:1].isalpha() or found in _KEYWORDS else found
+    return f"robot_{found}".rstrip("_") if not found[:1].isalpha() or found in _KEYWORDS | _HEADERS else found
 
 
 def parameters(names: Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,8 @@ def _penalty(own: CompiledFunction, key: Key) -> float:
     return max(2.5 / max(1, inputs), 1.5 / max(1, outputs))
 
 
+PREFIX = ".kinetree-casadi-"
+"""Of the names of folders in TMPDIR."""
 _folders: dict[int, Path] = {}
 """By the number of the process."""
 
@@ -154,8 +157,44 @@ def _folder() -> Path:
     own = os.getpid()
     with lock:
         if own not in _folders:
-            _folders[own] = Path(tempfile.mkdtemp(prefix="kinetree-"))
+            _remove_abandoned()
+            _folders[own] = _new_folder()
     return _folders[own]
+
+
+def _new_folder() -> Path:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        try:
+            _lock(folder)  # and never close it
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another process removes it
+        except OSError:
+            pass  # a file system without locks: nobody removes it
+        return folder
+
+
+def _remove_abandoned() -> None:
+    """Remove the folders of processes that were killed: the system has released their locks."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            descriptor = _lock(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(descriptor)
+
+
+def _lock(folder: Path) -> int:
+    """A descriptor that holds the lock of a folder, until this process and its forks have closed it."""
+    import fcntl  # noqa: PLC0415 - Windows has none
+
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder.stat()
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 @atexit.register

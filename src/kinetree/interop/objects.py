@@ -21,11 +21,11 @@ from kinetree.compiler import (
     machine,
     object_for,
 )
-from kinetree.errors import ArgumentTypeError, short
+from kinetree.errors import ArgumentError, ArgumentTypeError, short
 from kinetree.functions.bound_law import BoundLaw
 from kinetree.functions.compiled_function import PLAIN, CompiledFunction, Key
 from kinetree.functions.pipeline import Pipeline
-from kinetree.interop.c import c_files, write_files
+from kinetree.interop.c import as_folder, c_files, write_files
 from kinetree.interop.c_files import Files
 from kinetree.interop.c_functions import STATUSES, CFunction
 from kinetree.interop.exported import traced
@@ -53,12 +53,13 @@ def to_object(
     """
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentTypeError(f"path is {short(path)}; expected the name of an object file")
-    made_for, files = machine(target), c_files(functions, name, dtype)
+    made_for, files, file = machine(target), c_files(functions, name, dtype), Path(path)
+    if file.name == f"{files.name}.h":
+        raise ArgumentError(f"path ends in {file.name!r}, the name of the header; expected that of an object file")
     exported = [function.name for function in files.functions]
     modules = [module for function in files.functions for module in _modules(files, function, made_for)]
     data = object_for(modules, made_for, exported)
-    file = Path(path)
-    write_files(file.parent, {file.name: data, f"{files.name}.h": files.header(names=False)})
+    write_files(as_folder(file.parent), {file.name: data, f"{files.name}.h": files.header(names=False)})
     return file
 
 

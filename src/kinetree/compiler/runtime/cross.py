@@ -72,7 +72,10 @@ def object_for(
         "modules": list(modules), "exported": list(exported),
     }  # fmt: skip
     command = [os.fsdecode(executable), "-I", str(WORKER)]
-    done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, check=False)
+    try:
+        done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, check=False)
+    except OSError as problem:
+        raise PlatformError(f"{command[0]} cannot be started to make an object file: {problem.strerror}") from None
     if done.returncode == 0:
         return done.stdout
     said = done.stderr.decode(errors="replace").strip().splitlines()

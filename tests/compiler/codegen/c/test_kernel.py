@@ -28,6 +28,18 @@ def test_row_programs_in_tiles_and_in_long_loops(tmp_path, monkeypatch):
     assert_bits(library, 2)
 
 
+@pytest.mark.parametrize("level", ["-O2", "-O3", "-Os"])
+def test_loops_become_vectors_and_never_calls_of_the_c_library(tmp_path, level):
+    legs = kt.load("quadruped", base="floating")
+    functions = [legs.inverse_dynamics_derivatives, legs.frame("front_left_foot").jacobian]
+    library = Library(functions, tmp_path, flags=(level, "-march=native", "-ffp-contract=off"))
+    assert library.symbols <= LIBM
+    assert_bits(library, 1)
+    text = (tmp_path / "robot.c").read_text()
+    loops = [body for body in text.split("\n}\n") if "for (k = 0;" in body]
+    assert loops and all("VECTORIZE static void" in body for body in loops)
+
+
 def test_short_parts_pass_numbers_and_booleans_through_the_workspace(tmp_path, monkeypatch):
     monkeypatch.setattr(split, "PART", 5)
     monkeypatch.setattr(split, "SHORT_PART", 5)

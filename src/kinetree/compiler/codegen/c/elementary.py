@@ -41,6 +41,15 @@ REALS = {"double": Real("double", "", 64), "float": Real("float", "f", 32)}
 """By LLVM's name of the type."""
 
 
+VECTORIZE = """/* gcc makes vectors of loops whose length it does not know with -O3 only. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define VECTORIZE __attribute__((optimize("O3")))
+#else
+#define VECTORIZE
+#endif"""
+"""A macro for functions with loops."""
+
+
 def fused(prefix: str, real: Real) -> str:
     """The macro FMA, which fuses where that is as fast as a multiplication, or where PREFIX_FMA is 1."""
     name = f"{prefix.upper()}_FMA"
@@ -111,12 +120,6 @@ def _sincos(prefix: str, real: Real) -> str:
     whole = f"uint{real.bits}_t"
     slow = {"double": "{0}(x[i])", "float": "(float){0}((double)x[i])"}[R]
     return f"""{macros}
-
-#if defined(__GNUC__) && !defined(__clang__)
-#define VECTORIZE __attribute__((optimize("O3"))) /* also with -O2 */
-#else
-#define VECTORIZE
-#endif
 
 /* Sine and cosine of n angles: a multiple k of pi/2 is subtracted, and two polynomials are evaluated. */
 VECTORIZE static void {prefix}_sincos(const int n, const {R} *restrict x, {R} *restrict s, {R} *restrict c)

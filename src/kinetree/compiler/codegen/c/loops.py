@@ -21,8 +21,8 @@ MACROS = """/* Loops may be vectorized, sums reassociated for that; none becomes
 #define LOOPS __attribute__((no_builtin("memset", "memcpy", "memmove")))
 #define REASSOCIATE _Pragma("clang fp reassociate(on)")
 #elif defined(__GNUC__)
-#define LOOPS __attribute__((optimize("no-tree-loop-distribute-patterns", "associative-math", "no-signed-zeros", \\
-                                      "no-trapping-math", "no-math-errno")))
+#define LOOPS VECTORIZE __attribute__((optimize("no-tree-loop-distribute-patterns", "associative-math", \\
+                                                "no-signed-zeros", "no-trapping-math", "no-math-errno")))
 #define REASSOCIATE
 #else
 #define LOOPS

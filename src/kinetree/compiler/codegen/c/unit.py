@@ -40,7 +40,11 @@ class CUnit:
     def text(self) -> str:
         """The definitions of everything that was added."""
         used = {op for kernel in self._kernels for op in kernel.used}
-        texts = ["#include <math.h>\n#include <stdint.h>", elementary.fused(self.prefix, self.real)]
+        texts = [
+            "#include <math.h>\n#include <stdint.h>",
+            elementary.fused(self.prefix, self.real),
+            elementary.VECTORIZE,
+        ]
         if used & {"zero", "copy"} or self._loops:
             texts.append(loops.MACROS)
         for name, define in (("zero", loops.zero), ("copy", loops.copy)):

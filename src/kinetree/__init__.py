@@ -35,6 +35,7 @@ from kinetree.interop.exporters import to_casadi, to_jax, to_torch
 from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
 from kinetree.model.actuators import Actuator
 from kinetree.model.constraints import Contact, Coupling, Loop
+from kinetree.model.fluid import DragBox, DragEllipsoid, Fluid
 from kinetree.model.muscles import Muscle
 from kinetree.model.tendons import Pulley, Tendon, Wrap
 from kinetree.ops import (
@@ -96,8 +97,9 @@ note(__name__)
 
 __all__ = [
     "Actuator", "ArgumentError", "ArgumentTypeError", "CacheWarning", "Constrained", "Contact", "Coupling",
-    "DHLink", "DivergenceError", "DivergenceWarning", "Event", "Finding", "Force", "Frame", "IncompleteWarning",
-    "Inertia", "InfeasibleError", "IterationLimitError", "JointDynamics", "KinetreeError", "Lagrange", "LimitStops",
+    "DHLink", "DivergenceError", "DivergenceWarning", "DragBox", "DragEllipsoid", "Event", "Finding", "Fluid",
+    "Force", "Frame", "IncompleteWarning", "Inertia", "InfeasibleError", "IterationLimitError", "JointDynamics",
+    "KinetreeError", "Lagrange", "LimitStops",
     "Limits", "Loop", "Mimic", "Model", "ModelBuilder", "ModelError", "ModelWarning", "Motion", "Muscle",
     "NotConvexError", "NotFiniteError", "PlatformError", "PlatformWarning", "Pulley", "QuadraticProgramError",
     "Robot", "SingularMassMatrixError", "Spring", "Tendon", "Trajectory", "Transform", "UnboundedError",

@@ -306,10 +306,8 @@ LEFT_OUT = {
     "<sensor><jointpos joint='j'/><jointvel joint='j'/><jointpos joint='j'/></sensor>": (
         "<sensor>: 3 elements were ignored: 2 × jointpos, 1 × jointvel"
     ),
-    "<option density='1.2'/>": "<option>: density and viscosity of a fluid",
     "<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
     "<tendon><fixed><joint joint='j' coef='1'/></fixed></tendon>": "<tendon>: 1 element was ignored",
-    "<option density='1' wind='1 0 0'/>": "and its wind, were ignored",
     "<option wind='1 0 0'/>": "<option>: wind was ignored",
     "<worldbody><body name='a'><joint name='j' type='ball' range='0 30'/><geom size='1'/></body></worldbody>": (
         "joint 'j': its limit, 0.523599 rad from the middle, was ignored"

@@ -16,6 +16,7 @@ from kinetree.model.builder import ModelBuilder
 from kinetree.model.constraints import renamed
 from kinetree.model.constraints import scaled as scaled_constraint
 from kinetree.model.description import UNBOUNDED, Description, JointDescription, LinkDescription, Options, free_name
+from kinetree.model.fluid import drag_shapes
 from kinetree.model.geometry import Geometry, scaled
 from kinetree.model.joints import Free, Joint
 from kinetree.model.joints.dynamics import NONE
@@ -87,7 +88,8 @@ def graft(
     xyz: ArrayLike = (0.0, 0.0, 0.0),
     rpy: ArrayLike | None = None,
 ) -> Robot:
-    """Fix the root of another robot, a gripper or a second arm, to a frame; `prefix` goes before all its names."""
+    """Fix the root of another robot, a gripper or a second arm, to a frame; `prefix` goes before all its names.
+    Gravity and fluid are those of the first robot."""
     builder = ModelBuilder.of(description_of(robot))
     added = _renamed(description_of(other), *[lambda name: prefix + name] * 3)
     for kind, mine, theirs in (
@@ -195,7 +197,7 @@ def merge_fixed(robot: Robot) -> Robot:
     builder.loops += description.loops
     builder.actuators += description.actuators
     builder.tendons += description.tendons
-    builder.semantics = description.semantics
+    builder.semantics, builder.fluid = description.semantics, description.fluid
     builder._findings |= dict.fromkeys(description.findings)
     builder.postures |= ModelBuilder.of(description).postures
     for edge in robot.model.edges:
@@ -209,12 +211,14 @@ def merge_fixed(robot: Robot) -> Robot:
     for name, (link, X) in home.items():
         own = description.links[name]
         before = builder.links.get(link, LinkDescription(Inertia.zero(), line=own.line))
+        drag = drag_shapes(own) if description.fluid.is_present else own.drag
         builder.links[link] = replace(
             before,
             inertia=before.inertia + X.transpose() * own.inertia,
             compensated=_sum(before.compensated, None if own.compensated is None else X.transpose() * own.compensated),
             visuals=before.visuals + _moved(own.visuals, X),
             collisions=before.collisions + _moved(own.collisions, X),
+            drag=before.drag + tuple(replace(shape, placement=shape.placement * X) for shape in drag),
         )
         if name != link:
             builder.sites[name] = (link, X)
@@ -260,7 +264,7 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
     """Scale all lengths by `length` and all masses by `mass`, which is length³ (constant density) by default.
 
     Rotational inertia goes with mass · length². Limits of sliding joints and the pitch of screws are lengths too;
-    efforts, rotors, damping, friction and springs stay as they are.
+    efforts, rotors, damping, friction, springs and the fluid around the robot stay as they are.
     """
     factor = positive("a factor above zero")
     s = factor("length", length)
@@ -274,6 +278,7 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
             compensated=None if own.compensated is None else _scaled(own.compensated, m, s),
             visuals=tuple(scaled(geometry, s) for geometry in own.visuals),
             collisions=tuple(scaled(geometry, s) for geometry in own.collisions),
+            drag=tuple(shape.scaled(s) for shape in own.drag),
         )
     slides = {name for name, joint in description.joints.items() if ("", "m") in joint.joint_class.q_labels}
     factors = {name: s if name in slides else 1.0 for name in description.joints}

@@ -14,6 +14,7 @@ from kinetree.model.actuators import Actuator
 from kinetree.model.constraints import Constraint, misfit
 from kinetree.model.description import UNBOUNDED, Bounds, JointDescription, LinkDescription, Mimic, Options
 from kinetree.model.findings import Finding, Severity
+from kinetree.model.fluid import DragShape, drag_shapes
 from kinetree.model.joints import AxisJoint, Fixed, Free, Joint
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.free import BASE_VELOCITIES
@@ -289,6 +290,8 @@ class _Tree:
             actuators=actuators,
             tendons=tendons,
             compensated=self._compensated(),
+            fluid=self.draft.fluid,
+            drag=self._drag(),
             findings=(*self.draft.findings, *odd),
             description=self.draft.description(),
             options=options,
@@ -302,6 +305,14 @@ class _Tree:
     def _compensated(self) -> tuple[Inertia, ...]:
         found = self.compensated
         return tuple(found.get(i, Inertia.zero()) for i in range(len(self.joints))) if found else ()
+
+    def _drag(self) -> tuple[tuple[int, DragShape], ...]:
+        """The shapes of all links that a fluid acts on, by body."""
+        found = list[tuple[int, DragShape]]()
+        for link, (body, X) in self.placed.items() if self.draft.fluid.is_present else ():
+            shapes = drag_shapes(self.draft.links[link]) if body else ()
+            found += [(body, replace(shape, placement=shape.placement * X)) for shape in shapes]
+        return tuple(found)
 
     def _tendons(self) -> tuple[Tendon, ...]:
         """Those whose joints can move and whose frames are there."""

@@ -26,6 +26,7 @@ from kinetree.model.bounds import bound_doubts, checked_bounds
 from kinetree.model.constraints import CONSTRAINTS, Constraint
 from kinetree.model.description import Description, JointDescription, LinkDescription, Mimic, Options, Safety
 from kinetree.model.findings import Finding, Severity
+from kinetree.model.fluid import NO_FLUID, DragBox, DragEllipsoid, DragShape
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import JOINTS, BaseVelocity, JointDynamics
 from kinetree.model.joints.dynamics import NONE, PerCoordinate
@@ -61,6 +62,8 @@ class ModelBuilder:
         self.tendons: list[Tendon] = []
         self.semantics = Semantics()
         """Groups, end effectors and pairs of links that may touch."""
+        self.fluid = NO_FLUID
+        """What surrounds the links; part of the dynamics if `passive` is."""
         self._findings: dict[Finding, None] = {}  # in order, each once: building twice finds the same things twice
 
     @property
@@ -84,6 +87,7 @@ class ModelBuilder:
             tuple(self.actuators),
             tuple(self.tendons),
             self.semantics,
+            self.fluid,
         )
 
     @classmethod
@@ -99,6 +103,7 @@ class ModelBuilder:
         builder.actuators += description.actuators
         builder.tendons += description.tendons
         builder.semantics = description.semantics
+        builder.fluid = description.fluid
         builder._findings |= dict.fromkeys(description.findings)
         return builder
 
@@ -110,10 +115,12 @@ class ModelBuilder:
         visuals: Iterable[Geometry] = (),
         collisions: Iterable[Geometry] = (),
         gravity_compensation: float = 0.0,
+        drag: Iterable[DragShape] = (),
         line: int | None = None,
     ) -> None:
         """Add a link; without inertia it is massless. What it looks like and collides with is for viewers. Of its
-        weight, forces hold up the share `gravity_compensation`, if `passive` forces are part of the dynamics."""
+        weight, forces hold up the share `gravity_compensation`, if `passive` forces are part of the dynamics. A `fluid`
+        acts on the shapes `drag`, by default on the box of its inertia."""
         self._check_name("link", name, line)
         element = f"link {name!r}"
         if name in self.links:
@@ -135,7 +142,10 @@ class ModelBuilder:
         if not np.isfinite(share):
             raise self.error(element, f"gravity_compensation is {share:g}; expected a finite share of its weight", line)
         held = Inertia(share * inertia.mass, share * inertia.h, share * inertia.I) if share and inertia.mass else None
-        self.links[name] = LinkDescription(inertia, tuple(visuals), tuple(collisions), line, held)
+        for shape in (shapes := tuple(drag)):
+            if not isinstance(shape, DragBox | DragEllipsoid):
+                raise self.error(element, f"drag has {short(shape)}; expected kt.DragBox or kt.DragEllipsoid", line)
+        self.links[name] = LinkDescription(inertia, tuple(visuals), tuple(collisions), line, held, shapes)
 
     def joint(
         self,

@@ -45,10 +45,7 @@ def note_leftovers(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
     _note_count(builder, "tendon", model.ntendon - len(builder.tendons))
     _note_bodies(mujoco, model, builder)
     _note_joints(mujoco, model, builder)
-    if model.opt.density or model.opt.viscosity:
-        wind = ", and its wind," if np.any(model.opt.wind) else ""
-        builder.warn("<option>", f"density and viscosity of a fluid around the bodies{wind} were ignored")
-    elif np.any(model.opt.wind):
+    if np.any(model.opt.wind) and not builder.fluid.is_present:
         builder.note("<option>", "wind was ignored; without a fluid it has no effect in MuJoCo either")
 
 

@@ -25,6 +25,8 @@ def common_losses(description: Description) -> Iterator[str]:
     yield from (f"the {type(each).__name__.lower()} {loop_name(each)}" for each in description.loops)
     if description.base_dynamics != NONE:
         yield "armature, damping or friction of the floating base"
+    if description.fluid.is_present:
+        yield "the fluid around the robot"
     for name, link in description.links.items():
         if link.compensated is not None:
             yield f"the gravity compensation of link {name!r}"

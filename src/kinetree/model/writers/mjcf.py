@@ -18,12 +18,14 @@ from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.assembly import FLOATING_BASE
 from kinetree.model.bounds import AS_GOOD_AS_ZERO, NO_LIMIT, written_bound
 from kinetree.model.description import Description, JointDescription, free_name
+from kinetree.model.fluid import drag_shapes
 from kinetree.model.joints import Free, Joint, JointDynamics
 from kinetree.model.loaders.xml import Element, number, numbers, written
 from kinetree.model.tendons import Wrap
 from kinetree.model.tree import Model
 from kinetree.model.writers.losses import check_losses, check_names
 from kinetree.model.writers.mjcf_actuators import actuator_elements
+from kinetree.model.writers.mjcf_drag import drag_elements
 from kinetree.model.writers.mjcf_equality import EqualityWriter
 from kinetree.model.writers.mjcf_geometry import Convert, GeometryWriter, pose, quaternion
 from kinetree.model.writers.mjcf_inertia import Principal, link_inertias
@@ -88,9 +90,10 @@ class _Writer:
         model = self.model
         root = Element("mujoco", {"model": model.name})
         root.children.append(Element("compiler", {"angle": "radian", "inertiafromgeom": "false"}))
-        option = Element("option", {"gravity": numbers(model.gravity)})
+        option = Element("option", {"gravity": numbers(model.gravity)} | self._fluid())
         passive = [self.description.base_dynamics, *(joint.dynamics for joint in self.description.joints.values())]
         has_any = model.tendons or model.compensated or any(dynamics.is_passive for dynamics in passive)
+        has_any = has_any or model.fluid.is_present
         if not model.passive and has_any:
             option.children.append(Element("flag", PASSIVE))
         root.children.append(option)
@@ -156,7 +159,7 @@ class _Writer:
     def _fill(self, body: Element, link: str) -> None:
         self.bodies[link] = body
         self._compensate(body, link)
-        inertia = self.inertias.get(link)
+        inertia = self._drag(body, link)
         if inertia is not None and body.tag == "body":
             values = {"mass": number(inertia.mass), "pos": numbers(inertia.com)}
             values |= {"quat": quaternion(inertia.axes), "diaginertia": numbers(inertia.moments)}
@@ -165,6 +168,24 @@ class _Writer:
         for name, X in self.sites.get(link, ()):
             if name not in self.surfaces:
                 body.children.append(Element("site", {"name": name} | pose(X)))
+
+    def _fluid(self) -> dict[str, str]:
+        fluid = self.model.fluid
+        if not fluid.is_present:
+            return {}
+        return {"density": number(fluid.density), "viscosity": number(fluid.viscosity), "wind": numbers(fluid.wind)}
+
+    def _drag(self, body: Element, link: str) -> Principal | None:
+        """The inertia to write; in a fluid, along the axes of the box that it is."""
+        inertia = self.inertias.get(link)
+        if inertia is None or link not in self.moving or not self.model.fluid.is_present:
+            return inertia
+        found = drag_elements(drag_shapes(self.description.links[link]), inertia)
+        if found is None:
+            self.lost.append(f"the drag of link {link!r}, which is not that of the box of its inertia or of ellipsoids")
+            return inertia
+        body.children += found[0]
+        return found[1]
 
     def _compensate(self, body: Element, link: str) -> None:
         held, whole = self.description.links[link].compensated, self.inertias.get(link)

@@ -13,7 +13,7 @@ from kinetree.base.arguments import as_constant, as_numbers, positive
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, short, unknown
 from kinetree.model.assembly import FLOATING_BASE
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.constraints import renamed
+from kinetree.model.constraints import TendonCoupling, renamed
 from kinetree.model.constraints import scaled as scaled_constraint
 from kinetree.model.description import UNBOUNDED, Description, JointDescription, LinkDescription, Options, free_name
 from kinetree.model.fluid import drag_shapes
@@ -105,7 +105,7 @@ def graft(
     builder.sites |= added.sites
     for name, positions in added.postures.items():
         builder.postures[name] = {**builder.postures.get(name, {}), **positions}
-    builder.loops += added.loops
+    builder.loops += [each.prefixed(prefix) if isinstance(each, TendonCoupling) else each for each in added.loops]
     for actuator in added.actuators:
         pulled = tuple((prefix + name, gear) for name, gear in actuator.tendons)
         builder.actuator(replace(actuator, name=prefix + actuator.name, tendons=pulled))
@@ -290,7 +290,8 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
         builder.joints[name] = replace(joint.scaled(s), mimic=mimic)
     for name, (link, X) in description.sites.items():
         builder.sites[name] = (link, Transform(X.R, s * X.p))
-    builder.loops = [scaled_constraint(constraint, s, factors) for constraint in description.loops]
+    tendons = {tendon.name: s for tendon in description.tendons if tendon.path or {*dict(tendon.joints)} <= slides}
+    builder.loops = [scaled_constraint(constraint, s, factors, tendons) for constraint in description.loops]
     for positions in builder.postures.values():
         for name, value in positions.items():
             kind = description.joints[name].joint_class if name in description.joints else Free

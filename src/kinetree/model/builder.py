@@ -23,7 +23,7 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelW
 from kinetree.model.actuators import Actuator
 from kinetree.model.assembly import assemble
 from kinetree.model.bounds import bound_doubts, checked_bounds
-from kinetree.model.constraints import CONSTRAINTS, Constraint
+from kinetree.model.constraints import CONSTRAINTS, EXPECTED, Constraint
 from kinetree.model.description import Description, JointDescription, LinkDescription, Mimic, Options, Safety
 from kinetree.model.findings import Finding, Severity
 from kinetree.model.fluid import NO_FLUID, DragBox, DragEllipsoid, DragShape
@@ -235,10 +235,11 @@ class ModelBuilder:
             self.postures[name] = {joint: as_numbers(joint, value) for joint, value in positions.items()}
 
     def loop(self, constraint: Constraint) -> None:
-        """Add a constraint that closes a loop: a `kt.Loop` between two frames, a `kt.Coupling` of two joints, or a
-        `kt.Contact` of a frame with the world. `robot.constrained` and rollouts hold it."""
+        """Add a constraint that closes a loop: a `kt.Loop` between two frames, a `kt.Coupling` of two joints, a
+        `kt.TendonCoupling` of two tendons, or a `kt.Contact` of a frame with the world. `robot.constrained` and
+        rollouts hold it."""
         if not isinstance(constraint, CONSTRAINTS):
-            raise self.error("loop", f"it is {short(constraint)}; expected kt.Loop, kt.Coupling or kt.Contact")
+            raise self.error("loop", f"it is {short(constraint)}; expected {EXPECTED}")
         self.loops.append(constraint)
 
     def actuator(self, actuator: Actuator) -> None:

@@ -83,12 +83,12 @@ class TreeReader:
                     own = self._frame(kind, name, self.links[bodies[i]], positions[i], _rotation(quaternions[i]))
                     if kind == "site":
                         sites[i] = own
-        self.equality.add_loops({i: self.links[i] for i in inside}, sites)
         off = (
             self.disabled if len(self.disabled & set(PASSIVE)) < len(PASSIVE) else set()
         )  # all is a choice of the model
-        tendons = TendonReader(self.mujoco, self.mj, self.builder, self.joints)
+        tendons = TendonReader(self.mujoco, self.mj, self.builder, self.joints, self.equality.tendons)
         tendons.add(sites, lambda geom: self._geom_frame(geom, kept), off)
+        self.equality.add_loops({i: self.links[i] for i in inside}, sites, tendons.read)
         add_actuators(self.mujoco, self.mj, self.builder, self.joints, tendons)
 
     # -- bodies and joints -------------------------------------------------------------------------------------

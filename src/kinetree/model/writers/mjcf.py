@@ -9,7 +9,7 @@ A moving link called world gets another name. Whatever else it cannot express is
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -38,15 +38,21 @@ DEEPEST = 495
 PASSIVE = {"spring": "disable", "damper": "disable", "frictionloss": "disable"}
 
 
-def mjcf(model: Model, folder: Path | None = None, lossy: bool = False, convert: Convert | None = None) -> str:
+def mjcf(
+    model: Model,
+    folder: Path | None = None,
+    lossy: bool = False,
+    convert: Convert | None = None,
+    lengths: Mapping[str, float] | None = None,
+) -> str:
     """The document; paths of meshes are relative to `folder`. With `lossy`, without what MJCF cannot say.
 
-    `convert` reads mesh files that MuJoCo does not.
+    `convert` reads mesh files that MuJoCo does not; `lengths` are those of tendons where all coordinates are zero.
     """
     if model.description is None:
         raise ModelError(f"model {model.name!r} was made without a description, so it cannot be written")
     check_names(model.description)
-    writer = _Writer(model, model.description, GeometryWriter(folder, convert))
+    writer = _Writer(model, model.description, GeometryWriter(folder, convert), lengths or {})
     document = writer.document()
     check_losses("MJCF", [*writer.lost, *writer.geometry.lost], lossy)
     for link, name in renamed_links(model).items():
@@ -63,8 +69,11 @@ def renamed_links(model: Model) -> dict[str, str]:
 
 
 class _Writer:
-    def __init__(self, model: Model, description: Description, geometry: GeometryWriter) -> None:
+    def __init__(
+        self, model: Model, description: Description, geometry: GeometryWriter, lengths: Mapping[str, float]
+    ) -> None:
         self.model = model
+        self.lengths = lengths
         self.description = description
         self.geometry = geometry
         self.lost: list[str] = []
@@ -105,7 +114,7 @@ class _Writer:
             names = ([self.renamed.get(link, link) for link in pair] for pair in apart)
             excludes = [Element("exclude", {"body1": one, "body2": other}) for one, other in names]
             root.children.append(Element("contact", children=excludes))
-        equality = EqualityWriter(model, lambda link: self.bodies.get(link, world))
+        equality = EqualityWriter(model, lambda link: self.bodies.get(link, world), self.lengths)
         if ties := list(equality.elements()):
             root.children.append(Element("equality", children=ties))
         self.lost += equality.lost

@@ -359,13 +359,6 @@ def test_compensation_by_actuators_of_nothing_says_nothing():
     assert kt.load(ARM.format(joint="actuatorgravcomp='true'", body="")).check() == ()
 
 
-def test_actuators_on_ball_joints_are_left_out_with_the_reason():
-    text = """<mujoco><worldbody><body><joint name='b' type='ball'/><geom size='1'/></body></worldbody>
-      <actuator><motor name='m' joint='b' gear='1 2 3'/></actuator></mujoco>"""
-    (finding,) = kt.load(text).check()
-    assert "1 of them (m) were left out of robot.actuators: they are on joints of several coordinates" in str(finding)
-
-
 def test_rotors_and_dampers_of_actuators():
     text = """<mujoco><worldbody><body><joint name="j" armature=".5"/><geom size=".1"/></body></worldbody>
       <actuator><motor joint="j" gear="3" armature="0.2" damping=".7"/></actuator></mujoco>"""

@@ -299,6 +299,7 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
             if np.size(value) == len(lengths):
                 positions[name] = as_numbers(name, np.multiply(lengths, value))
     builder.tendons = [tendon.scaled(s) for tendon in builder.tendons]
+    builder.actuators = [actuator.scaled(s) for actuator in builder.actuators]
     return built(robot, builder)
 
 
@@ -355,7 +356,7 @@ def _renamed(
     return replace(
         description,
         loops=tuple(renamed(constraint, frame, joint) for constraint in description.loops),
-        actuators=tuple(actuator.renamed(joint) for actuator in description.actuators),
+        actuators=tuple(actuator.renamed(joint, frame) for actuator in description.actuators),
         tendons=tuple(tendon.renamed(joint, frame) for tendon in description.tendons),
         links={link(name): own for name, own in description.links.items()},
         joints=joints,

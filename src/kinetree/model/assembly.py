@@ -328,12 +328,13 @@ class _Tree:
         return tuple(kept)
 
     def _actuators(self, tendons: Container[str]) -> tuple[Actuator, ...]:
-        """Those whose joints can move and whose tendons are there."""
-        kept = []
+        """Those whose joints can move and whose tendons and frames are there."""
+        frames, kept = {*self.placed, *self.draft.sites}, []
         for each in self.draft.actuators:
-            missing = next((name for name, _ in each.tendons if name not in tendons), None)
+            missing = next((f"tendon {name!r}" for name, _ in each.tendons if name not in tendons), None)
+            missing = missing or next((f"frame {name!r}" for name in each.frames if name not in frames), None)
             if missing is not None:
-                why = f"tendon {missing!r} is not part of the robot"
+                why = f"{missing} is not part of the robot"
                 self.draft.note(f"actuator {each.name!r}", f"it was left out: {why}", None, "warning")
             elif self._moves("actuator", each):
                 kept.append(each)

@@ -36,7 +36,8 @@ def note_leftovers(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
     for i in range(model.nflex):
         if not model.flex_rigid[i]:
             name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i)
-            raise builder.error(f"flex {name!r}", "it is a soft body; expected rigid bodies")
+            message = "it is a soft body, whose vertices move without joints; expected rigid bodies, so remove it"
+            raise builder.error(f"flex {name!r}", message)
     _note_count(builder, "flex", model.nflex)
     _note_sensors(mujoco, model, builder)
     read_exclusions(mujoco, model, builder)

@@ -88,8 +88,9 @@ class TreeReader:
         )  # all is a choice of the model
         tendons = TendonReader(self.mujoco, self.mj, self.builder, self.joints, self.equality.tendons)
         tendons.add(sites, lambda geom: self._geom_frame(geom, kept), off)
-        self.equality.add_loops({i: self.links[i] for i in inside}, sites, tendons.read)
-        add_actuators(self.mujoco, self.mj, self.builder, self.joints, tendons)
+        links = {i: self.links[i] for i in inside}
+        self.equality.add_loops(links, sites, tendons.read)
+        add_actuators(self.mujoco, self.mj, self.builder, self.joints, tendons, links, sites)
 
     # -- bodies and joints -------------------------------------------------------------------------------------
 

@@ -217,6 +217,22 @@ class _Writer:
             self.bodies[link].children.append(Element("site", {"name": name} | pose(X)))
         return self.added[frame]
 
+    def moved_by(self, link: str, kind: str) -> str | None:
+        """The ball or free joint that moves a link, by its name in the document."""
+        if self.floats and link == self.root and kind == "free":
+            return FLOATING_BASE if FLOATING_BASE not in self.description.joints else None
+        above = (joint for joint in self.description.joints.values() if joint.child == link)
+        return next((joint.name for joint in above if joint.joint_class.mjcf == kind), None)
+
+    def is_base_of(self, joint: str, frame: str) -> bool:
+        """Whether a frame is that of a joint in its parent."""
+        own, (link, X) = (
+            self.description.joints[joint],
+            self.description.sites.get(frame, (frame, Transform.identity())),
+        )
+        near = np.allclose(X.R, own.placement.R, atol=1e-12) and np.allclose(X.p, own.placement.p, atol=1e-12)
+        return link == own.parent and near
+
     def geom(self, wrap: Wrap) -> str:
         """What a tendon wraps around: a geom of the link with this name and shape, or one that nobody sees."""
         if wrap not in self.wrapped:

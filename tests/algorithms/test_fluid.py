@@ -210,3 +210,13 @@ def test_in_code():
     ):
         with pytest.raises((kt.KinetreeError, ValueError), match=match):
             wrong()
+
+
+@pytest.mark.parametrize("shape", [*SHAPES])
+def test_equations_in_symbols(shape):
+    body = f'<body><joint name="j" axis="0 1 0"/><geom type="box" size=".1 .2 .3" pos=".3 0 0" {SHAPES[shape]}/></body>'
+    robot = kt.load(f'<mujoco><option density="2" wind="1 0 0"/><worldbody>{body}</worldbody></mujoco>')
+    found = robot.equations()
+    q, v = 0.4, -1.3
+    values = {symbol: {"q1": q, "v1": v}[str(symbol)] for symbol in found.F.free_symbols}
+    close(float(found.F[0].subs(values)), robot.passive_forces([q], [v])[0], 1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -111,6 +112,7 @@ class Actuators:
         used = {name for actuator in self.listed for name, _ in actuator.tendons}
         tendons = tuple(tendon for tendon in model.tendons if tendon.name in used)
         pulled = {tendon.name: (length, J) for tendon, length, J in tendon_states(model, tendons, q)}
+        driven = drive_states(model, tuple(drive for actuator in self.listed for drive in actuator.drives), q)
         bent = any(map(self._is_bent, self.listed))
         lengths, R = zeros(len(self), q), zeros((len(self), model.nv), *([q] if bent else []))
         for i, actuator in enumerate(self.listed):
@@ -118,7 +120,7 @@ class Actuators:
             for name, gear in actuator.tendons:
                 lengths[i] = lengths[i] + gear * pulled[name][0]
                 R[i] = R[i] + gear * pulled[name][1]
-            for length, row in drive_states(model, actuator.drives, q):
+            for length, row in islice(driven, len(actuator.drives)):
                 lengths[i], R[i] = lengths[i] + length, R[i] + row
         return lengths, R
 

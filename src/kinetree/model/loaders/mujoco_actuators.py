@@ -47,7 +47,8 @@ def add_actuators(
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or f"actuator{i}"
         moved = _joints(mujoco, model, i, joints, tendons)
         pulled = _tendons(mujoco, model, i, tendons)
-        drives = read_drives(mujoco, model, i, builder, joints, links, sites)
+        with builder.located(f"actuator {name!r}"):
+            drives = read_drives(mujoco, model, i, builder, joints, links, sites)
         kinds = {
             "gain": mujoco.mjtGain(int(model.actuator_gaintype[i])).name,
             "bias": mujoco.mjtBias(int(model.actuator_biastype[i])).name,

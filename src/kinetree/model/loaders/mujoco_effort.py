@@ -51,19 +51,22 @@ def _on_joints(mujoco: Any, model: Any) -> list[tuple[int, int]]:
 
 def _loaded_by_others(mujoco: Any, model: Any) -> set[int]:
     """Joints that actuators on tendons or sites may load, by how much depends on the posture."""
-    sites, found = set[int](), set[int]()
+    bodies, found = set[int](), set[int]()
     for i, kind in enumerate(map(int, model.actuator_trntype)):
         ends = [int(which) for which in model.actuator_trnid[i] if which >= 0]
         if kind == int(mujoco.mjtTrn.mjTRN_TENDON):
             first = int(model.tendon_adr[ends[0]])
             for k in range(first, first + int(model.tendon_num[ends[0]])):
-                if model.wrap_type[k] == int(mujoco.mjtWrap.mjWRAP_JOINT):
-                    found.add(int(model.wrap_objid[k]))
-                elif model.wrap_type[k] == int(mujoco.mjtWrap.mjWRAP_SITE):
-                    sites.add(int(model.wrap_objid[k]))
+                over, which = mujoco.mjtWrap(int(model.wrap_type[k])).name, int(model.wrap_objid[k])
+                if over == "mjWRAP_JOINT":
+                    found.add(which)
+                elif over == "mjWRAP_SITE":
+                    bodies.add(int(model.site_bodyid[which]))
+                elif over in ("mjWRAP_SPHERE", "mjWRAP_CYLINDER"):
+                    bodies.add(int(model.geom_bodyid[which]))
         elif kind in (int(mujoco.mjtTrn.mjTRN_SITE), int(mujoco.mjtTrn.mjTRN_SLIDERCRANK)):
-            sites.update(ends)
-    for body in {int(model.site_bodyid[site]) for site in sites}:
+            bodies.update(int(model.site_bodyid[site]) for site in ends)
+    for body in bodies:
         while body:
             first = int(model.body_jntadr[body])
             found.update(range(first, first + int(model.body_jntnum[body])))

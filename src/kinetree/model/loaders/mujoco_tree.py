@@ -98,7 +98,9 @@ class TreeReader:
         mj, name = self.mj, self.links[i]
         visuals, collisions = self.geometry.of_body(i)
         share = 0.0 if self.is_still else float(mj.body_gravcomp[i])
-        inertia, drag = self._inertia(i), read_drag(mj, i) if self.builder.fluid.is_present else ()
+        inertia = self._inertia(i)
+        with self.builder.located(f"body {name!r}"):
+            drag = read_drag(mj, i) if self.builder.fluid.is_present else ()
         shapes: dict[str, Any] = {"visuals": visuals, "collisions": collisions, "drag": drag}
         self.builder.link(name, inertia, gravity_compensation=share, **shapes)
         first, count = int(mj.body_jntadr[i]), int(mj.body_jntnum[i])

@@ -66,12 +66,22 @@ class MujocoPeer:
 
     def passive_forces(self, width: float = 0.01):
         """What a motor has to overcome; Coulomb friction, a constraint there, with our width."""
-        v = self.data.qvel
-        friction = self.model.dof_frictionloss * v / np.sqrt(v * v + width**2)
-        return self.T.T @ (friction - self.data.qfrc_passive)
+        return self.T.T @ (self.friction(width) - self.data.qfrc_passive)
 
     def inverse_dynamics(self, width: float = 0.01):
-        v = self.data.qvel
         mujoco.mj_inverse(self.model, self.data)
-        friction = self.model.dof_frictionloss * v / np.sqrt(v * v + width**2)
-        return self.T.T @ (self.data.qfrc_inverse + friction)
+        return self.T.T @ (self.data.qfrc_inverse + self.friction(width))
+
+    def friction(self, width: float):
+        """Coulomb friction of joints and tendons."""
+        v, J = self.data.qvel, self.tendon_jacobian()
+        own = self.model.dof_frictionloss * v / np.sqrt(v * v + width**2)
+        return own + J.T @ (self.model.tendon_frictionloss * (J @ v) / np.sqrt((J @ v) ** 2 + width**2))
+
+    def tendon_jacobian(self):
+        """Of lengths by qvel, (ntendon, nv)."""
+        model, J = self.model, np.zeros((self.model.ntendon, self.model.nv))
+        if self.data.ten_J.size == J.size:
+            return self.data.ten_J.reshape(J.shape)
+        mujoco.mju_sparse2dense(J, self.data.ten_J, model.ten_J_rownnz, model.ten_J_rowadr, model.ten_J_colind)
+        return J

@@ -33,8 +33,9 @@ from kinetree.functions.derivatives import gradient, hessian, jacobian
 from kinetree.functions.law import compile, zeros
 from kinetree.interop.exporters import to_casadi, to_jax, to_torch
 from kinetree.model import Finding, JointDynamics, Limits, Mimic, Model, ModelBuilder, random_model
-from kinetree.model.actuators import Actuator
-from kinetree.model.constraints import Contact, Coupling, Loop
+from kinetree.model.actuators import Actuator, FrameDrive, SliderCrank
+from kinetree.model.constraints import Contact, Coupling, Loop, TendonCoupling
+from kinetree.model.fluid import DragBox, DragEllipsoid, Fluid
 from kinetree.model.muscles import Muscle
 from kinetree.model.tendons import Pulley, Tendon, Wrap
 from kinetree.ops import (
@@ -96,11 +97,12 @@ note(__name__)
 
 __all__ = [
     "Actuator", "ArgumentError", "ArgumentTypeError", "CacheWarning", "Constrained", "Contact", "Coupling",
-    "DHLink", "DivergenceError", "DivergenceWarning", "Event", "Finding", "Force", "Frame", "IncompleteWarning",
-    "Inertia", "InfeasibleError", "IterationLimitError", "JointDynamics", "KinetreeError", "Lagrange", "LimitStops",
-    "Limits", "Loop", "Mimic", "Model", "ModelBuilder", "ModelError", "ModelWarning", "Motion", "Muscle",
-    "NotConvexError", "NotFiniteError", "PlatformError", "PlatformWarning", "Pulley", "QuadraticProgramError",
-    "Robot", "SingularMassMatrixError", "Spring", "Tendon", "Trajectory", "Transform", "UnboundedError",
+    "DHLink", "DivergenceError", "DivergenceWarning", "DragBox", "DragEllipsoid", "Event", "Finding", "Fluid",
+    "Force", "Frame", "FrameDrive", "IncompleteWarning", "Inertia", "InfeasibleError", "IterationLimitError",
+    "JointDynamics", "KinetreeError", "Lagrange", "LimitStops", "Limits", "Loop", "Mimic", "Model",
+    "ModelBuilder", "ModelError", "ModelWarning", "Motion", "Muscle", "NotConvexError", "NotFiniteError",
+    "PlatformError", "PlatformWarning", "Pulley", "QuadraticProgramError", "Robot", "SingularMassMatrixError",
+    "SliderCrank", "Spring", "Tendon", "TendonCoupling", "Trajectory", "Transform", "UnboundedError",
     "UnknownNameError", "Wrap", "Wrench", "absolute", "atan2", "bundled_robots", "cache", "clip", "compile",
     "control", "convert", "cos", "cross", "edit", "equal", "exp", "flight", "from_dh", "get_num_threads",
     "gradient", "hessian", "identification", "ik", "jacobian", "less", "less_equal", "linalg", "load", "log",

@@ -187,7 +187,6 @@ def test_an_error_keeps_its_findings_in_a_pickle():
 
 
 DROPPED = {
-    "<option viscosity='1'/>": "density and viscosity",
     "<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
     "<tendon><fixed armature='1'><joint joint='j' coef='1'/></fixed></tendon>": "springs, damping, friction or",
     "<worldbody><body><joint name='j' type='free' stiffness='1'/><geom size='1'/></body></worldbody>": "its stiffness",

@@ -306,10 +306,8 @@ LEFT_OUT = {
     "<sensor><jointpos joint='j'/><jointvel joint='j'/><jointpos joint='j'/></sensor>": (
         "<sensor>: 3 elements were ignored: 2 × jointpos, 1 × jointvel"
     ),
-    "<option density='1.2'/>": "<option>: density and viscosity of a fluid",
     "<worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
     "<tendon><fixed><joint joint='j' coef='1'/></fixed></tendon>": "<tendon>: 1 element was ignored",
-    "<option density='1' wind='1 0 0'/>": "and its wind, were ignored",
     "<option wind='1 0 0'/>": "<option>: wind was ignored",
     "<worldbody><body name='a'><joint name='j' type='ball' range='0 30'/><geom size='1'/></body></worldbody>": (
         "joint 'j': its limit, 0.523599 rad from the middle, was ignored"
@@ -359,13 +357,6 @@ def test_other_forces_than_the_files_warn_at_load(joint, body, said):
 
 def test_compensation_by_actuators_of_nothing_says_nothing():
     assert kt.load(ARM.format(joint="actuatorgravcomp='true'", body="")).check() == ()
-
-
-def test_actuators_on_ball_joints_are_left_out_with_the_reason():
-    text = """<mujoco><worldbody><body><joint name='b' type='ball'/><geom size='1'/></body></worldbody>
-      <actuator><motor name='m' joint='b' gear='1 2 3'/></actuator></mujoco>"""
-    (finding,) = kt.load(text).check()
-    assert "1 of them (m) were left out of robot.actuators: they are on joints of several coordinates" in str(finding)
 
 
 def test_rotors_and_dampers_of_actuators():

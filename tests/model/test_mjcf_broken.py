@@ -65,7 +65,7 @@ BROKEN = {
     "an external entity": ("<!DOCTYPE m [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><mujoco/>", "document type"),
     "a soft body": (
         "<flexcomp name='cloth' type='grid' count='3 3 1' spacing='.1 .1 .1' radius='.01'/>",
-        "flex 'cloth': it is a soft body; expected rigid bodies",
+        "flex 'cloth': it is a soft body, whose vertices move without joints; expected rigid bodies",
     ),
     "a billion bodies": ("<replicate count='1000000000'>\n<body/></replicate>", "line 2: <body>: .* more than 300000"),
     "bodies of bodies": ("<replicate count='999'>" * 9 + "<body/>" + "</replicate>" * 9, "more than 300000 elements"),

@@ -43,6 +43,25 @@ def mujoco_text(bodies, equality):
     return f"<mujoco><compiler angle='radian'/>{worldbody}<equality>{equality}</equality></mujoco>"
 
 
+def tendons(equality, bodies=None, start="ground"):
+    """Fixed tendons over joints, straight ones between sites, one around a cylinder."""
+    fixed = (
+        '<fixed name="sum"><joint joint="a_j" coef="1"/><joint joint="b_j" coef="-0.6"/></fixed>'
+        '<fixed name="one"><joint joint="c_j" coef="2"/></fixed>'
+    )
+    spatial = (
+        '<spatial name="long"><site site="START"/><site site="b_tip"/><site site="c_tip"/></spatial>'
+        '<spatial name="round"><site site="high"/><geom geom="post" sidesite="side"/><site site="a_tip"/></spatial>'
+    )
+    world = (
+        '<site name="ground" pos="0.1 -0.7 0.2"/><site name="high" pos="0.2 0 1.5"/><site name="side" pos="0.6 0 1.5"/>'
+        '<geom name="post" type="cylinder" size="0.1 1" pos="0.35 0 0.9" euler="1.5 0 0" contype="0" conaffinity="0"/>'
+    )
+    bodies = world + (bodies or chain("a", "b", "c", axis="0.2 1 0.1"))
+    spatial = spatial.replace("START", start)
+    return mujoco_text(bodies, equality).replace("</mujoco>", f"<tendon>{fixed}{spatial}</tendon></mujoco>")
+
+
 FREE = '<joint type="free" damping="0.2" armature="0.3"/>'
 BALL = '<joint name="ball" type="ball" damping="0.1"/>'
 TWO_ARMS = chain("a", "b", "c", axis="1 0.2 0.3") + link("d", BALL, chain("e", "f", axis="0.3 1 0"))
@@ -75,6 +94,19 @@ CHAINS = {
         f'<joint joint1="b_j" joint2="a_j" polycoef="0.1 0.5 0.3 -0.2 0.1" {HARD}/>',
     ),
     "a joint that is held": mujoco_text(chain("a", "b", "c"), f'<joint joint1="b_j" polycoef="0.4 0 0 0 0" {HARD}/>'),
+    "tendons over joints": tendons(f'<tendon tendon1="sum" tendon2="one" polycoef="0.1 0.5 0 0 0" {HARD}/>'),
+    "tendons over joints, a parabola": tendons(
+        f'<tendon tendon1="sum" tendon2="one" polycoef="0 0.5 0.3 0 0.1" {HARD}/>'
+    ),
+    "a tendon that is held": tendons(f'<tendon tendon1="sum" polycoef="0.2 0.7 0 0 0" {HARD}/>'),
+    "a path that is held, a rope": tendons(f'<tendon tendon1="long" polycoef="0.02 0 0 0 0" {HARD}/>'),
+    "a rope to one around a post": tendons(f'<tendon tendon1="long" tendon2="round" polycoef="0 -0.5 0 0 0" {HARD}/>'),
+    "a rope and a parabola of joints": tendons(f'<tendon tendon1="sum" tendon2="long" polycoef="0 1 2 0 0" {HARD}/>'),
+    "a rope on a free body": tendons(
+        f'<tendon tendon1="long" polycoef="0.05 0 0 0 0" {HARD}/>',
+        link("trunk", FREE.replace("<joint", '<joint name="trunk_j"'), chain("a", "b", "c", axis="0.2 1 0.1"), "0 0 1"),
+        start="trunk_tip",
+    ),
     "a leg on a free body, held to the world": mujoco_text(
         link("trunk", FREE, chain("a", "b"), pos="0 0 1"), f'<connect body1="b" anchor="0.5 0 0" {HARD}/>'
     ),
@@ -121,7 +153,7 @@ def test_accelerations_are_mujocos(case, base):
     assert len(robot.loops) == 1
     rng = np.random.default_rng(len(case))
     held, q, v = closed(robot, rng)
-    v = v * (not any(word in case for word in ("weld", "parabola")))
+    v = v * (not any(word in case for word in ("weld", "parabola", "rope")))
     tau = rng.normal(size=robot.nv)
     a, _ = held.forward_dynamics(q, v, tau)
     data = forwarded(robot, model, q, v, tau)
@@ -178,9 +210,10 @@ def test_what_is_switched_off_is_noted():
     assert not robot.loops and "<weld> 'w' of <equality>: it is switched off" in "\n".join(map(str, robot.check()))
 
 
-def test_derivatives_of_a_coupling():
+@pytest.mark.parametrize("case", ["a parabola", "tendons over joints, a parabola"])
+def test_derivatives_of_a_coupling(case):
     """By central differences, errors that decay included."""
-    robot = kt.load(CHAINS["a parabola"]).eager
+    robot = kt.load(CHAINS[case]).eager
     held = robot.constrained(frequency=5.0)
     rng = np.random.default_rng(0)
     q, v, tau = rng.normal(size=(3, robot.nv)) * 0.5
@@ -194,26 +227,73 @@ def test_derivatives_of_a_coupling():
             close((f1 - f0) / (2 * h), by_f[:, k], 1e-6)
 
 
-@pytest.mark.parametrize("case", ["a parabola", "a parabola about other references", "a joint that is held"])
+TIED = [case for case in CHAINS if "rope" in case or "tendon" in case]
+
+
+@pytest.mark.parametrize("case", ["a parabola", "a parabola about other references", "a joint that is held", *TIED])
 def test_couplings_in_compiled_code(case):
     """Whose body frames may be others than the author's, with other zeros of angles."""
     robot = kt.load(CHAINS[case])
     rng = np.random.default_rng(3)
-    q, v, tau = rng.normal(size=(3, robot.nv)) * 0.5
+    q, v, tau = robot.random(rng), *rng.normal(size=(2, robot.nv)) * 0.5
     ours, textbook = robot.constrained(frequency=3.0), robot.eager.constrained(frequency=3.0)
     close(ours.position_error(q), textbook.position_error(q), 1e-12)
     close(ours.forward_dynamics(q, v, tau)[0], textbook.forward_dynamics(q, v, tau)[0], 1e-9)
 
 
-def test_the_rate_of_its_error():
-    robot = kt.load(CHAINS["a parabola"]).eager
+@pytest.mark.parametrize("base_velocity", ["body", "mixed"])
+@pytest.mark.parametrize(("case", "base"), [("a parabola", "fixed"), *(each for each in BASES if each[0] in TIED)])
+def test_the_rate_of_its_error(case, base, base_velocity):
+    robot = kt.load(CHAINS[case], base, base_velocity=base_velocity).eager
     held, rng = robot.constrained(), np.random.default_rng(1)
-    q, v = rng.normal(size=(2, robot.nv))
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
     h = 1e-6
-    rate = (held.position_error(q + h * v) - held.position_error(q - h * v)) / (2 * h)
+    ahead, behind = robot.integrate(q, h * v), robot.integrate(q, -h * v)
+    rate = (held.position_error(ahead) - held.position_error(behind)) / (2 * h)
     close(held.jacobian(q) @ v, rate, 1e-8)
-    second = (held.jacobian(q + h * v) @ v - held.jacobian(q - h * v) @ v) / (2 * h)
-    close(held.bias(q, v), second, 1e-8)
+    second = (held.jacobian(ahead) @ v - held.jacobian(behind) @ v) / (2 * h)
+    close(held.bias(q, v), second, 2e-8)
+
+
+def test_tendons_that_are_coupled():
+    robot = kt.load(CHAINS["a rope to one around a post"])
+    (tie,) = robot.loops
+    assert (
+        isinstance(tie, kt.TendonCoupling) and tie.tendons == ("long", "round") and robot.tendons.names == tie.tendons
+    )
+    with pytest.raises(kt.ArgumentError, match="hold tendon 'long', which has a path; expected tendons over joints"):
+        robot.constrained().forward_dynamics_derivatives(robot.neutral(), np.zeros(3), np.zeros(3))
+    two = kt.edit.graft(kt.load("arm6"), robot, "tool0", prefix="p_")
+    assert two.loops == (kt.TendonCoupling("p_long", "p_round", tie.coefficients),)
+    q = robot.random(np.random.default_rng(0))
+    larger = kt.edit.scale(robot, 2.0)
+    close(larger.constrained().position_error(q), 2.0 * robot.constrained().position_error(q), 1e-12)
+    gone = kt.edit.lock(kt.load(CHAINS["tendons over joints"]), ["a_j"])
+    assert not gone.loops and "tendon 'sum' does not exist" in "\n".join(map(str, gone.check()))
+    with pytest.raises(kt.ModelError, match="URDF cannot express the tendon 'long'"):
+        robot.to_urdf()
+    floating = kt.load(CHAINS["a rope on a free body"].replace('site="trunk_tip"', 'site="ground"'), "fixed")
+    assert len(floating.loops) == 1
+    with pytest.warns(kt.ModelWarning, match="a tendon of it was left out"):
+        assert not kt.load(
+            CHAINS["a rope on a free body"].replace('site="trunk_tip"', 'site="ground"'), "floating"
+        ).loops
+    with pytest.raises(kt.UnknownNameError, match="tendon 'lon' does not exist; did you mean 'long'"):
+        robot.constrained(kt.TendonCoupling("lon"))
+    with pytest.raises(kt.ArgumentError, match="a tendon cannot lead itself"):
+        robot.constrained(kt.TendonCoupling("long", "long"))
+    with pytest.raises(kt.ArgumentError, match=r"coefficients is \(nan,\); expected finite numbers"):
+        kt.TendonCoupling("long", None, (np.nan,))
+    still = tendons('<tendon tendon1="long" polycoef="0 0 0 0 0"/>').replace('site="b_tip"', 'site="high"')
+    assert not kt.load(still.replace('site="c_tip"', 'site="side"')).loops
+
+
+@pytest.mark.parametrize("case", [case for case in TIED if "rope" in case])
+def test_rollouts_keep_tendons_coupled(case):
+    robot = kt.load(CHAINS[case])
+    held, q, v = closed(robot.eager, np.random.default_rng(0))
+    motion = robot.rollout(q, v, None, 1e-3, 100)
+    assert np.abs(held.position_error(motion.q[-1])).max() < 1e-8
 
 
 def test_rollouts_keep_loops_closed_by_default():
@@ -270,5 +350,5 @@ def test_what_is_refused():
         arm.constrained(kt.Coupling(arm.joint_names[0], arm.joint_names[0]))
     with pytest.raises(kt.ArgumentError, match=r"coefficients is .*; expected finite numbers"):
         kt.Coupling("a", "b", (np.nan,))
-    with pytest.raises(kt.ModelError, match=r"expected kt.Loop, kt.Coupling or kt.Contact"):
+    with pytest.raises(kt.ModelError, match=r"expected kt.Contact, kt.Loop, kt.Coupling or kt.TendonCoupling"):
         kt.ModelBuilder("m").loop("a")

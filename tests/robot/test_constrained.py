@@ -201,7 +201,7 @@ def test_what_is_wrong_is_said():
     arm = kt.load("arm6")
     cases = [
         (lambda: robot.constrained([]), "constraints is empty"),
-        (lambda: robot.constrained([feet[0]]), "expected kt.Contact, kt.Loop or kt.Coupling"),
+        (lambda: robot.constrained([feet[0]]), "expected kt.Contact, kt.Loop, kt.Coupling or kt.TendonCoupling"),
         (lambda: robot.constrained(kt.Contact("front_left_foo")), "did you mean 'front_left_foot'"),
         (lambda: kt.Contact(feet[0], "plane"), "kind is 'plane'; expected 'point' or 'surface'"),
         (lambda: kt.Loop(*feet[:2], "surface"), "kind is 'surface'; expected 'point' or 'rigid'"),

@@ -143,7 +143,7 @@ def test_friction_of_touch_before_obstacle_before_model():
         (lambda: Terrain(3), "parts is 3; expected Ground or Block"),
         (lambda: RigidContact(None), "touching is None; expected names of frames, or Touch"),
         (lambda: RigidContact("body", Ground), "obstacles is <class"),
-        (lambda: RigidContact("body", held=3), "held is 3; expected kt.Contact, kt.Loop or kt.Coupling"),
+        (lambda: RigidContact("body", held=3), "held is 3; expected kt.Contact, kt.Loop, kt.Coupling or"),
         (lambda: RigidContact("body", stops="yes"), "stops is 'yes'; expected True or False"),
         (lambda: kt.LimitStops(damping=-1.0), "damping is -1; expected zero or more, and finite"),
         (lambda: Terrain([]), "parts is empty; expected at least one Ground or Block"),

@@ -17,6 +17,7 @@ decide a path. Each file reads beside its source:
     coriolis                     Coriolis matrix and Christoffel symbols: Echeandia and Wensing 2021
     joint_forces                 rotors, friction and springs: Siciliano et al. 2009, section 7.1
     gravity_compensation         forces that hold bodies up against gravity
+    fluid                        drag and lift of a fluid around the bodies
     tendons                      lengths and Jacobians of tendons over joints, points and surfaces
     energy                       kinetic and potential energy: Siciliano et al. 2009, section 7.1
     regressor                    τ = Y φ, linear in the inertial parameters: Atkeson, An and Hollerbach 1986

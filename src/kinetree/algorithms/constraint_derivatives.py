@@ -32,7 +32,7 @@ from kinetree.algorithms.passes.constraint_kinematics import ConstraintKinematic
 from kinetree.algorithms.passes.coupling_rows import CouplingRows
 from kinetree.algorithms.passes.forward_pass import ForwardPass
 from kinetree.algorithms.rnea import bias_forces
-from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Coupling
+from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Coupling, TendonCoupling
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, mirrored, zeros
 from kinetree.spatial.exponential import log_rates
@@ -75,7 +75,7 @@ def _equation_derivatives(rows: ConstraintKinematics, v: Array, a: Array) -> tup
     for at, constraint in rows.each():
         if constraint in rows.special:
             by_q[at], by_v[at], rate_by_q[at], rate_by_v[at] = _special_derivatives(rows, constraint, moving, v, a)
-        elif isinstance(constraint, Coupling):
+        elif isinstance(constraint, Coupling | TendonCoupling):
             by_q[at], by_v[at], rate_by_q[at] = CouplingRows(model, constraint, q).derivatives(v, a)
             rate_by_v[at] = rows.J[at]
     omega, zeta = rows.constraints.frequency, rows.constraints.damping_ratio
@@ -117,12 +117,10 @@ def _moving_moments(rows: ConstraintKinematics, f: Array) -> Array | float:
     and the like for couplings whose ratio changes."""
     total: Array | float = 0.0
     for at, constraint in rows.each():
-        if isinstance(constraint, Coupling):
+        if isinstance(constraint, Coupling | TendonCoupling):
             changing = CouplingRows(rows.model, constraint, rows.q).force_derivative(f[at.start])
             if changing is not None:
-                change = zeros((rows.model.nv, rows.model.nv), rows.q, f)
-                change[changing[0], changing[0]] = changing[1]
-                total = total + change
+                total = total + changing
         if constraint in rows.special:
             turns = _relative_turns(rows, constraint)
             derivatives = rows.special[constraint].moment_derivatives(turns, f[at])

@@ -10,8 +10,8 @@ For a joint with position x, speed ẋ and acceleration ẍ:
 A mimic joint with x = r q + offset has ẋ = r v and passes its effort on to its leader, times r. Where ẋ is not v, as in
 the rotation vector of a spherical joint with ẋ = D v, a spring's effort is Dᵀ stiffness · (x - rest). Where v is in
 axes that turn, as of a free joint, rotors add a Coriolis term. A tendon of length ℓ has damping, friction and a spring
-too, for ℓ instead of x: its force f gives the efforts Jᵀ f, with ℓ̇ = J v. Where gravity is compensated, `passive`
-forces have that as well.
+too, for ℓ instead of x: its force f gives the efforts Jᵀ f, with ℓ̇ = J v. Gravity compensation and the forces of a
+fluid are `passive` forces as well.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kinetree.algorithms.arguments.one_state import of_one_state
+from kinetree.algorithms.fluid import fluid_force_derivatives, fluid_forces, immersed
 from kinetree.algorithms.gravity_compensation import (
     compensates,
     compensation_derivative,
@@ -73,8 +74,8 @@ def rotor_bias_derivative(model: Model, v: Array) -> Array:
 
 @of_one_state
 def passive_forces(model: Model, q: Array, v: Array) -> Array:
-    """Damping, friction, springs and gravity compensation, if they are part of the model, (nv,) [N m or N]: what a
-    motor has to overcome."""
+    """Damping, friction, springs, gravity compensation and a fluid, if they are part of the model, (nv,) [N m or N]:
+    what a motor has to overcome."""
     tau = zeros(model.nv, q, v)
     for joint in _passive_joints(model):
         own, lever = joint.dynamics, joint.lever
@@ -87,6 +88,7 @@ def passive_forces(model: Model, q: Array, v: Array) -> Array:
         tau[joint.v_slice] += lever * effort
     for tendon, length, J in tendon_states(model, _pulling(model), q):
         tau = tau + J * _pull(model, tendon, length, J @ v)
+    tau = tau + fluid_forces(model, q, v) if immersed(model) else tau
     return tau + compensation_forces(model, q) if compensates(model) else tau
 
 
@@ -104,6 +106,9 @@ def passive_force_derivatives(model: Model, q: Array, v: Array) -> tuple[Array, 
             dq[at, at] += lever**2 * joint.spring_slope(q)
     by_q, by_v = _pull_derivatives(model, q, v)
     dq = dq + compensation_derivative(model, q) if compensates(model) else dq
+    if immersed(model):
+        in_fluid = fluid_force_derivatives(model, q, v)
+        by_q, by_v = by_q + in_fluid[0], by_v + in_fluid[1]
     return dq + by_q, dv + by_v
 
 
@@ -145,7 +150,8 @@ def spring_energy(model: Model, q: Array) -> Scalar:
 
 @of_one_state
 def dissipation(model: Model, q: Array, v: Array) -> Scalar:
-    """D = Σ ½ damping · ẋ² + friction · √(ẋ² + w²), whose slope ∂D/∂v are damping and friction [W]."""
+    """D = Σ ½ damping · ẋ² + friction · √(ẋ² + w²), whose slope ∂D/∂v are damping and friction [W]. Forces of a fluid
+    are no such slope."""
     total: Scalar = np.float64(0.0)
     for joint in _passive_joints(model):
         own, speed = joint.dynamics, joint.lever * v[joint.v_slice]

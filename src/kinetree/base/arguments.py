@@ -68,9 +68,14 @@ def as_flag(name: str, value: object) -> bool:
     return bool(value)
 
 
-def as_listed(name: str, value: Any, kind: type, example: str) -> tuple[Any, ...]:
+def as_listed(name: str, value: Any, kind: type | tuple[type, ...], example: str) -> tuple[Any, ...]:
     """`value` as a tuple: one object of a class, or an iterable of them."""
-    listed = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (kind, type)) else (value,)
+    listed = (
+        tuple(value)
+        if isinstance(value, Iterable)
+        and not isinstance(value, kind | type if isinstance(kind, type) else (*kind, type))
+        else (value,)
+    )
     for item in listed:
         if not isinstance(item, kind):
             raise ArgumentTypeError(f"{name} has {short(item)}; expected for example {example}, or a list of them")

@@ -19,10 +19,19 @@ from kinetree.edit.edits import (
     scale,
     with_options,
 )
-from kinetree.edit.numbers import add_frame, place_frame, place_joint, set_dynamics, set_inertia, set_limits, set_mass
+from kinetree.edit.numbers import (
+    add_frame,
+    place_frame,
+    place_joint,
+    set_dynamics,
+    set_fluid,
+    set_inertia,
+    set_limits,
+    set_mass,
+)
 
 __all__ = [
     "add_frame", "attach", "change_base", "description_of", "graft", "lock", "merge_fixed", "place_frame",
-    "place_joint", "remove", "rename", "scale", "set_dynamics", "set_inertia", "set_limits", "set_mass",
+    "place_joint", "remove", "rename", "scale", "set_dynamics", "set_fluid", "set_inertia", "set_limits", "set_mass",
     "with_options",
 ]  # fmt: skip

@@ -13,9 +13,10 @@ from kinetree.base.arguments import as_constant, as_numbers, positive
 from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, known, short, unknown
 from kinetree.model.assembly import FLOATING_BASE
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.constraints import renamed
+from kinetree.model.constraints import TendonCoupling, renamed
 from kinetree.model.constraints import scaled as scaled_constraint
 from kinetree.model.description import UNBOUNDED, Description, JointDescription, LinkDescription, Options, free_name
+from kinetree.model.fluid import drag_shapes
 from kinetree.model.geometry import Geometry, scaled
 from kinetree.model.joints import Free, Joint
 from kinetree.model.joints.dynamics import NONE
@@ -85,7 +86,8 @@ def graft(
     xyz: ArrayLike = (0.0, 0.0, 0.0),
     rpy: ArrayLike | None = None,
 ) -> Robot:
-    """Fix the root of another robot, a gripper or a second arm, to a frame; `prefix` goes before all its names."""
+    """Fix the root of another robot, a gripper or a second arm, to a frame; `prefix` goes before all its names.
+    Gravity and fluid are those of the first robot."""
     builder = ModelBuilder.of(description_of(robot))
     added = _renamed(description_of(other), *[lambda name: prefix + name] * 3)
     for kind, mine, theirs in (
@@ -101,7 +103,7 @@ def graft(
     builder.sites |= added.sites
     for name, positions in added.postures.items():
         builder.postures[name] = {**builder.postures.get(name, {}), **positions}
-    builder.loops += added.loops
+    builder.loops += [each.prefixed(prefix) if isinstance(each, TendonCoupling) else each for each in added.loops]
     for actuator in added.actuators:
         pulled = tuple((prefix + name, gear) for name, gear in actuator.tendons)
         builder.actuator(replace(actuator, name=prefix + actuator.name, tendons=pulled))
@@ -199,12 +201,14 @@ def merge_fixed(robot: Robot) -> Robot:
     for name, (link, X) in home.items():
         own = description.links[name]
         before = builder.links.get(link, LinkDescription(Inertia.zero(), line=own.line))
+        drag = drag_shapes(own) if description.fluid.is_present else own.drag
         builder.links[link] = replace(
             before,
             inertia=before.inertia + X.transpose() * own.inertia,
             compensated=_sum(before.compensated, None if own.compensated is None else X.transpose() * own.compensated),
             visuals=before.visuals + _moved(own.visuals, X),
             collisions=before.collisions + _moved(own.collisions, X),
+            drag=before.drag + tuple(replace(shape, placement=shape.placement * X) for shape in drag),
         )
         if name != link:
             builder.sites[name] = (link, X)
@@ -249,7 +253,7 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
     """Scale all lengths by `length` and all masses by `mass`, which is length³ (constant density) by default.
 
     Rotational inertia goes with mass · length². Limits of sliding joints and the pitch of screws are lengths too;
-    efforts, rotors, damping, friction and springs stay as they are.
+    efforts, rotors, damping, friction, springs and the fluid around the robot stay as they are.
     """
     factor = positive("a factor above zero")
     s = factor("length", length)
@@ -263,6 +267,7 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
             compensated=None if own.compensated is None else _scaled(own.compensated, m, s),
             visuals=tuple(scaled(geometry, s) for geometry in own.visuals),
             collisions=tuple(scaled(geometry, s) for geometry in own.collisions),
+            drag=tuple(shape.scaled(s) for shape in own.drag),
         )
     slides = {name for name, joint in description.joints.items() if ("", "m") in joint.joint_class.q_labels}
     factors = {name: s if name in slides else 1.0 for name in description.joints}
@@ -274,7 +279,8 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
         builder.joints[name] = replace(joint.scaled(s), mimic=mimic)
     for name, (link, X) in description.sites.items():
         builder.sites[name] = (link, Transform(X.R, s * X.p))
-    builder.loops = [scaled_constraint(constraint, s, factors) for constraint in description.loops]
+    tendons = {tendon.name: s for tendon in description.tendons if tendon.path or {*dict(tendon.joints)} <= slides}
+    builder.loops = [scaled_constraint(constraint, s, factors, tendons) for constraint in description.loops]
     for positions in builder.postures.values():
         for name, value in positions.items():
             kind = description.joints[name].joint_class if name in description.joints else Free
@@ -282,6 +288,7 @@ def scale(robot: Robot, length: float = 1.0, mass: float | None = None) -> Robot
             if np.size(value) == len(lengths):
                 positions[name] = as_numbers(name, np.multiply(lengths, value))
     builder.tendons = [tendon.scaled(s) for tendon in builder.tendons]
+    builder.actuators = [actuator.scaled(s) for actuator in builder.actuators]
     return built(robot, builder)
 
 
@@ -337,7 +344,7 @@ def _renamed(
     return replace(
         description,
         loops=tuple(renamed(constraint, frame, joint) for constraint in description.loops),
-        actuators=tuple(actuator.renamed(joint) for actuator in description.actuators),
+        actuators=tuple(actuator.renamed(joint, frame) for actuator in description.actuators),
         tendons=tuple(tendon.renamed(joint, frame) for tendon in description.tendons),
         links={link(name): own for name, own in description.links.items()},
         joints=joints,

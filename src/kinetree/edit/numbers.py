@@ -18,6 +18,7 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
 from kinetree.model.bounds import checked_bounds
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import Bounds, JointDescription
+from kinetree.model.fluid import DragBox
 from kinetree.model.joints.dynamics import PerCoordinate
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia, Transform
@@ -33,7 +34,8 @@ def set_inertia(robot: Robot, link: str, inertia: Inertia) -> Robot:
     share = 0.0 if before.compensated is None else before.compensated.mass / before.inertia.mass
     checked.link(link, inertia, gravity_compensation=share, line=before.line)  # refuses what no link can have
     builder, after = ModelBuilder.of(description), checked.links[link]
-    builder.links[link] = replace(before, inertia=after.inertia, compensated=after.compensated)
+    drag = tuple(each for each in before.drag if not (isinstance(each, DragBox) and each.fits(before.inertia)))
+    builder.links[link] = replace(before, inertia=after.inertia, compensated=after.compensated, drag=drag)
     for finding in [each for each in builder.findings if each.element == f"link {link!r}"]:
         del builder._findings[finding]  # they were of the former inertia
     builder._findings |= dict.fromkeys(checked.findings)
@@ -106,6 +108,23 @@ def set_dynamics(
         if misfit := dynamics.misfit(joint.joint_class.nv):
             raise builder.error(element, misfit, joint.line)
         builder.joints[joint.name] = replace(joint, dynamics=dynamics)
+    return built(robot, builder)
+
+
+def set_fluid(
+    robot: Robot, *, density: float | None = None, viscosity: float | None = None, wind: ArrayLike | None = None
+) -> Robot:
+    """Change density [kg/m³], viscosity [Pa s] or wind [m/s] of the fluid around the robot; omitted values stay.
+
+    It acts on `kt.DragBox` and `kt.DragEllipsoid` of links, or on the boxes of their inertias, if the robot was loaded
+    with passive=True.
+    """
+    given = {"density": density, "viscosity": viscosity, "wind": wind}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if not changes:
+        raise ArgumentError(f"set_fluid got no number; expected {', '.join(given)}")
+    builder = ModelBuilder.of(description_of(robot))
+    builder.fluid = replace(builder.fluid, **changes)
     return built(robot, builder)
 
 

@@ -9,6 +9,7 @@ for a floating base, take coordinates θ about the present q, q(t) = q ⊕ θ(t)
 with B(v) v = 0, so that Lagrange's equations in θ, at θ = 0, are those above, and Hamel's (1904). For a rotating body
 B = -½ [ω]× and 2 Bᵀ p = ω × p, which is Euler's term. Rotors (armature) that turn have no part in it: what a joint adds
 is armature · a, by definition, also where it has several coordinates. The linear armature of a free joint is a mass.
+Forces of a fluid come from no D, and are added.
 
 Nothing here knows a recursion: it is as far from RNEA as two ways to the same forces can be.
 """
@@ -24,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from kinetree import linalg, ops
 from kinetree.algorithms.configuration import tangent_rates
+from kinetree.algorithms.fluid import fluid_forces, immersed
 from kinetree.algorithms.joint_forces import dissipation
 from kinetree.base.arguments import as_constant, as_nonnegative, read_fields
 from kinetree.base.lazy import lazy
@@ -173,7 +175,8 @@ class Lagrange:
         def inverse_dynamics(robot: Robot, q: Array, v: Array, a: Array) -> Array:
             B = rates_by_theta(robot, np.zeros(robot.nv), v)
             carried = momentum(robot, q, v) - turning * v  # that of rotors stays with their axes
-            return rate(robot, q, v, a, 0.0) + 2.0 * B.T @ carried - push(robot, q, v) + drag(robot, q, v)
+            tau = rate(robot, q, v, a, 0.0) + 2.0 * B.T @ carried - push(robot, q, v) + drag(robot, q, v)
+            return tau + fluid_forces(robot.model, q, v) if immersed(robot.model) else tau
 
         return compile(inverse_dynamics)
 

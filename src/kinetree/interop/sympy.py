@@ -304,7 +304,8 @@ def _expression(total: Sum, symbols: Mapping[Any, Any], masses: Sequence[Any] = 
     """The sum, with common factors taken out of what belongs to one mass."""
     by_mass: dict[Any, list[Any]] = {}
     for (powers, waves), coefficient in total.terms.items():
-        factors = [_symbol(letter, symbols) ** power for letter, power in powers]
+        found = [(_symbol(letter, symbols), power) for letter, power in powers]
+        factors = [symbol if power == 1 else symbol**power for symbol, power in found]  # a comparison has no power
         mass = next((factor for factor in factors if factor in masses), None)
         factors = [factor for factor in factors if factor is not mass]
         factors += [_wave(wave, symbols) for wave in waves]

@@ -117,6 +117,9 @@ class _Alignment:
                 for i, inertia in enumerate(given.inertias)
             ),
             compensated=tuple(self._moved(E[i], part) for i, part in enumerate(given.compensated)),
+            drag=tuple(
+                (i, replace(shape, placement=self._placed(shape.placement, E[i].inverse()))) for i, shape in given.drag
+            ),
             frames=tuple(replace(each, X=self._placed(each.X, E[each.body].inverse())) for each in given.frames),
         )
 

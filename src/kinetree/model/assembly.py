@@ -14,6 +14,7 @@ from kinetree.model.actuators import Actuator
 from kinetree.model.constraints import Constraint, misfit
 from kinetree.model.description import UNBOUNDED, Bounds, JointDescription, LinkDescription, Mimic, Options
 from kinetree.model.findings import Finding, Severity
+from kinetree.model.fluid import DragShape, drag_shapes
 from kinetree.model.joints import AxisJoint, Fixed, Free, Joint
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.free import BASE_VELOCITIES
@@ -283,6 +284,8 @@ class _Tree:
             actuators=actuators,
             tendons=tendons,
             compensated=self._compensated(),
+            fluid=self.draft.fluid,
+            drag=self._drag(),
             findings=(*self.draft.findings, *odd),
             description=self.draft.description(),
             options=options,
@@ -296,6 +299,14 @@ class _Tree:
     def _compensated(self) -> tuple[Inertia, ...]:
         found = self.compensated
         return tuple(found.get(i, Inertia.zero()) for i in range(len(self.joints))) if found else ()
+
+    def _drag(self) -> tuple[tuple[int, DragShape], ...]:
+        """The shapes of all links that a fluid acts on, by body."""
+        found = list[tuple[int, DragShape]]()
+        for link, (body, X) in self.placed.items() if self.draft.fluid.is_present else ():
+            shapes = drag_shapes(self.draft.links[link]) if body else ()
+            found += [(body, replace(shape, placement=shape.placement * X)) for shape in shapes]
+        return tuple(found)
 
     def _tendons(self) -> tuple[Tendon, ...]:
         """Those whose joints can move and whose frames are there."""
@@ -311,12 +322,13 @@ class _Tree:
         return tuple(kept)
 
     def _actuators(self, tendons: Container[str]) -> tuple[Actuator, ...]:
-        """Those whose joints can move and whose tendons are there."""
-        kept = []
+        """Those whose joints can move and whose tendons and frames are there."""
+        frames, kept = {*self.placed, *self.draft.sites}, []
         for each in self.draft.actuators:
-            missing = next((name for name, _ in each.tendons if name not in tendons), None)
+            missing = next((f"tendon {name!r}" for name, _ in each.tendons if name not in tendons), None)
+            missing = missing or next((f"frame {name!r}" for name in each.frames if name not in frames), None)
             if missing is not None:
-                why = f"tendon {missing!r} is not part of the robot"
+                why = f"{missing} is not part of the robot"
                 self.draft.note(f"actuator {each.name!r}", f"it was left out: {why}", None, "warning")
             elif self._moves("actuator", each):
                 kept.append(each)

@@ -23,9 +23,10 @@ from kinetree.errors import ArgumentError, ArgumentTypeError, ModelError, ModelW
 from kinetree.model.actuators import Actuator
 from kinetree.model.assembly import assemble
 from kinetree.model.bounds import bound_doubts, checked_bounds
-from kinetree.model.constraints import CONSTRAINTS, Constraint
+from kinetree.model.constraints import CONSTRAINTS, EXPECTED, Constraint
 from kinetree.model.description import Description, JointDescription, LinkDescription, Mimic, Options, Safety
 from kinetree.model.findings import Finding, Severity
+from kinetree.model.fluid import NO_FLUID, DragBox, DragEllipsoid, DragShape
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import JOINTS, BaseVelocity, JointDynamics
 from kinetree.model.joints.dynamics import NONE, PerCoordinate
@@ -61,6 +62,8 @@ class ModelBuilder:
         self.tendons: list[Tendon] = []
         self.semantics = Semantics()
         """Groups, end effectors and pairs of links that may touch."""
+        self.fluid = NO_FLUID
+        """What surrounds the links; part of the dynamics if `passive` is."""
         self._findings: dict[Finding, None] = {}  # in order, each once: building twice finds the same things twice
 
     @property
@@ -84,6 +87,7 @@ class ModelBuilder:
             tuple(self.actuators),
             tuple(self.tendons),
             self.semantics,
+            self.fluid,
         )
 
     @classmethod
@@ -99,6 +103,7 @@ class ModelBuilder:
         builder.actuators += description.actuators
         builder.tendons += description.tendons
         builder.semantics = description.semantics
+        builder.fluid = description.fluid
         builder._findings |= dict.fromkeys(description.findings)
         return builder
 
@@ -110,10 +115,12 @@ class ModelBuilder:
         visuals: Iterable[Geometry] = (),
         collisions: Iterable[Geometry] = (),
         gravity_compensation: float = 0.0,
+        drag: Iterable[DragShape] = (),
         line: int | None = None,
     ) -> None:
         """Add a link; without inertia it is massless. What it looks like and collides with is for viewers. Of its
-        weight, forces hold up the share `gravity_compensation`, if `passive` forces are part of the dynamics."""
+        weight, forces hold up the share `gravity_compensation`, if `passive` forces are part of the dynamics. A `fluid`
+        acts on the shapes `drag`, by default on the box of its inertia."""
         self._check_name("link", name, line)
         element = f"link {name!r}"
         if name in self.links:
@@ -135,7 +142,10 @@ class ModelBuilder:
                 "gravity_compensation", gravity_compensation
             )
         held = Inertia(share * inertia.mass, share * inertia.h, share * inertia.I) if share and inertia.mass else None
-        self.links[name] = LinkDescription(inertia, tuple(visuals), tuple(collisions), line, held)
+        for shape in (shapes := tuple(drag)):
+            if not isinstance(shape, DragBox | DragEllipsoid):
+                raise self.error(element, f"drag has {short(shape)}; expected kt.DragBox or kt.DragEllipsoid", line)
+        self.links[name] = LinkDescription(inertia, tuple(visuals), tuple(collisions), line, held, shapes)
 
     def joint(
         self,
@@ -225,10 +235,11 @@ class ModelBuilder:
             self.postures[name] = {joint: as_numbers(joint, value) for joint, value in positions.items()}
 
     def loop(self, constraint: Constraint) -> None:
-        """Add a constraint that closes a loop: a `kt.Loop` between two frames, a `kt.Coupling` of two joints, or a
-        `kt.Contact` of a frame with the world. `robot.constrained` and rollouts hold it."""
+        """Add a constraint that closes a loop: a `kt.Loop` between two frames, a `kt.Coupling` of two joints, a
+        `kt.TendonCoupling` of two tendons, or a `kt.Contact` of a frame with the world. `robot.constrained` and
+        rollouts hold it."""
         if not isinstance(constraint, CONSTRAINTS):
-            raise self.error("loop", f"it is {short(constraint)}; expected kt.Loop, kt.Coupling or kt.Contact")
+            raise self.error("loop", f"it is {short(constraint)}; expected {EXPECTED}")
         self.loops.append(constraint)
 
     def actuator(self, actuator: Actuator) -> None:

@@ -1,4 +1,4 @@
-"""Constraints: frames that are held to the world or to each other, and joints that are held to each other."""
+"""Constraints: frames that are held to the world or to each other, and joints or tendons held to each other."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kinetree.spatial import Transform
 from kinetree.spatial.rotation import is_rotation_matrix
 
 if TYPE_CHECKING:
+    from kinetree.model.tendons import Tendon
     from kinetree.model.tree import Model
 
 ContactKind: TypeAlias = Literal["point", "surface", "line", "sliding", "rolling"]
@@ -135,10 +136,12 @@ class Coupling:
     coefficients: tuple[float, ...] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        given = as_floats("coefficients", self.coefficients, ())
-        if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
-            raise ArgumentError(f"coefficients is {short(self.coefficients)}; expected finite numbers, c₀ first")
-        object.__setattr__(self, "coefficients", tuple(map(float, given)))
+        object.__setattr__(self, "coefficients", _coefficients(self.coefficients))
+
+    @property
+    def held(self) -> str:
+        """What the leader leads."""
+        return self.joint
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -155,8 +158,54 @@ class Coupling:
         return 1
 
 
-Constraint: TypeAlias = Contact | Loop | Coupling
-CONSTRAINTS = (Contact, Loop, Coupling)
+@final
+@dataclass(frozen=True)
+class TendonCoupling:
+    """A tendon held at a polynomial of another's length, ℓ = c₀ + c₁ m + c₂ m² + …, or without a leader at c₀: one
+    equation. Both are tendons of the robot."""
+
+    tendon: str
+    leader: str | None = None
+    coefficients: tuple[float, ...] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficients", _coefficients(self.coefficients))
+
+    @property
+    def held(self) -> str:
+        """What the leader leads."""
+        return self.tendon
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """No frames: it constrains tendons."""
+        return ()
+
+    @property
+    def tendons(self) -> tuple[str, ...]:
+        return (self.tendon,) if self.leader is None else (self.tendon, self.leader)
+
+    @property
+    def size(self) -> int:
+        """The number of its equations."""
+        return 1
+
+    def prefixed(self, prefix: str) -> TendonCoupling:
+        """With names of tendons behind a prefix."""
+        leader = None if self.leader is None else prefix + self.leader
+        return replace(self, tendon=prefix + self.tendon, leader=leader)
+
+
+def _coefficients(given: object) -> tuple[float, ...]:
+    numbers = as_floats("coefficients", given, ())
+    if numbers.ndim != 1 or not len(numbers) or not np.isfinite(numbers).all():
+        raise ArgumentError(f"coefficients is {short(given)}; expected finite numbers, c₀ first")
+    return tuple(map(float, numbers))
+
+
+Constraint: TypeAlias = Contact | Loop | Coupling | TendonCoupling
+CONSTRAINTS = (Contact, Loop, Coupling, TendonCoupling)
+EXPECTED = "kt.Contact, kt.Loop, kt.Coupling or kt.TendonCoupling"
 
 
 def misfit(model: Model, constraint: Constraint) -> str | None:
@@ -168,6 +217,14 @@ def misfit(model: Model, constraint: Constraint) -> str | None:
             if joints[name].nv != 1:
                 return f"joint {name!r} has {joints[name].nv} coordinates; expected one"
         return "a joint cannot lead itself" if constraint.joint == constraint.leader else None
+    if isinstance(constraint, TendonCoupling):
+        tendons = {tendon.name: tendon for tendon in model.tendons}
+        for name in constraint.tendons:
+            known("tendon", name, tendons)
+        moved = [name for name in constraint.tendons if _changes(model, tendons[name])]
+        if constraint.tendon == constraint.leader:
+            return "a tendon cannot lead itself"
+        return None if moved else f"no joint moves {' and '.join(map(repr, constraint.tendons))}"
     bodies = {model.frame(name).body for name in constraint.frames}
     names = " and ".join(map(repr, constraint.frames))
     if not bodies & {*model.moving}:
@@ -177,6 +234,12 @@ def misfit(model: Model, constraint: Constraint) -> str | None:
     return None
 
 
+def _changes(model: Model, tendon: Tendon) -> bool:
+    """Whether a joint moves a tendon."""
+    bodies = [model.frame(name).body for name in tendon.frames]
+    return bool(tendon.joints) or len({body if body in model.moving else 0 for body in bodies}) > 1
+
+
 def renamed(constraint: Constraint, frame: Callable[[str], str], joint: Callable[[str], str]) -> Constraint:
     """With other names of frames and joints."""
     match constraint:
@@ -184,14 +247,19 @@ def renamed(constraint: Constraint, frame: Callable[[str], str], joint: Callable
             return replace(constraint, frame=frame(constraint.frame))
         case Loop():
             return replace(constraint, frame_a=frame(constraint.frame_a), frame_b=frame(constraint.frame_b))
+        case TendonCoupling():
+            return constraint
     leader = None if constraint.leader is None else joint(constraint.leader)
     return replace(constraint, joint=joint(constraint.joint), leader=leader)
 
 
-def scaled(constraint: Constraint, length: float, factors: Mapping[str, float]) -> Constraint:
-    """With all lengths times a factor; `factors` are those of the positions of joints."""
-    if isinstance(constraint, Coupling):
-        by, of = factors.get(constraint.joint, 1.0), factors.get(str(constraint.leader), 1.0)
+def scaled(
+    constraint: Constraint, length: float, factors: Mapping[str, float], tendons: Mapping[str, float]
+) -> Constraint:
+    """With all lengths times a factor; `factors` are those of the positions of joints, `tendons` of their lengths."""
+    if isinstance(constraint, Coupling | TendonCoupling):
+        own = factors if isinstance(constraint, Coupling) else tendons
+        by, of = own.get(constraint.held, 1.0), own.get(str(constraint.leader), 1.0)
         return replace(constraint, coefficients=tuple(by * c / of**k for k, c in enumerate(constraint.coefficients)))
     if isinstance(constraint, Loop) or constraint.at is None:
         return constraint

@@ -13,6 +13,7 @@ from kinetree.errors import ArgumentTypeError, short
 from kinetree.model.actuators import Actuator
 from kinetree.model.constraints import Constraint
 from kinetree.model.findings import Finding
+from kinetree.model.fluid import NO_FLUID, DragShape, Fluid
 from kinetree.model.geometry import Geometry
 from kinetree.model.joints import JOINTS, AxisJoint, BaseVelocity, Joint, JointDynamics
 from kinetree.model.joints.dynamics import NONE, PerCoordinate, of_coordinate
@@ -75,6 +76,8 @@ class LinkDescription:
     line: int | None = None
     compensated: Inertia | None = None
     """The part of the inertia that forces hold up against gravity."""
+    drag: tuple[DragShape, ...] = ()
+    """What a fluid acts on; by default the box of the inertia."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,3 +188,5 @@ class Description:
     actuators: tuple[Actuator, ...] = ()
     tendons: tuple[Tendon, ...] = ()
     semantics: Semantics = field(default_factory=Semantics)
+    fluid: Fluid = NO_FLUID
+    """What surrounds the links."""

@@ -126,4 +126,6 @@ def _alone(model: Model, bodies: range, iq: int, iv: int) -> Model | None:
         friction_width=model.friction_width,
         tendons=tuple(tendons),
         compensated=(Inertia.zero(), *(model.compensated[i] for i in bodies)) if model.compensated else (),
+        fluid=model.fluid,
+        drag=tuple((i - first + 1, shape) for i, shape in model.drag if i in bodies),
     )

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kinetree.errors import ArgumentError, ArgumentTypeError, one_of, short, unknown
+from kinetree.model.fluid import drag_shapes
 from kinetree.model.joints import Joint
 from kinetree.model.tree import Model
 from kinetree.ops import Array, is_scalar_array
@@ -221,7 +222,9 @@ def redescribed(model: Model) -> Model:
     for name, own in description.links.items():
         if placed[name].body in inputs.inertial:
             body = placed[name].body
-            links[name] = replace(own, inertia=model.inertias[body] if name == model.names[body] else Inertia.zero())
+            inertia = model.inertias[body] if name == model.names[body] else Inertia.zero()
+            drag = drag_shapes(own) if description.fluid.is_present else own.drag
+            links[name] = replace(own, inertia=inertia, drag=drag)
     for i in inputs.joint:
         joint = model.joints[i]
         if joint.name in joints:

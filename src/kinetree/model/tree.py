@@ -22,6 +22,7 @@ from kinetree.model.actuators import Actuator
 from kinetree.model.constraints import Constraint
 from kinetree.model.description import Description, Options
 from kinetree.model.findings import Finding
+from kinetree.model.fluid import NO_FLUID, DragShape, Fluid
 from kinetree.model.joints import AxisJoint, Joint
 from kinetree.model.tendons import Tendon
 from kinetree.ops import Array, is_registered, is_scalar_array, zeros
@@ -96,6 +97,10 @@ class Model:
     tendons: tuple[Tendon, ...] = ()
     compensated: tuple[Inertia, ...] = ()
     """The part of every body's inertia that forces hold up against gravity; empty if there is none."""
+    fluid: Fluid = NO_FLUID
+    """What surrounds the bodies."""
+    drag: tuple[tuple[int, DragShape], ...] = ()
+    """Bodies, and shapes on them that the fluid acts on, with ^shape X_body; empty without a fluid."""
     findings: tuple[Finding, ...] = ()
     description: Description | None = field(default=None, repr=False)
     """What it was assembled from, and how: for editing and writing."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.algorithms.passes.frame_drives import drive_states
 from kinetree.algorithms.passes.tendon_paths import over_joints, tendon_states
 from kinetree.base.lazy import lazy
 from kinetree.errors import ArgumentError
@@ -16,7 +19,7 @@ from kinetree.functions.law import Law, compile
 from kinetree.linalg import pseudo_inverse
 from kinetree.model.actuators import Actuator
 from kinetree.model.tendons import Tendon
-from kinetree.ops import Array, clip, divide, where, zeros
+from kinetree.ops import Array, atan2, clip, cos, divide, sin, where, zeros
 
 if TYPE_CHECKING:
     from kinetree.robot.robot import Robot
@@ -56,11 +59,12 @@ class Actuators:
 
     @lazy
     def gears(self) -> Array:
-        """R, (n, nv): the rates of lengths are R v, and forces f give the efforts Rᵀ f. Where a tendon has a path, R
-        depends on q, and `moment_arms` gives it."""
-        odd = next((actuator.name for actuator in self.listed if self._is_bent(actuator)), None)
+        """R, (n, nv): the rates of lengths are R v, and forces f give the efforts Rᵀ f. Of actuators on frames, and
+        where a tendon has a path, R depends on q, and `moment_arms` gives it."""
+        odd = next((actuator for actuator in self.listed if self._is_bent(actuator)), None)
         if odd is not None:
-            raise ArgumentError(f"actuator {odd!r} pulls on a path, whose gears depend on q; expected moment_arms(q)")
+            what = "acts on frames" if odd.drives else "pulls on a path"
+            raise ArgumentError(f"actuator {odd.name!r} {what}, so that its gears depend on q; expected moment_arms(q)")
         return self._transmission(np.zeros(self.robot.nq))[1]
 
     def moment_arms(self, q: ArrayLike) -> Array:
@@ -100,14 +104,15 @@ class Actuators:
         return {tendon.name: tendon for tendon in self.robot.model.tendons}
 
     def _is_bent(self, actuator: Actuator) -> bool:
-        return any(self._tendons[name].path for name, _ in actuator.tendons)
+        return bool(actuator.drives) or any(self._tendons[name].path for name, _ in actuator.tendons)
 
     def _transmission(self, q: Array) -> tuple[Array, Array]:
-        """Lengths of the actuators, (n,), and R, (n, nv); constant numbers, unless a tendon has a path."""
+        """Lengths of the actuators, (n,), and R, (n, nv); constant numbers, unless it depends on q."""
         model = self.robot.model
         used = {name for actuator in self.listed for name, _ in actuator.tendons}
         tendons = tuple(tendon for tendon in model.tendons if tendon.name in used)
         pulled = {tendon.name: (length, J) for tendon, length, J in tendon_states(model, tendons, q)}
+        driven = drive_states(model, tuple(drive for actuator in self.listed for drive in actuator.drives), q)
         bent = any(map(self._is_bent, self.listed))
         lengths, R = zeros(len(self), q), zeros((len(self), model.nv), *([q] if bent else []))
         for i, actuator in enumerate(self.listed):
@@ -115,10 +120,12 @@ class Actuators:
             for name, gear in actuator.tendons:
                 lengths[i] = lengths[i] + gear * pulled[name][0]
                 R[i] = R[i] + gear * pulled[name][1]
+            for length, row in islice(driven, len(actuator.drives)):
+                lengths[i], R[i] = lengths[i] + length, R[i] + row
         return lengths, R
 
-    def _gains(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """Gain and bias of every actuator, (n,) each, and R."""
+    def _gains(self, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+        """Gain, bias and length of every actuator, (n,) each, and R."""
         lengths, R = self._transmission(q)
         rates = R @ v
         gains, biases = zeros(len(self), q, v), zeros(len(self), q, v)
@@ -129,27 +136,33 @@ class Actuators:
                 continue
             for value, (constant, by_length, by_rate) in ((gains, actuator.gain), (biases, actuator.bias)):
                 value[i] = constant + by_length * lengths[i] + by_rate * rates[i]
-        return gains, biases, R
+        return gains, biases, lengths, R
 
     def _efforts(self, q: Array, v: Array, u: Array, activation: Array) -> Array:
-        gains, biases, R = self._gains(q, v)
+        gains, biases, lengths, R = self._gains(q, v)
         forces = zeros(len(self), q, v, u, activation)
         for i, actuator in enumerate(self.listed):
             w = clip(u[i], *actuator.control_range)
             if actuator.activation != "none":
                 w = clip(activation[i], *actuator.activation_range)
+            if actuator.period is not None:
+                turn = (2.0 * math.pi / actuator.period) * (w - lengths[i])
+                w = lengths[i] + (actuator.period / (2.0 * math.pi)) * atan2(sin(turn), cos(turn))
             forces[i] = clip(gains[i] * w + biases[i], *actuator.force_range)
         limit = self.robot.limits.effort
         return clip(R.T @ forces, -limit, limit)
 
     def _controls(self, q: Array, v: Array, tau: Array) -> Array:
-        gains, biases, R = self._gains(q, v)
+        gains, biases, lengths, R = self._gains(q, v)
         forces = (np.linalg.pinv(R.T) if R.dtype != object else pseudo_inverse(R.T)) @ tau
         u = zeros(len(self), q, v, tau)
         for i, actuator in enumerate(self.listed):
             force = clip(forces[i], *actuator.force_range)
             is_dead = abs(gains[i]) < 1e-12  # a force that changes by less with its control cannot be controlled
-            u[i] = clip(divide(force - biases[i], where(is_dead, 1.0, gains[i])), *actuator.control_range)
+            wanted = divide(force - biases[i], where(is_dead, 1.0, gains[i]))
+            if actuator.period is not None:
+                wanted = lengths[i] + clip(wanted - lengths[i], -0.5 * actuator.period, 0.5 * actuator.period)
+            u[i] = clip(wanted, *actuator.control_range)
             u[i] = where(is_dead, clip(0.0 * u[i], *actuator.control_range), u[i])
         return u
 

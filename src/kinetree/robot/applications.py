@@ -38,7 +38,7 @@ class Applications(HasQuantities):
         loops: bool = True,
     ) -> Constrained:
         """The robot with frames fixed to the world (`kt.Contact`) or to each other (`kt.Loop`), and joints held to each
-        other (`kt.Coupling`), besides its own `loops`.
+        other (`kt.Coupling`, `kt.TendonCoupling`), besides its own `loops`.
 
         damping         regularization of the solve, relative to the inverse inertia of each constraint; constraints
                         that differ by less count as redundant, other results are not affected

@@ -17,7 +17,7 @@ from kinetree.algorithms.passes.contact_rows import place
 from kinetree.base.arguments import number_that
 from kinetree.base.lazy_imports import importing
 from kinetree.errors import ArgumentError, ArgumentTypeError, known, short
-from kinetree.model.constraints import CONSTRAINTS, Constraint, ConstraintSet, Contact, misfit
+from kinetree.model.constraints import CONSTRAINTS, EXPECTED, Constraint, ConstraintSet, Contact, misfit
 from kinetree.model.tree import Model
 from kinetree.ops import Array
 from kinetree.robot.quantity import HasQuantities, Named, NamedOut, prepare, quantity
@@ -41,14 +41,12 @@ def constrained(
     given = (constraints,) if isinstance(constraints, CONSTRAINTS) else tuple(constraints)
     for constraint in given:
         if not isinstance(constraint, CONSTRAINTS):
-            raise ArgumentTypeError(f"constraints has {short(constraint)}; expected kt.Contact, kt.Loop or kt.Coupling")
+            raise ArgumentTypeError(f"constraints has {short(constraint)}; expected {EXPECTED}")
         if problem := misfit(robot.model, constraint):
             raise ArgumentError(problem)
     listed = (*(loop for loop in robot.loops if loops and loop not in given), *given)
     if not listed:
-        raise ArgumentError(
-            f"constraints is empty, and {robot.name!r} has no loops; expected a kt.Contact, kt.Loop or kt.Coupling"
-        )
+        raise ArgumentError(f"constraints is empty, and {robot.name!r} has no loops; expected a {EXPECTED}")
     epsilon = number_that(lambda x: 1e-12 <= x <= 1.0, "a number from 1e-12 to 1")("damping", damping)
     rate = number_that(lambda x: 0.0 <= x < math.inf, "a finite number, not below zero")
     omega, zeta = rate("frequency", frequency), rate("damping_ratio", damping_ratio)

@@ -229,8 +229,8 @@ class Robot(
     @quantity(joint_forces.passive_forces, shapes.velocities, by_trees=True)
     def passive_forces(self, q: ArrayLike, v: ArrayLike, **named: Unpack[NamedOut]) -> Array:
         """F = damping · ẋ + friction · ẋ / √(ẋ² + w²) + stiffness · (x - rest) of all joints and tendons, less gravity
-        compensation, (…, nv) [N m or N]: the efforts that motors have to overcome, for positions or lengths x and the
-        `friction_width` w of `kt.load`. They are zero for a model with passive=False."""
+        compensation and the forces of a fluid, (…, nv) [N m or N]: the efforts that motors have to overcome, for
+        positions or lengths x and the `friction_width` w of `kt.load`. They are zero for a model with passive=False."""
 
     @quantity(rnea.gravity_forces, shapes.velocities, any_frames=True, by_trees=True)
     def gravity_forces(self, q: ArrayLike, **named: Unpack[NamedOut]) -> Array:

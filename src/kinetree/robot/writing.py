@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from kinetree.algorithms.configuration import neutral
+from kinetree.algorithms.tendons import tendon_lengths
 from kinetree.base.files import write_text
 from kinetree.base.lazy_imports import importing
 from kinetree.errors import KinetreeError
+from kinetree.model.constraints import TendonCoupling
 from kinetree.model.geometry import Mesh
+from kinetree.model.tree import Model
 from kinetree.model.writers.mesh_points import MeshFiles
 from kinetree.model.writers.mjcf import mjcf
 from kinetree.model.writers.sdf import sdf
@@ -31,7 +36,8 @@ class Writing(HasQuantities):
         in the document. A moving link called "world" is renamed, with a `kt.ModelWarning`. Features that MJCF cannot
         express raise an error, unless `lossy` leaves them out; velocity limits are always left out.
         """
-        text = mjcf(self.model, None if path is None else Path(path).absolute().parent, lossy, converted)
+        folder = None if path is None else Path(path).absolute().parent
+        text = mjcf(self.model, folder, lossy, converted, _tendon_lengths(self.model))
         if path is not None:
             write_text(path, text)
         return text
@@ -66,6 +72,15 @@ def _written(path: str | os.PathLike[str] | None, document: Callable[[MeshFiles 
         files.write()
         write_text(path, text)
     return text
+
+
+def _tendon_lengths(model: Model) -> dict[str, float]:
+    """Of tendons that are coupled, where all coordinates of MuJoCo are zero, those of followers too."""
+    if not any(isinstance(each, TendonCoupling) for each in model.loops):
+        return {}
+    joints = tuple(joint if joint.follows is None else replace(joint, offset=0.0) for joint in model.joints)  # type: ignore[call-arg]
+    lengths = tendon_lengths(replace(model, joints=joints), neutral(model))
+    return {tendon.name: float(length) for tendon, length in zip(model.tendons, lengths, strict=True)}
 
 
 def converted(path: str) -> Mesh | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from kinetree import linalg, ops
 from kinetree.algorithms.configuration import integrate
+from kinetree.algorithms.fluid import fluid_forces, immersed
 from kinetree.algorithms.joint_forces import passive_force_derivatives, passive_forces
 from kinetree.functions.derivatives import gradient, jacobian
 from kinetree.functions.law import Law, compile
@@ -52,6 +53,7 @@ def rosenbrock(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Arra
         J_q, J_v = J_q + jacobian(law, "q")(robot, q, v), J_v + jacobian(law, "v")(robot, q, v)
     A = M - g * J_v - (g * g) * J_q
     is_symmetric = not motion.reacts and not any(tendon.path for tendon in robot.model.tendons)
+    is_symmetric = is_symmetric and not immersed(robot.model)
 
     def solved(r_theta: Array, r_v: Array) -> tuple[Array, Array]:
         k_v = linalg.solve(A, M @ r_v + g * (J_q @ r_theta), positive_definite=is_symmetric)
@@ -94,6 +96,8 @@ def variational(motion: Motion, q: Array, v: Array, dt: Any) -> tuple[Array, Arr
         x, rate = 0.5 * xi, xi * (1.0 / dt)
         ad, middle = _adjoint(robot, x), integrate(robot.model, q, x)
         drag = passive_forces(robot.model, middle, rate) - passive_forces(robot.model, middle, zero)
+        if immersed(robot.model):  # a wind pushes at rest, too, and has no energy
+            drag = drag + fluid_forces(robot.model, middle, zero)
         push = motion.efforts(middle, rate, 0.5 * dt) - drag
         a0 = _series(ad, momentum, _EXP)
         a1 = a0 + dt * (gradient(LAGRANGIAN)(robot, middle, rate) + push)

@@ -18,7 +18,7 @@ from kinetree.algorithms.passes.common_frame import CommonFrame, columns
 from kinetree.algorithms.passes.contact_rows import ContactRows, RollingRows, contact_rows
 from kinetree.algorithms.passes.coupling_rows import CouplingRows
 from kinetree.base.lazy import lazy
-from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Coupling
+from kinetree.model.constraints import Constraint, ConstraintSet, Contact, Coupling, TendonCoupling
 from kinetree.model.tree import FramePlacement, Model
 from kinetree.ops import Array, Scalar, cross, logical_not, require, zeros
 from kinetree.spatial import Force, Motion
@@ -45,7 +45,7 @@ class ConstraintKinematics:
         model, S = self.model, self.common.S
         J = zeros((self.constraints.size, model.nv), self.q)
         for rows, constraint in self.each():
-            if isinstance(constraint, Coupling):
+            if isinstance(constraint, Coupling | TendonCoupling):
                 J[rows] = CouplingRows(model, constraint, self.q).J()
                 continue
             ends = [(frame, frame.X * self.common.X[frame.body]) for frame, _ in self.ends(constraint)]
@@ -69,7 +69,7 @@ class ConstraintKinematics:
             return None
         squares = zeros(self.model.nv, self.q)
         for rows, constraint in self.each():
-            if isinstance(constraint, Coupling):
+            if isinstance(constraint, Coupling | TendonCoupling):
                 squares = squares + self.J[rows.start] ** 2
             for frame, _ in self.ends(constraint):
                 X = frame.X * self.common.X[frame.body]
@@ -90,7 +90,7 @@ class ConstraintKinematics:
         A = accelerations(model, q, v, np.zeros(model.nv), Motion(-model.gravity, np.zeros(3)))  # shared with RNEA
         gamma = zeros(self.constraints.size, q, v)
         for rows, constraint in self.each():
-            if isinstance(constraint, Coupling):
+            if isinstance(constraint, Coupling | TendonCoupling):
                 gamma[rows.start] = CouplingRows(model, constraint, q).bias(v)
             held = 0.0
             for frame, sign in self.ends(constraint):
@@ -111,7 +111,7 @@ class ConstraintKinematics:
         X, R = world_transforms(self.model, self.q), self.common.R
         error = zeros(self.constraints.size, self.q)
         for rows, constraint in self.each():
-            if isinstance(constraint, Coupling):
+            if isinstance(constraint, Coupling | TendonCoupling):
                 error[rows.start] = CouplingRows(self.model, constraint, self.q).error()
             frames = [frame.X * X[frame.body] for frame, _ in self.ends(constraint)]
             if isinstance(constraint, Contact):

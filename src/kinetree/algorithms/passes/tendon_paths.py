@@ -38,7 +38,7 @@ def tendon_states(model: Model, tendons: tuple[Tendon, ...], q: Array) -> Iterat
             for course in courses(model, tendon, common):
                 length = length + course.string.length / course.divisor
                 for end in course.ends:
-                    for k, s, sign in _between(model, common, course.on, end.body):
+                    for k, s, sign in between(model, common, course.on, end.body):
                         J[k] += s.dot(end.line) * (sign / course.divisor)
         yield tendon, length, J
 
@@ -81,9 +81,7 @@ def courses(model: Model, tendon: Tendon, common: CommonFrame) -> Iterator[Cours
     """Those of all strands of a tendon."""
 
     def place(name: str) -> tuple[int, Transform]:
-        frame = model.frame(name)
-        X = common.X[frame.body] if frame.body else Transform.unchecked(common.R.T, -(common.R @ common.p))
-        return frame.body, frame.X * X
+        return placed(model, common, name)
 
     for start, end, over, divisor in tendon.strands:
         (i, X_a), (j, X_b) = place(start), place(end)
@@ -98,6 +96,13 @@ def courses(model: Model, tendon: Tendon, common: CommonFrame) -> Iterator[Cours
             yield Course(on, (End(i, X_a.p, string.by_start), End(j, X_b.p, string.by_end)), string, divisor)
 
 
+def placed(model: Model, common: CommonFrame, name: str) -> tuple[int, Transform]:
+    """The body of a frame, and ^F X_C."""
+    frame = model.frame(name)
+    X = common.X[frame.body] if frame.body else Transform.unchecked(common.R.T, -(common.R @ common.p))
+    return frame.body, frame.X * X
+
+
 def _is_inside(model: Model, over: Wrap) -> bool | None:
     """Whether the side of a surface is within its radius; None, if that depends on the state or on parameters."""
     if over.side is None:
@@ -107,7 +112,7 @@ def _is_inside(model: Model, over: Wrap) -> bool | None:
     return bool(distance < over.radius) if isinstance(distance, float) else None
 
 
-def _between(model: Model, common: CommonFrame, start: int, end: int) -> Iterator[tuple[int, Motion, float]]:
+def between(model: Model, common: CommonFrame, start: int, end: int) -> Iterator[tuple[int, Motion, float]]:
     """Places in v, columns and signs of joints that move one body relative to another."""
     to_start, to_end = model.support(start), model.support(end)
     for i in {*to_start} ^ {*to_end}:

@@ -1,4 +1,4 @@
-"""Actuators of a compiled MuJoCo model, on joints and on tendons."""
+"""Actuators of a compiled MuJoCo model, on joints, tendons and sites."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.model.actuators import Activation, Actuator
+from kinetree.model.actuators import Activation, Actuator, Drive
 from kinetree.model.bounds import read_bound
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import free_name
+from kinetree.model.loaders.mujoco_drives import read_drives
 from kinetree.model.loaders.mujoco_tendons import TendonReader
 from kinetree.model.muscles import Muscle
 from kinetree.model.tendons import UNLIMITED
@@ -29,24 +30,37 @@ SMALLEST = 1e-15
 """mjMINVAL, the least time constant."""
 
 
-def add_actuators(mujoco: Any, model: Any, builder: ModelBuilder, joints: list[str], tendons: TendonReader) -> None:
-    """Muscles, and those whose force is linear in a control or an activation, if what they move was read."""
+def add_actuators(
+    mujoco: Any,
+    model: Any,
+    builder: ModelBuilder,
+    joints: list[str],
+    tendons: TendonReader,
+    links: Mapping[int, str],
+    sites: Mapping[int, str],
+) -> None:
+    """Muscles, and those whose force is linear in a control or an activation, if what they move was read: `links` and
+    `sites` are the names of bodies and sites that were."""
     others: dict[str, list[str]] = {}
     taken = {other.name for other in builder.actuators}
     for i in range(len(model.actuator_trntype)):
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or f"actuator{i}"
         moved = _joints(mujoco, model, i, joints, tendons)
         pulled = _tendons(mujoco, model, i, tendons)
+        with builder.located(f"actuator {name!r}"):
+            drives = read_drives(mujoco, model, i, builder, joints, links, sites)
         kinds = {
             "gain": mujoco.mjtGain(int(model.actuator_gaintype[i])).name,
             "bias": mujoco.mjtBias(int(model.actuator_biastype[i])).name,
             "dynamics": mujoco.mjtDyn(int(model.actuator_dyntype[i])).name,
         }
         known = {"gain": GAINS, "bias": BIASES, "dynamics": ACTIVATIONS}
-        if moved is None and pulled is None:
+        if isinstance(drives, str):
+            others.setdefault(drives, []).append(name)
+        elif moved is None and pulled is None and not drives:
             kind = _word(mujoco.mjtTrn(int(model.actuator_trntype[i])).name)
-            on = "they are on joints of several coordinates" if "'joint" in kind else f"their transmission is {kind}"
-            others.setdefault(on, []).append(name)
+            contact = ", which acts where bodies touch" if "body" in kind else ""
+            others.setdefault(f"their transmission is {kind}{contact}", []).append(name)
         elif kinds != MUSCLE and (odd := _odd(kinds, known)):
             others.setdefault(f"their {odd} is {_word(kinds[odd])}", []).append(name)
         elif kinds == MUSCLE and not np.array_equal(model.actuator_gainprm[i][:9], model.actuator_biasprm[i][:9]):
@@ -54,8 +68,8 @@ def add_actuators(mujoco: Any, model: Any, builder: ModelBuilder, joints: list[s
         elif all(joint in builder.joints for joint, _ in moved or ()):
             name = free_name(name, taken)
             taken.add(name)
-            builder.actuators.append(_actuator(model, i, name, moved or [], pulled or [], kinds))
-            _note_what_tendons_feel(mujoco, model, i, name, builder)
+            builder.actuators.append(_actuator(model, i, name, moved or [], pulled or [], drives, kinds))
+            _note_rotors(mujoco, model, i, name, builder, bool(drives))
     for why, names in others.items():
         message = f"{len(names)} of them ({', '.join(names[:5])}) were left out of robot.actuators: {why}"
         builder.note("<actuator>", message, None, "warning", len(names))
@@ -66,12 +80,14 @@ def _odd(kinds: dict[str, str], known: Mapping[str, Container[str]]) -> str | No
     return next((what for what, kind in kinds.items() if kind not in known[what] or kind == MUSCLE[what]), None)
 
 
-def _note_what_tendons_feel(mujoco: Any, model: Any, i: int, name: str, builder: ModelBuilder) -> None:
+def _note_rotors(mujoco: Any, model: Any, i: int, name: str, builder: ModelBuilder, is_on_frames: bool) -> None:
+    """Rotors and dampers that are not those of a joint with one coordinate."""
     is_on_tendon = model.actuator_trntype[i] == int(mujoco.mjtTrn.mjTRN_TENDON)
     for field in ("actuator_armature", "actuator_damping"):
-        if is_on_tendon and np.any(getattr(model, field, np.zeros(i + 1))[i]):
+        if (is_on_tendon or is_on_frames) and np.any(getattr(model, field, np.zeros(i + 1))[i]):
             what = field.removeprefix("actuator_")
-            builder.warn(f"actuator {name!r}", f"its {what} was ignored: it pulls on a tendon")
+            why = "it acts on frames" if is_on_frames else "it pulls on a tendon"
+            builder.warn(f"actuator {name!r}", f"its {what} was ignored: {why}")
 
 
 def _actuator(
@@ -80,6 +96,7 @@ def _actuator(
     name: str,
     joints: list[tuple[str, float]],
     tendons: list[tuple[str, float]],
+    drives: tuple[Drive, ...],
     kinds: dict[str, str],
 ) -> Actuator:
     if kinds == MUSCLE:
@@ -101,6 +118,7 @@ def _actuator(
         activation_range=_range(model.actuator_actlimited[i], model.actuator_actrange[i]),
         tendons=tuple(tendons),
         muscle=_muscle(model, i) if kinds == MUSCLE else None,
+        drives=drives,
     )
 
 

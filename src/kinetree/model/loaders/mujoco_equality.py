@@ -3,6 +3,7 @@
 <joint>     q₁ - ref₁ = Σ c_k (q₂ - ref₂)^k: a mimic joint if that is a straight line, otherwise a coupling
 <connect>   two points that stay together: a loop of kind "point"
 <weld>      two frames that stay together: a loop of kind "rigid"
+<tendon>    ℓ₁ - ℓ₁₀ = Σ c_k (ℓ₂ - ℓ₂₀)^k with the lengths at qpos0: a coupling of tendons
 
 Frames on what is fixed to the world, where the world itself is not read, become contacts. MuJoCo holds all of them
 softly, here they are kept exactly.
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.constraints import Contact, Coupling, Loop
+from kinetree.model.constraints import Contact, Coupling, Loop, TendonCoupling
 from kinetree.model.description import Mimic, free_name
 from kinetree.ops import Array
 from kinetree.spatial import Transform
@@ -34,6 +35,7 @@ class EqualityReader:
         self.mimics: dict[int, Mimic] = {}
         self.couplings: list[Coupling] = []
         self.held: list[int] = []
+        self.tied: list[int] = []
         leaders: dict[int, int] = {}
         for i in range(model.neq):
             kind = mujoco.mjtEq(int(model.eq_type[i])).name
@@ -43,13 +45,22 @@ class EqualityReader:
                 self._read_joint(i, leaders)
             elif kind in KINDS:
                 self.held.append(i)
+            elif kind == "mjEQ_TENDON":
+                self.tied.append(i)
             else:
                 builder.warn(self._element(i), "such a constraint was ignored")
 
-    def add_loops(self, links: Mapping[int, str], sites: Mapping[int, str]) -> None:
-        """`links` and `sites` are the names of bodies and sites that were read."""
+    @property
+    def tendons(self) -> set[int]:
+        """The tendons that are held, or hold others."""
+        return {int(which) for i in self.tied for which in (self.mj.eq_obj1id[i], self.mj.eq_obj2id[i])}
+
+    def add_loops(self, links: Mapping[int, str], sites: Mapping[int, str], tendons: Mapping[int, str]) -> None:
+        """`links`, `sites` and `tendons` are the names of what was read."""
         for coupling in self.couplings:
             self.builder.loop(coupling)
+        for i in self.tied:
+            self._tie(i, tendons)
         for i in self.held:
             ends = [self._end(i, side, links, sites) for side in (0, 1)]
             frames = [frame for frame, _ in ends if frame is not None]
@@ -78,6 +89,16 @@ class EqualityReader:
             return
         leaders[follower] = leader
         self.mimics[follower] = Mimic(self.joints[leader], float(c[1]), float(ref1 + c[0] - c[1] * ref2))
+
+    def _tie(self, i: int, tendons: Mapping[int, str]) -> None:
+        mj, follower, leader = self.mj, int(self.mj.eq_obj1id[i]), int(self.mj.eq_obj2id[i])
+        if follower not in tendons or (leader >= 0 and leader not in tendons):
+            self.builder.warn(self._element(i), "it was ignored: a tendon of it was left out")
+            return
+        law = Polynomial(np.array(mj.eq_data[i][:5], dtype=float))
+        law = Polynomial(law.coef[:1]) if leader < 0 else law(Polynomial([-float(mj.tendon_length0[leader]), 1.0]))
+        law = law + float(mj.tendon_length0[follower])
+        self.builder.loop(TendonCoupling(tendons[follower], tendons.get(leader), tuple(law.coef)))
 
     # -- frames ------------------------------------------------------------------------------------------------
 

@@ -36,7 +36,8 @@ def note_leftovers(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
     for i in range(model.nflex):
         if not model.flex_rigid[i]:
             name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i)
-            raise builder.error(f"flex {name!r}", "it is a soft body; expected rigid bodies")
+            message = "it is a soft body, whose vertices move without joints; expected rigid bodies, so remove it"
+            raise builder.error(f"flex {name!r}", message)
     _note_count(builder, "flex", model.nflex)
     _note_sensors(mujoco, model, builder)
     read_exclusions(mujoco, model, builder)
@@ -45,10 +46,7 @@ def note_leftovers(mujoco: Any, model: Any, builder: ModelBuilder) -> None:
     _note_count(builder, "tendon", model.ntendon - len(builder.tendons))
     _note_bodies(mujoco, model, builder)
     _note_joints(mujoco, model, builder)
-    if model.opt.density or model.opt.viscosity:
-        wind = ", and its wind," if np.any(model.opt.wind) else ""
-        builder.warn("<option>", f"density and viscosity of a fluid around the bodies{wind} were ignored")
-    elif np.any(model.opt.wind):
+    if np.any(model.opt.wind) and not builder.fluid.is_present:
         builder.note("<option>", "wind was ignored; without a fluid it has no effect in MuJoCo either")
 
 

@@ -23,10 +23,16 @@ NOT_READ = ("tendon_armature", "tendon_stiffnesspoly", "tendon_dampingpoly", "te
 
 
 class TendonReader:
-    """Adds tendons that have a path or a range, or pull by themselves; knows the joints of others, for actuators."""
+    """Adds tendons that have a path or a range, pull by themselves or are `coupled`; knows the joints of others, for
+    actuators."""
 
-    def __init__(self, mujoco: Any, model: Any, builder: ModelBuilder, joints: list[str]) -> None:
+    def __init__(
+        self, mujoco: Any, model: Any, builder: ModelBuilder, joints: list[str], coupled: Container[int]
+    ) -> None:
         self.mujoco, self.mj, self.builder, self.joints = mujoco, model, builder, joints
+        self.coupled = coupled
+        self.read: dict[int, str] = {}
+        """Of all tendons that were read."""
         self.names: dict[int, str] = {}
         """Of tendons with a path that were read."""
 
@@ -56,10 +62,12 @@ class TendonReader:
                     self.names[i] = name
                     self.builder.tendon(Tendon(name, path=path, **own))
             elif all(joint in self.builder.joints for joint, _ in moved) and (
-                any(terms.values()) or own["length_range"] != UNLIMITED
+                any(terms.values()) or own["length_range"] != UNLIMITED or i in self.coupled
             ):
                 is_read = True
                 self.builder.tendon(Tendon(name, tuple(moved), **own))
+            if is_read:
+                self.read[i] = name
             limited += is_read and own["length_range"] != UNLIMITED
             lost += more or (not is_read and any(terms.values()))
         self._note(lost, limited, odd)

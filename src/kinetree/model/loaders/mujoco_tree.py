@@ -18,12 +18,14 @@ import numpy as np
 from kinetree.model.bounds import read_bound
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.description import free_name
+from kinetree.model.fluid import NO_FLUID
 from kinetree.model.joints import JointDynamics
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.joints.kinds import kinds_by_word
 from kinetree.model.loaders.mujoco_actuators import add_actuators
 from kinetree.model.loaders.mujoco_effort import effort_limits, rotors_and_dampers
 from kinetree.model.loaders.mujoco_equality import EqualityReader
+from kinetree.model.loaders.mujoco_fluid import read_drag, read_fluid
 from kinetree.model.loaders.mujoco_geometry import GeometryReader
 from kinetree.model.loaders.mujoco_leftovers import PASSIVE, is_disabled
 from kinetree.model.loaders.mujoco_scene import bodies_of_robot, note_left_behind
@@ -56,6 +58,9 @@ class TreeReader:
         self.cameras = self._names("CAMERA", model.ncam, lambda i: f"camera{i}", mujoco)
         self.geoms: dict[int, str] = {}
         self.disabled = {flag for flag in (*PASSIVE, "EQUALITY", "LIMIT") if is_disabled(mujoco, model, flag)}
+        self.is_still = {"SPRING", "DAMPER"} <= self.disabled and "FRICTIONLOSS" not in self.disabled
+        """Whether MuJoCo leaves out all passive forces, but not friction."""
+        builder.fluid = NO_FLUID if self.is_still else read_fluid(model, builder)
         self.effort = effort_limits(mujoco, model, builder, self.joints)
         self.rotors, self.dampers = rotors_and_dampers(mujoco, model)
         self.equality = EqualityReader(mujoco, model, builder, self.joints, "EQUALITY" not in self.disabled)
@@ -78,23 +83,26 @@ class TreeReader:
                     own = self._frame(kind, name, self.links[bodies[i]], positions[i], _rotation(quaternions[i]))
                     if kind == "site":
                         sites[i] = own
-        self.equality.add_loops({i: self.links[i] for i in inside}, sites)
         off = (
             self.disabled if len(self.disabled & set(PASSIVE)) < len(PASSIVE) else set()
         )  # all is a choice of the model
-        tendons = TendonReader(self.mujoco, self.mj, self.builder, self.joints)
+        tendons = TendonReader(self.mujoco, self.mj, self.builder, self.joints, self.equality.tendons)
         tendons.add(sites, lambda geom: self._geom_frame(geom, kept), off)
-        add_actuators(self.mujoco, self.mj, self.builder, self.joints, tendons)
+        links = {i: self.links[i] for i in inside}
+        self.equality.add_loops(links, sites, tendons.read)
+        add_actuators(self.mujoco, self.mj, self.builder, self.joints, tendons, links, sites)
 
     # -- bodies and joints -------------------------------------------------------------------------------------
 
     def _body(self, i: int, is_root: bool) -> None:
         mj, name = self.mj, self.links[i]
         visuals, collisions = self.geometry.of_body(i)
-        off = {"SPRING", "DAMPER"} <= self.disabled and "FRICTIONLOSS" not in self.disabled  # MuJoCo leaves it out, too
-        share = 0.0 if off else float(mj.body_gravcomp[i])
+        share = 0.0 if self.is_still else float(mj.body_gravcomp[i])
         inertia = self._inertia(i)
-        self.builder.link(name, inertia, visuals=visuals, collisions=collisions, gravity_compensation=share)
+        with self.builder.located(f"body {name!r}"):
+            drag = read_drag(mj, i) if self.builder.fluid.is_present else ()
+        shapes: dict[str, Any] = {"visuals": visuals, "collisions": collisions, "drag": drag}
+        self.builder.link(name, inertia, gravity_compensation=share, **shapes)
         first, count = int(mj.body_jntadr[i]), int(mj.body_jntnum[i])
         if is_root:
             if count:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from kinetree.errors import ModelError
-from kinetree.model.constraints import Constraint, Coupling
+from kinetree.model.constraints import Constraint, Coupling, TendonCoupling
 from kinetree.model.description import Description, JointDescription, LinkDescription, free_name
 from kinetree.model.joints.dynamics import NONE
 from kinetree.model.tree import Model
@@ -23,16 +23,25 @@ def check_losses(form: str, lost: Sequence[str], lossy: bool) -> None:
 def common_losses(description: Description) -> Iterator[str]:
     """What no format but MJCF has words for."""
     yield from (f"the tendon {tendon.name!r}" for tendon in description.tendons)
-    yield from (f"the {type(each).__name__.lower()} {loop_name(each)}" for each in description.loops)
+    yield from (f"the {loop_kind(each)} {loop_name(each)}" for each in description.loops)
     if description.base_dynamics != NONE:
         yield "armature, damping or friction of the floating base"
+    if description.fluid.is_present:
+        yield "the fluid around the robot"
     for name, link in description.links.items():
         if link.compensated is not None:
             yield f"the gravity compensation of link {name!r}"
 
 
+def loop_kind(constraint: Constraint) -> str:
+    """The kind of a constraint, in a word."""
+    return "coupling" if isinstance(constraint, TendonCoupling) else type(constraint).__name__.lower()
+
+
 def loop_name(constraint: Constraint) -> str:
     """A constraint in words."""
+    if isinstance(constraint, TendonCoupling):
+        return f"of tendon{'s' if constraint.leader else ''} {' and '.join(map(repr, constraint.tendons))}"
     if isinstance(constraint, Coupling):
         return f"of joint{'s' if constraint.leader else ''} {' and '.join(map(repr, constraint.joints))}"
     return f"of frame{'s' if len(constraint.frames) > 1 else ''} {' and '.join(map(repr, constraint.frames))}"

@@ -9,7 +9,7 @@ A moving link called world gets another name. Whatever else it cannot express is
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,14 @@ from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.assembly import FLOATING_BASE
 from kinetree.model.bounds import AS_GOOD_AS_ZERO, NO_LIMIT, written_bound
 from kinetree.model.description import Description, JointDescription, free_name
+from kinetree.model.fluid import drag_shapes
 from kinetree.model.joints import Free, Joint, JointDynamics
 from kinetree.model.loaders.xml import Element, number, numbers, written
 from kinetree.model.tendons import Wrap
 from kinetree.model.tree import Model
 from kinetree.model.writers.losses import check_losses, description_of
 from kinetree.model.writers.mjcf_actuators import actuator_elements
+from kinetree.model.writers.mjcf_drag import drag_elements
 from kinetree.model.writers.mjcf_equality import EqualityWriter
 from kinetree.model.writers.mjcf_geometry import Convert, GeometryWriter, pose, quaternion
 from kinetree.model.writers.mjcf_inertia import Principal, link_inertias
@@ -36,12 +38,18 @@ DEEPEST = 495
 PASSIVE = {"spring": "disable", "damper": "disable", "frictionloss": "disable"}
 
 
-def mjcf(model: Model, folder: Path | None = None, lossy: bool = False, convert: Convert | None = None) -> str:
+def mjcf(
+    model: Model,
+    folder: Path | None = None,
+    lossy: bool = False,
+    convert: Convert | None = None,
+    lengths: Mapping[str, float] | None = None,
+) -> str:
     """The document; paths of meshes are relative to `folder`. With `lossy`, without what MJCF cannot say.
 
-    `convert` reads mesh files that MuJoCo does not.
+    `convert` reads mesh files that MuJoCo does not; `lengths` are those of tendons where all coordinates are zero.
     """
-    writer = _Writer(model, description_of(model), GeometryWriter(folder, convert))
+    writer = _Writer(model, description_of(model), GeometryWriter(folder, convert), lengths or {})
     document = writer.document()
     check_losses("MJCF", [*writer.lost, *writer.geometry.lost], lossy)
     for link, name in renamed_links(model).items():
@@ -58,8 +66,11 @@ def renamed_links(model: Model) -> dict[str, str]:
 
 
 class _Writer:
-    def __init__(self, model: Model, description: Description, geometry: GeometryWriter) -> None:
+    def __init__(
+        self, model: Model, description: Description, geometry: GeometryWriter, lengths: Mapping[str, float]
+    ) -> None:
         self.model = model
+        self.lengths = lengths
         self.description = description
         self.geometry = geometry
         self.lost: list[str] = []
@@ -85,9 +96,10 @@ class _Writer:
         model = self.model
         root = Element("mujoco", {"model": model.name})
         root.children.append(Element("compiler", {"angle": "radian", "inertiafromgeom": "false"}))
-        option = Element("option", {"gravity": numbers(model.gravity)})
+        option = Element("option", {"gravity": numbers(model.gravity)} | self._fluid())
         passive = [self.description.base_dynamics, *(joint.dynamics for joint in self.description.joints.values())]
         has_any = model.tendons or model.compensated or any(dynamics.is_passive for dynamics in passive)
+        has_any = has_any or model.fluid.is_present
         if not model.passive and has_any:
             option.children.append(Element("flag", PASSIVE))
         root.children.append(option)
@@ -99,7 +111,7 @@ class _Writer:
             names = ([self.renamed.get(link, link) for link in pair] for pair in apart)
             excludes = [Element("exclude", {"body1": one, "body2": other}) for one, other in names]
             root.children.append(Element("contact", children=excludes))
-        equality = EqualityWriter(model, lambda link: self.bodies.get(link, world))
+        equality = EqualityWriter(model, lambda link: self.bodies.get(link, world), self.lengths)
         if ties := list(equality.elements()):
             root.children.append(Element("equality", children=ties))
         self.lost += equality.lost
@@ -153,7 +165,7 @@ class _Writer:
     def _fill(self, body: Element, link: str) -> None:
         self.bodies[link] = body
         self._compensate(body, link)
-        inertia = self.inertias.get(link)
+        inertia = self._drag(body, link)
         if inertia is not None and body.tag == "body":
             values = {"mass": number(inertia.mass), "pos": numbers(inertia.com)}
             values |= {"quat": quaternion(inertia.axes), "diaginertia": numbers(inertia.moments)}
@@ -162,6 +174,24 @@ class _Writer:
         for name, X in self.sites.get(link, ()):
             if name not in self.surfaces:
                 body.children.append(Element("site", {"name": name} | pose(X)))
+
+    def _fluid(self) -> dict[str, str]:
+        fluid = self.model.fluid
+        if not fluid.is_present:
+            return {}
+        return {"density": number(fluid.density), "viscosity": number(fluid.viscosity), "wind": numbers(fluid.wind)}
+
+    def _drag(self, body: Element, link: str) -> Principal | None:
+        """The inertia to write; in a fluid, along the axes of the box that it is."""
+        inertia = self.inertias.get(link)
+        if inertia is None or link not in self.moving or not self.model.fluid.is_present:
+            return inertia
+        found = drag_elements(drag_shapes(self.description.links[link]), inertia)
+        if found is None:
+            self.lost.append(f"the drag of link {link!r}, which is not that of the box of its inertia or of ellipsoids")
+            return inertia
+        body.children += found[0]
+        return found[1]
 
     def _compensate(self, body: Element, link: str) -> None:
         held, whole = self.description.links[link].compensated, self.inertias.get(link)
@@ -183,6 +213,22 @@ class _Writer:
             self.added[frame] = name
             self.bodies[link].children.append(Element("site", {"name": name} | pose(X)))
         return self.added[frame]
+
+    def moved_by(self, link: str, kind: str) -> str | None:
+        """The ball or free joint that moves a link, by its name in the document."""
+        if self.floats and link == self.root and kind == "free":
+            return FLOATING_BASE if FLOATING_BASE not in self.description.joints else None
+        above = (joint for joint in self.description.joints.values() if joint.child == link)
+        return next((joint.name for joint in above if joint.joint_class.mjcf == kind), None)
+
+    def is_base_of(self, joint: str, frame: str) -> bool:
+        """Whether a frame is that of a joint in its parent."""
+        own, (link, X) = (
+            self.description.joints[joint],
+            self.description.sites.get(frame, (frame, Transform.identity())),
+        )
+        near = np.allclose(X.R, own.placement.R, atol=1e-12) and np.allclose(X.p, own.placement.p, atol=1e-12)
+        return link == own.parent and near
 
     def geom(self, wrap: Wrap) -> str:
         """What a tendon wraps around: a geom of the link with this name and shape, or one that nobody sees."""

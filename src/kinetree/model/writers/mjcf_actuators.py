@@ -1,12 +1,14 @@
-"""Actuators and tendons as MJCF has them: <general> on a joint or on a tendon, <fixed> tendons over joints, <spatial>
-ones along sites, pulleys and geoms."""
+"""Actuators and tendons as MJCF has them: <general> on a joint, a tendon or sites, <fixed> tendons over joints,
+<spatial> ones along sites, pulleys and geoms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from kinetree.model.actuators import Actuator
+import numpy as np
+
+from kinetree.model.actuators import Actuator, Drive, FrameDrive, SliderCrank
 from kinetree.model.bounds import written_bound
 from kinetree.model.description import free_name
 from kinetree.model.loaders.xml import Element, number, numbers
@@ -17,10 +19,12 @@ RANGES = {"ctrlrange": "control_range", "forcerange": "force_range", "actrange":
 
 
 class Places(Protocol):
-    """The names of sites at frames, and of geoms that are wrapped around."""
+    """The names of sites at frames, of geoms that are wrapped around, and of joints that move a link."""
 
     def site(self, frame: str) -> str: ...
     def geom(self, wrap: Wrap) -> str: ...
+    def moved_by(self, link: str, kind: str) -> str | None: ...
+    def is_base_of(self, joint: str, frame: str) -> bool: ...
 
 
 def actuator_elements(
@@ -38,6 +42,13 @@ def actuator_elements(
             tendons.append(_fixed(tendon.name, tendon.joints, _terms(tendon)))
     written: list[Element] = []
     for actuator in actuators:
+        if actuator.drives:
+            target = None if actuator.joints or actuator.tendons else _target(actuator.drives, places)
+            if target is None:
+                lost.append(f"the actuator {actuator.name!r}, which acts on frames as no element of MJCF does")
+            else:
+                written.append(Element("general", {"name": actuator.name} | target | _own(actuator)))
+            continue
         if actuator.tendons and len((*actuator.joints, *actuator.tendons)) > 1:
             lost.append(f"the actuator {actuator.name!r}, which moves a tendon and more")
             continue
@@ -51,9 +62,44 @@ def actuator_elements(
     return tendons, written
 
 
+def _target(drives: tuple[Drive, ...], places: Places) -> dict[str, str] | None:
+    """The transmission; None if MJCF has none for it."""
+    match drives:
+        case [SliderCrank(crank, slider, rod, gear)]:
+            ends = {"cranksite": places.site(crank), "slidersite": places.site(slider)}
+            return ends | {"cranklength": number(rod), "gear": number(gear)}
+        case [FrameDrive(frame, force, moment, reference=None, axes="frame")]:
+            return {"site": places.site(frame), "gear": numbers((*force, *moment))}
+        case [FrameDrive(frame, force, moment, reference, axes)] if reference is not None:
+            ball = places.moved_by(frame, "ball")
+            if ball is not None and not any(force) and places.is_base_of(ball, reference):
+                return {"joint" if axes == "frame" else "jointinparent": ball, "gear": numbers(moment)}
+            if axes == "reference":
+                ends = {"site": places.site(frame), "refsite": places.site(reference)}
+                return ends | {"gear": numbers((*force, *moment))}
+    return _on_free_joint(drives, places)
+
+
+def _on_free_joint(drives: tuple[Drive, ...], places: Places) -> dict[str, str] | None:
+    """Forces in the axes of the world, and moments in those of the link or of the world."""
+    first, *others = (frame for drive in drives for frame in drive.frames)
+    joint = None if {*others} - {first} else places.moved_by(first, "free")
+    if joint is None:
+        return None
+    gear, turned = np.zeros(6), set[str]()
+    for drive in drives:
+        if not isinstance(drive, FrameDrive) or (any(drive.force) and drive.axes == "frame"):
+            return None
+        gear += (*drive.force, *drive.moment)
+        turned |= {drive.axes} if any(drive.moment) else set()
+    if len(turned) > 1:
+        return None
+    return {"jointinparent" if "reference" in turned else "joint": joint, "gear": numbers(gear)}
+
+
 def _own(actuator: Actuator) -> dict[str, str]:
     """Gain, bias, ranges and dynamics."""
-    values = {"gaintype": "affine", "gainprm": numbers(actuator.gain)}
+    values = {"gaintype": "affine" if any(actuator.gain[1:]) else "fixed", "gainprm": numbers(actuator.gain)}
     values |= {"biastype": "affine", "biasprm": numbers(actuator.bias)}
     if actuator.muscle is not None:
         values = _muscle(actuator.muscle)

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from kinetree.base.arguments import as_count, as_flag, as_share, read_fields
 from kinetree.errors import ArgumentError
-from kinetree.model.constraints import CONSTRAINTS
+from kinetree.model.constraints import CONSTRAINTS, EXPECTED
 from kinetree.robot import Robot
 from kinetree.simulation.contact.contact_model import ContactModel, labels
 from kinetree.simulation.contact.meeting import Pair, pairs
@@ -26,7 +26,7 @@ class RigidContact(ContactModel):
     """Rigid contact with friction and impacts, solved once per step: contacts stick, slip, open and close.
 
     restitution   e from 0, plastic, to 1, elastic, where neither touch nor obstacle says
-    held          kt.Loop, kt.Coupling and kt.Contact that hold all the time, beside the robot's own loops and the
+    held          kt.Loop, kt.Contact and couplings that hold all the time, beside the robot's own loops and the
                   contacts that come and go
     stops         whether joints and tendons stop dead at their limits
     sweeps        over all contacts in every step, from the forces of the step before
@@ -46,8 +46,7 @@ class RigidContact(ContactModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         read_fields(self, restitution=as_share, correction=as_share, stops=as_flag)
-        expected = "kt.Contact, kt.Loop or kt.Coupling"
-        object.__setattr__(self, "held", as_listed("held", self.held, CONSTRAINTS, expected))
+        object.__setattr__(self, "held", as_listed("held", self.held, CONSTRAINTS, EXPECTED))
         if as_count("sweeps", self.sweeps) == 0:
             raise ArgumentError("sweeps is 0; expected at least one")
 

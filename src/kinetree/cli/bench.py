@@ -7,7 +7,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -15,7 +14,17 @@ from rich.text import Text
 from kinetree.cli.contest import OURS, Report, Row, contest, steps
 from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command
 from kinetree.cli.measure import Effort
-from kinetree.cli.output import Column, JsonOption, console, counted, print_json, print_table, progress, table_of
+from kinetree.cli.output import (
+    Column,
+    JsonOption,
+    console,
+    counted,
+    option,
+    print_json,
+    print_table,
+    progress,
+    table_of,
+)
 
 FULL, QUICK = Effort(repeats=40, seconds=0.004), Effort(repeats=8, seconds=0.002)
 
@@ -24,7 +33,7 @@ FULL, QUICK = Effort(repeats=40, seconds=0.004), Effort(repeats=8, seconds=0.002
 def bench(
     robot: RobotArgument,
     loading: Loading,
-    quick: Annotated[bool, typer.Option("--quick", help="Measure for one or two seconds, less accurately.")] = False,
+    quick: Annotated[bool, option("Measure for one or two seconds, less accurately.", "--quick")] = False,
     frame: Annotated[
         str | None, frame_option("Frame for pose and Jacobian; by default the body furthest from the root.")
     ] = None,

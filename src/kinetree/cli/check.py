@@ -12,7 +12,7 @@ from rich.text import Text
 import kinetree as kt
 from kinetree.cli.facts import Finding, Robot, facts_of
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.output import PROBLEM, JsonOption, console, counted, print_json
+from kinetree.cli.output import PROBLEM, JsonOption, console, counted, option, print_json
 from kinetree.model.findings import SEVERITIES
 
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -22,7 +22,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 def check(
     robot: RobotArgument,
     loading: Loading,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 for warnings, too.")] = False,
+    strict: Annotated[bool, option("Exit with code 1 for warnings, too.", "--strict")] = False,
     json: JsonOption = False,
 ) -> None:
     """Check a model: faults, impossible inertias, massless links, missing meshes, ignored tags.

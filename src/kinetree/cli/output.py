@@ -40,7 +40,12 @@ Column: TypeAlias = tuple[str, Literal["left", "right"]]
 """Its title, and where its cells stand."""
 
 
-JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+def option(help: str, *names: str, **more: Any) -> Any:
+    """An option with this help text; without names, it is called as its parameter."""
+    return typer.Option(*names, help=help, **more)
+
+
+JsonOption: TypeAlias = Annotated[bool, option("Print one JSON document on stdout.", "--json")]
 
 
 class _Console(Console):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 import typer
 
 import kinetree as kt
@@ -95,22 +94,18 @@ def identify(
 
 
 def _content(result: Identification) -> dict[str, Any]:
-    errors = result.base_standard_errors
+    base = {
+        "sum": result.base.describe(),
+        "value": result.base_parameters,
+        "standard_error": result.base_standard_errors,
+        "seen": result.identifiable,
+    }
     return {
         "name": result.unknowns.robot.name,
         "samples": result.samples,
-        "condition": result.condition if np.isfinite(result.condition) else None,
+        "condition": result.condition,
         "parameters": dict(zip(result.names, result.parameters.tolist(), strict=True)),
-        "base_parameters": [
-            {"sum": words, "value": value, "standard_error": error if np.isfinite(error) else None, "seen": seen}
-            for words, value, error, seen in zip(
-                result.base.describe(),
-                result.base_parameters.tolist(),
-                errors.tolist(),
-                result.identifiable.tolist(),
-                strict=True,
-            )
-        ],
+        "base_parameters": [dict(zip(base, row, strict=True)) for row in zip(*base.values(), strict=True)],
         "residuals": result.residuals,
         "torques": result.torques,
         "findings": list(result.findings),

@@ -92,7 +92,7 @@ def warm(
     if json:
         print_json({"robots": filled, "bytes": kt.cache.size()})
         return
-    table = table_of(("robot", "left"), ("quantities", "right"), ("seconds", "right"))
+    table = table_of("robot", "quantities", "seconds", left=("robot",))
     for one in filled:
         table.add_row(Text(one["robot"]), str(len(one["quantities"])), f"{one['seconds']:.2f}")
     print_table(table, console())

@@ -162,7 +162,7 @@ def _show_array(robot: kt.Robot, value: Array, out: Console) -> None:
     if value.ndim == 0:
         out.print(f"{float(value):.6g}")
     elif value.ndim == 1 and len(value) == robot.nv:
-        table = table_of(("joint", "left"), ("", "right"))
+        table = table_of("joint", "", left=("joint",))
         for name, number in zip(coordinate_names(robot), value, strict=True):
             table.add_row(Text(name), fixed(round(float(number), 4)))
         print_table(table, out)

@@ -92,7 +92,7 @@ def _target(position: str | None, rpy: str | None, quaternion: str | None, pose:
 
 
 def _show(robot: kt.Robot, solution: Solution, out: Console) -> None:
-    table = table_of(("joint", "left"), ("q", "right"), ("lower", "right"), ("upper", "right"))
+    table = table_of("joint", "q", "lower", "upper", left=("joint",))
     limits = robot.limits
     for name, x, lower, upper in zip(position_names(robot), solution.q, limits.lower, limits.upper, strict=True):
         table.add_row(Text(name), f"{x:.6f}", *(f"{b:.3f}" if np.isfinite(b) else "–" for b in (lower, upper)))

@@ -86,7 +86,7 @@ def montecarlo(
         print_json({**told, **long_runs.content(result.report)})
     else:
         titles = ("mean", "std", "min", *(f"{100 * p:g} %" for p in QUANTILES), "max", "worst")
-        table = table_of(("", "left"), *((title, "right") for title in titles))
+        table = table_of("", *titles, left=("",))
         for name, each in known.items():
             numbers = (each.mean, each.std, each.min, *map(each.quantile, QUANTILES), each.max)
             first = str(each.worst[0][1]) if each.worst else ""

@@ -231,9 +231,7 @@ def show(robot: kt.Robot, motion: Trajectory, out: Console) -> None:
     """Where each joint was and how fast."""
     out.print(Text(robot.name, style="bold"))
     out.print(f"{motion.t[-1]:g} s in {counted(len(motion.t) - 1, 'step')}")
-    table = table_of(
-        *((title, "left" if title == "joint" else "right") for title in ("joint", "start", "end", "least", "most"))
-    )
+    table = table_of("joint", "start", "end", "least", "most", left=("joint",))
     for k, name in enumerate(position_names(robot)):
         column = motion.q[:, k]
         table.add_row(Text(name), *(fixed(x) for x in (column[0], column[-1], column.min(), column.max())))

@@ -134,9 +134,9 @@ def code_of(function: Any) -> str:
     """The name of a function and a digest of its code, or those of a dict of functions: by it a change is noticed, but
     not a change of what a function captures. Numbers have a digest, a bound law that of its graph, a controller one of
     its settings, a frozen object its repr."""
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, BoundLaw):
-        return f"law {owner.specialization().digest}"
+    law = function if isinstance(function, BoundLaw) else getattr(function, "__self__", None)
+    if isinstance(law, BoundLaw):
+        return f"law {law.specialization().digest}"
     if isinstance(function, Mapping):
         return ", ".join(f"{name}: {code_of(each)}" for name, each in function.items())
     if isinstance(function, partial):

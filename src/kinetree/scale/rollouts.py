@@ -156,13 +156,6 @@ def _partitions(name: str, work: Rollouts, rows: int | None, ledger: Ledger | No
 _SIZE = "partition"
 
 
-def _law(work: Rollouts) -> str:
-    """A law is known by its graph, which has what it captures; anything else by its code or its numbers."""
-    if not isinstance(work.law, Law):
-        return code_of(work.law)
-    return f"law {work.law.inspect(work.robot).specialization().digest}"
-
-
 def _identity(work: Rollouts, partitions: Sequence[Partition], own: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "robot": work.robot.model.digest,
@@ -171,7 +164,7 @@ def _identity(work: Rollouts, partitions: Sequence[Partition], own: Mapping[str,
         "steps": work.steps,
         "options": {name: repr(value) for name, value in sorted(work.options.items())},
         _SIZE: -(-partitions[0].rows // BLOCK) * BLOCK,
-        "law": _law(work),
+        "law": code_of(work.law.inspect(work.robot) if isinstance(work.law, Law) else work.law),
         "metrics": code_of(work.metrics),
         **own,
     }

@@ -6,7 +6,7 @@ Every function takes one value or any leading axes of them, and traced values in
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ _POSE = {"pose": (4, 4)}
 _MOTION = {"motion": (6,)}
 
 
-def _parameters(position: str, rotation: str, order: str) -> dict[str, tuple[int, ...]]:
+def _parameters(position: str, rotation: str, order: SpatialOrder) -> dict[str, tuple[int, ...]]:
     return {"parameters": (POSITIONS[position].size + ROTATIONS[rotation].size,)}
 
 
@@ -38,39 +38,39 @@ _of_parameters = per_state(_parameters, position=POSITIONS, rotation=ROTATIONS, 
 
 
 @per_state(_TWIST, order=SPATIAL_ORDERS)
-def exp(twist: Any, order: str = "linear-first") -> Array:
+def exp(twist: Any, order: SpatialOrder = "linear-first") -> Array:
     """exp ξ, (…, 4, 4): the pose reached with the constant body twist ξ in unit time."""
-    return rigid_motion.exp_pose(Motion.from_vector(twist, _order(order)))
+    return rigid_motion.exp_pose(Motion.from_vector(twist, order))
 
 
 @per_state(_POSE, order=SPATIAL_ORDERS)
-def log(pose: Any, order: str = "linear-first") -> Array:
+def log(pose: Any, order: SpatialOrder = "linear-first") -> Array:
     """log T, (…, 6): the twist ξ with exp ξ = T and an angle between 0 and π; at half a turn one of the two."""
-    return rigid_motion.log_pose(pose_matrix(pose)).vector(_order(order))
+    return rigid_motion.log_pose(pose_matrix(pose)).vector(order)
 
 
 @per_state(_TWIST, order=SPATIAL_ORDERS)
-def left_jacobian(twist: Any, order: str = "linear-first") -> Array:
+def left_jacobian(twist: Any, order: SpatialOrder = "linear-first") -> Array:
     """J_l with exp(ξ + δ) ≈ exp(J_l δ) exp(ξ), (…, 6, 6): J_l ξ̇ is the twist of exp ξ(t) in coordinates at rest."""
-    return rigid_motion.left_jacobian(Motion.from_vector(twist, _order(order)), _order(order))
+    return rigid_motion.left_jacobian(Motion.from_vector(twist, order), order)
 
 
 @per_state(_TWIST, order=SPATIAL_ORDERS)
-def left_jacobian_inverse(twist: Any, order: str = "linear-first") -> Array:
+def left_jacobian_inverse(twist: Any, order: SpatialOrder = "linear-first") -> Array:
     """J_l⁻¹ with log(exp(δ) exp(ξ)) ≈ ξ + J_l⁻¹ δ, (…, 6, 6); refused at whole turns, where there is none."""
-    return rigid_motion.left_jacobian_inverse(_short_of_a_turn(twist, order), _order(order))
+    return rigid_motion.left_jacobian_inverse(_short_of_a_turn(twist, order), order)
 
 
 @per_state(_TWIST, order=SPATIAL_ORDERS)
-def right_jacobian(twist: Any, order: str = "linear-first") -> Array:
+def right_jacobian(twist: Any, order: SpatialOrder = "linear-first") -> Array:
     """J_r with exp(ξ + δ) ≈ exp(ξ) exp(J_r δ), (…, 6, 6): J_r ξ̇ is the twist of exp ξ(t) in its own coordinates."""
-    return rigid_motion.left_jacobian(Motion.from_vector(-twist, _order(order)), _order(order))
+    return rigid_motion.left_jacobian(Motion.from_vector(-twist, order), order)
 
 
 @per_state(_TWIST, order=SPATIAL_ORDERS)
-def right_jacobian_inverse(twist: Any, order: str = "linear-first") -> Array:
+def right_jacobian_inverse(twist: Any, order: SpatialOrder = "linear-first") -> Array:
     """J_r⁻¹ with log(exp(ξ) exp(δ)) ≈ ξ + J_r⁻¹ δ, (…, 6, 6); refused at whole turns, where there is none."""
-    return rigid_motion.left_jacobian_inverse(_short_of_a_turn(-twist, order), _order(order))
+    return rigid_motion.left_jacobian_inverse(_short_of_a_turn(-twist, order), order)
 
 
 @per_state(_POSE)
@@ -83,35 +83,35 @@ def inverse(pose: Any) -> Array:
 
 
 @per_state(_POSE, order=SPATIAL_ORDERS)
-def adjoint(pose: Any, order: str = "linear-first") -> Array:
+def adjoint(pose: Any, order: SpatialOrder = "linear-first") -> Array:
     """Ad T_AB = ^A X_B, (…, 6, 6), from motions in the coordinates of B to those of A: ``[[R, [p]× R], [0, R]]``,
     linear first."""
-    return Transform.from_pose(pose_matrix(pose)).inverse().motion_matrix(_order(order))
+    return Transform.from_pose(pose_matrix(pose)).inverse().motion_matrix(order)
 
 
 @per_state(_POSE, order=SPATIAL_ORDERS)
-def coadjoint(pose: Any, order: str = "linear-first") -> Array:
+def coadjoint(pose: Any, order: SpatialOrder = "linear-first") -> Array:
     """^A X*_B = (Ad T_AB)⁻ᵀ, (…, 6, 6), from forces in the coordinates of B to those of A: ``[[R, 0], [[p]× R, R]]``,
     linear first."""
-    return Transform.from_pose(pose_matrix(pose)).inverse().force_matrix(_order(order))
+    return Transform.from_pose(pose_matrix(pose)).inverse().force_matrix(order)
 
 
 @per_state(_MOTION, order=SPATIAL_ORDERS)
-def cross_matrix(motion: Any, order: str = "linear-first") -> Array:
+def cross_matrix(motion: Any, order: SpatialOrder = "linear-first") -> Array:
     """V×, (…, 6, 6), which is ad V: the rate of a motion that is fixed in a body moving with V."""
-    return Motion.from_vector(motion, _order(order)).cross_matrix(_order(order))
+    return Motion.from_vector(motion, order).cross_matrix(order)
 
 
 @per_state(_MOTION, order=SPATIAL_ORDERS)
-def cross_force_matrix(motion: Any, order: str = "linear-first") -> Array:
+def cross_force_matrix(motion: Any, order: SpatialOrder = "linear-first") -> Array:
     """V×* = -(V×)ᵀ, (…, 6, 6): the rate of a force that is fixed in a body moving with V."""
-    return Motion.from_vector(motion, _order(order)).cross_force_matrix(_order(order))
+    return Motion.from_vector(motion, order).cross_force_matrix(order)
 
 
 @per_state({"parameters": (10,)}, order=SPATIAL_ORDERS)
-def inertia_matrix(parameters: Any, order: str = "linear-first") -> Array:
+def inertia_matrix(parameters: Any, order: SpatialOrder = "linear-first") -> Array:
     """I of inertial parameters φ = (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about the origin, (…, 6, 6)."""
-    return Inertia.from_parameters(parameters).matrix(_order(order))
+    return Inertia.from_parameters(parameters).matrix(order)
 
 
 # -- rates of pose parameters ------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def inertia_matrix(parameters: Any, order: str = "linear-first") -> Array:
 
 @_of_parameters
 def E_e(
-    parameters: Any, position: str = "cartesian", rotation: str = "quaternion", order: str = "linear-first"
+    parameters: Any, position: str = "cartesian", rotation: str = "quaternion", order: SpatialOrder = "linear-first"
 ) -> Array:
     """E_e(χ) = diag(E_P, E_R) with w_e = E_e χ̇, (…, 6, 3 + n): w_e is the world-aligned velocity of a frame, χ are its
     `pose_parameters`, J_0 = E_e J_A."""
@@ -129,7 +129,7 @@ def E_e(
 
 @_of_parameters
 def E_e_inverse(
-    parameters: Any, position: str = "cartesian", rotation: str = "quaternion", order: str = "linear-first"
+    parameters: Any, position: str = "cartesian", rotation: str = "quaternion", order: SpatialOrder = "linear-first"
 ) -> Array:
     """E_e(χ)⁻¹ with χ̇ = E_e⁻¹ w_e, (…, 3 + n, 6); refused where χ has no rates, as in gimbal lock."""
     by_position, by_rotation = POSITIONS[position], ROTATIONS[rotation]
@@ -142,18 +142,14 @@ def E_e_inverse(
     return block_matrix(P, np.zeros((3, 3)), np.zeros((R.shape[0], 3)), R, "linear-first")[:, _rows(order)]
 
 
-def _order(order: str) -> SpatialOrder:
-    return cast(SpatialOrder, order)  # one of them, as `per_state` has seen
-
-
-def _rows(order: str) -> list[int]:
+def _rows(order: SpatialOrder) -> list[int]:
     """The entries of a 6-vector that is linear first, in this order."""
     return [0, 1, 2, 3, 4, 5] if order == "linear-first" else [3, 4, 5, 0, 1, 2]
 
 
-def _short_of_a_turn(twist: Array, order: str) -> Motion:
+def _short_of_a_turn(twist: Array, order: SpatialOrder) -> Motion:
     """The twist, if exp can be inverted near it."""
-    motion = Motion.from_vector(twist, _order(order))
+    motion = Motion.from_vector(twist, order)
     require(
         logical_not(less(whole_turn(motion.angular), SINGULAR)), "twist turns by a whole turn; expected another angle"
     )

@@ -9,7 +9,7 @@ import typer
 
 from kinetree.cli import long_runs
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.output import JsonOption, print_json
+from kinetree.cli.output import JsonOption, option, print_json
 
 
 @robot_command
@@ -21,26 +21,21 @@ def annotate(
     loading: Loading,
     quantity: Annotated[
         list[str],
-        typer.Option(
-            "--quantity", "-q", metavar="NAME", help="Quantity such as inverse_dynamics or pose@tool0; may be repeated."
-        ),
+        option("Quantity such as inverse_dynamics or pose@tool0; may be repeated.", "--quantity", "-q", metavar="NAME"),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", file_okay=False, help="Folder for the results.")],
+    out: Annotated[Path, option("Folder for the results.", "--out", "-o", file_okay=False)],
     engine: long_runs.EngineOption = "local",
     workers: long_runs.WorkersOption = None,
     scheduler: long_runs.SchedulerOption = None,
     rows: Annotated[
-        int | None, typer.Option(help="States per partition; by default a million, or as many as fit in 256 MB.")
+        int | None, option("States per partition; by default a million, or as many as fit in 256 MB.")
     ] = None,
     format: Annotated[
-        Literal["parquet", "npz", "zarr"] | None,
-        typer.Option(help="Format of the results; by default that of the source."),
+        Literal["parquet", "npz", "zarr"] | None, option("Format of the results; by default that of the source.")
     ] = None,
     nan: Annotated[
         Literal["refuse", "keep"],
-        typer.Option(
-            help="Treatment of partitions with NaN or infinity: list them as failed (refuse), or compute them (keep)."
-        ),
+        option("Treatment of partitions with NaN or infinity: list them as failed (refuse), or compute them (keep)."),
     ] = "refuse",
     overwrite: long_runs.OverwriteOption = False,
     json: JsonOption = False,

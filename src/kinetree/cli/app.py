@@ -19,7 +19,7 @@ from kinetree.cli.identify import identify
 from kinetree.cli.ik import ik
 from kinetree.cli.info import info
 from kinetree.cli.montecarlo import montecarlo
-from kinetree.cli.output import examples
+from kinetree.cli.output import examples, option
 from kinetree.cli.show_demo import demo
 from kinetree.cli.simulate import simulate
 from kinetree.cli.view import view
@@ -50,9 +50,7 @@ def _show_version(wanted: bool) -> None:
     """,
 )
 def kinetree(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, option("Print the version.", "--version", callback=_show_version, is_eager=True)] = False,
 ) -> None:
     """What comes before any command."""
 

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -15,7 +14,7 @@ from rich.text import Text
 from kinetree.cli.contest import OURS, Report, Row, contest, steps
 from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command
 from kinetree.cli.measure import Effort
-from kinetree.cli.output import Column, JsonOption, console, counted, print_json, print_table, progress, table_of
+from kinetree.cli.output import JsonOption, console, counted, option, print_json, print_table, progress, table_of
 
 FULL, QUICK = Effort(repeats=40, seconds=0.004), Effort(repeats=8, seconds=0.002)
 
@@ -24,7 +23,7 @@ FULL, QUICK = Effort(repeats=40, seconds=0.004), Effort(repeats=8, seconds=0.002
 def bench(
     robot: RobotArgument,
     loading: Loading,
-    quick: Annotated[bool, typer.Option("--quick", help="Measure for one or two seconds, less accurately.")] = False,
+    quick: Annotated[bool, option("Measure for one or two seconds, less accurately.", "--quick")] = False,
     frame: Annotated[
         str | None, frame_option("Frame for pose and Jacobian; by default the body furthest from the root.")
     ] = None,
@@ -66,13 +65,11 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> Table:
         for threads in dict.fromkeys(row.threads for row in rows)
         if any((row.quantity, threads, name) in cells for row in rows)
     ]
-    columns: list[Column] = [("quantity", "left")]
+    columns = ["quantity"]
     for name, threads in sides:
         heading = name if threads is None else f"{name}\n{counted(threads, 'thread')}"
-        columns.append((heading, "right"))
-        if name != OURS:
-            columns.append(("", "right"))
-    table = table_of(*columns)
+        columns += [heading] if name == OURS else [heading, ""]
+    table = table_of(*columns, left=("quantity",))
     for quantity in dict.fromkeys(row.quantity for row in rows):
         line = [Text(quantity)]
         for name, threads in sides:

@@ -19,6 +19,7 @@ from kinetree.cli.output import (
     counted,
     examples,
     guarded,
+    option,
     print_json,
     print_table,
     progress,
@@ -30,10 +31,9 @@ from kinetree.compiler import cpu_names, host
 app = typer.Typer(rich_markup_mode="rich", invoke_without_command=True)
 
 CpuOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="CPU by its KINETREE_CPU name; may be repeated.", show_default=False),
+    list[str] | None, option("CPU by its KINETREE_CPU name; may be repeated.", metavar="NAME")
 ]
-ArchiveArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="Archive file.", show_default=False)]
+ArchiveArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="Archive file.")]
 
 OFF = "switched off (KINETREE_CACHE=0, or no place to keep it in)"
 
@@ -77,12 +77,9 @@ def warm(
     robots: Annotated[list[str], robot_argument("Paths of model files, or bundled names.")],
     loading: Loading,
     quantity: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--quantity", "-q", metavar="NAME", help="Compile only this quantity; may be repeated.", show_default=False
-        ),
+        list[str] | None, option("Compile only this quantity; may be repeated.", "--quantity", "-q", metavar="NAME")
     ] = None,
-    batch: Annotated[bool, typer.Option(help="Also compile for batches.")] = True,
+    batch: Annotated[bool, option("Also compile for batches.")] = True,
     cpu: CpuOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -95,7 +92,7 @@ def warm(
     if json:
         print_json({"robots": filled, "bytes": kt.cache.size()})
         return
-    table = table_of(("robot", "left"), ("quantities", "right"), ("seconds", "right"))
+    table = table_of("robot", "quantities", "seconds", left=("robot",))
     for one in filled:
         table.add_row(Text(one["robot"]), str(len(one["quantities"])), f"{one['seconds']:.2f}")
     print_table(table, console())
@@ -115,9 +112,7 @@ def export(file: ArchiveArgument, cpu: CpuOption = None, json: JsonOption = Fals
 @guarded
 def import_(
     file: ArchiveArgument,
-    sha256: Annotated[
-        str | None, typer.Option(metavar="DIGITS", help="Import FILE only if it has this SHA-256.", show_default=False)
-    ] = None,
+    sha256: Annotated[str | None, option("Import FILE only if it has this SHA-256.", metavar="DIGITS")] = None,
     json: JsonOption = False,
 ) -> None:
     """Import an exported FILE into the cache. kinetree runs its code: import only files that you trust."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 import kinetree as kt
-from kinetree.cli.facts import Finding, Robot, facts_of
+from kinetree.cli.facts import Robot, facts_of, told
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.output import PROBLEM, JsonOption, console, counted, print_json
-from kinetree.model.findings import SEVERITIES
+from kinetree.cli.output import PROBLEM, JsonOption, console, counted, option, print_json
+from kinetree.model.findings import SEVERITIES, Finding
 
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
@@ -22,7 +21,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 def check(
     robot: RobotArgument,
     loading: Loading,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 for warnings, too.")] = False,
+    strict: Annotated[bool, option("Exit with code 1 for warnings, too.", "--strict")] = False,
     json: JsonOption = False,
 ) -> None:
     """Check a model: faults, impossible inertias, massless links, missing meshes, ignored tags.
@@ -37,9 +36,9 @@ def check(
     except kt.ModelError as problem:
         if not problem.findings:
             raise
-        name, findings = robot, [Finding(f.severity, f.element, f.line, f.message) for f in problem.findings]
+        name, findings = robot, list(problem.findings)
     if json:
-        print_json({"name": name, "findings": [asdict(finding) for finding in findings]})
+        print_json({"name": name, "findings": list(map(told, findings))})
     else:
         out = console()
         for line in _listed(findings):
@@ -52,7 +51,7 @@ def all_findings(facts: Robot) -> list[Text]:
     """The findings, and warnings of loading that are none."""
     found = {finding.message for finding in facts.findings}
     others = [warning for warning in facts.warnings if not any(warning.endswith(message) for message in found)]
-    return _listed([*facts.findings, *(Finding("warning", "", None, warning) for warning in others)])
+    return _listed([*facts.findings, *(Finding(warning, severity="warning") for warning in others)])
 
 
 def _listed(findings: list[Finding]) -> list[Text]:

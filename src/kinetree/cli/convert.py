@@ -11,7 +11,7 @@ from rich.text import Text
 import kinetree as kt
 from kinetree.cli.loading import Loading, RobotArgument, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, velocities
-from kinetree.cli.output import JsonOption, console, print_json
+from kinetree.cli.output import JsonOption, console, option, print_json
 from kinetree.convert.convert import KINDS, Kind
 from kinetree.convert.peer import PEERS
 from kinetree.errors import one_of
@@ -29,26 +29,17 @@ def convert(
     ],
     loading: Loading,
     value: Annotated[
-        str | None,
-        typer.Option("--value", "-x", metavar="VALUE", help=f"{STATE_HELP.capitalize()}; - reads JSON from stdin."),
+        str | None, option(f"{STATE_HELP.capitalize()}; - reads JSON from stdin.", "--value", "-x", metavar="VALUE")
     ] = None,
     to: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Target conventions: {', '.join(PEERS)}.", autocompletion=lambda: list(PEERS), show_default=False
-        ),
+        str | None, option(f"Target conventions: {', '.join(PEERS)}.", autocompletion=lambda: list(PEERS))
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            help="Convert from these conventions to kinetree's.",
-            autocompletion=lambda: list(PEERS),
-            show_default=False,
-        ),
+        option("Convert from these conventions to kinetree's.", "--from", autocompletion=lambda: list(PEERS)),
     ] = None,
-    q: Annotated[str | None, state_option("--q", "Positions of the state, in the same conventions as VALUE.")] = None,
-    v: Annotated[str | None, state_option("--v", "Velocities of the state, needed for accelerations.")] = None,
+    q: Annotated[str | None, state_option("Positions of the state, in the same conventions as VALUE.")] = None,
+    v: Annotated[str | None, state_option("Velocities of the state, needed for accelerations.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Convert a state, effort, Jacobian or mass matrix to or from the conventions of Pinocchio, MuJoCo or Drake.

@@ -14,7 +14,7 @@ import kinetree as kt
 from kinetree.base.files import replaced
 from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, configuration, coordinate_names, fixed, vector, velocities
-from kinetree.cli.output import JsonOption, console, place_for, print_json, print_table, say, table_of, working
+from kinetree.cli.output import JsonOption, console, option, place_for, print_json, print_table, say, table_of, working
 from kinetree.errors import known, one_of, short
 from kinetree.ops import Array
 from kinetree.robot import Robot
@@ -49,26 +49,25 @@ def dynamics(
         typer.Argument(
             metavar="QUANTITY",
             help="One or several quantities, such as inverse_dynamics, mass_matrix, jacobian; --list shows all.",
-            show_default=False,
             autocompletion=quantities_to_complete,
         ),
     ] = None,
-    q: Annotated[str | None, state_option("--q", f"Positions: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, state_option("--v", "Velocities, in the same formats as --q.")] = None,
-    a: Annotated[str | None, state_option("--a", "Accelerations, in the same formats as --q.")] = None,
-    tau: Annotated[str | None, state_option("--tau", "Efforts, in the same formats as --q.")] = None,
+    q: Annotated[str | None, state_option(f"Positions: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("Velocities, in the same formats as --q.")] = None,
+    a: Annotated[str | None, state_option("Accelerations, in the same formats as --q.")] = None,
+    tau: Annotated[str | None, state_option("Efforts, in the same formats as --q.")] = None,
     wrench: Annotated[
         list[str] | None,
-        typer.Option(metavar="FRAME=F", help="Force on a frame: 3 numbers in N, or 6 with moments; may be repeated."),
+        option("Force on a frame: 3 numbers in N, or 6 with moments; may be repeated.", metavar="FRAME=F"),
     ] = None,
     frame: Annotated[str | None, frame_option("Frame of pose, Jacobian and other frame quantities.")] = None,
     reference: Annotated[
-        str, typer.Option(help="Reference frame of frame quantities: world-aligned, local or world.")
+        str, option("Reference frame of frame quantities: world-aligned, local or world.")
     ] = "world-aligned",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", dir_okay=False, help="Also write the arrays to this .npz file.")
+        Path | None, option("Also write the arrays to this .npz file.", "--out", "-o", dir_okay=False)
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List all quantities.")] = False,
+    listed: Annotated[bool, option("List all quantities.", "--list")] = False,
     json: JsonOption = False,
 ) -> None:
     """Compute quantities at a state: inverse and forward dynamics, mass matrix, energies, Jacobians, derivatives.
@@ -163,7 +162,7 @@ def _show_array(robot: kt.Robot, value: Array, out: Console) -> None:
     if value.ndim == 0:
         out.print(f"{float(value):.6g}")
     elif value.ndim == 1 and len(value) == robot.nv:
-        table = table_of(("joint", "left"), ("", "right"))
+        table = table_of("joint", "", left=("joint",))
         for name, number in zip(coordinate_names(robot), value, strict=True):
             table.add_row(Text(name), fixed(round(float(number), 4)))
         print_table(table, out)

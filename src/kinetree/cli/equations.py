@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-import typer
-
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.output import JsonOption, place_for, print_json, working, written
+from kinetree.cli.output import JsonOption, option, place_for, print_json, working, written
 from kinetree.equations.named import KINDS
 
 Form: TypeAlias = Literal["text", "pretty", "latex", "python", "c"]
@@ -21,27 +19,17 @@ def equations(
     loading: Loading,
     form: Annotated[
         Form | None,
-        typer.Option(
-            "--form",
-            "-f",
-            help="Output form; by default text, or the form that the suffix of --out selects.",
-            show_default=False,
-        ),
+        option("Output form; by default text, or the form that the suffix of --out selects.", "--form", "-f"),
     ] = None,
     symbolic: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="KIND", help=f"Parameters to keep as symbols: {', '.join(KINDS)} or all; may be repeated."
-        ),
+        option(f"Parameters to keep as symbols: {', '.join(KINDS)} or all; may be repeated.", metavar="KIND"),
     ] = None,
     factored: Annotated[
-        bool | None,
-        typer.Option(
-            "--factored/--written-out", help="Name common subexpressions, or expand the equations.", show_default=False
-        ),
+        bool | None, option("Name common subexpressions, or expand the equations.", "--factored/--written-out")
     ] = None,
-    short: Annotated[bool, typer.Option("--short", help="Write c23 for cos(q2 + q3).")] = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", dir_okay=False, help="Output file.")] = None,
+    short: Annotated[bool, option("Write c23 for cos(q2 + q3).", "--short")] = False,
+    out: Annotated[Path | None, option("Output file.", "--out", "-o", dir_okay=False)] = None,
     json: JsonOption = False,
 ) -> None:
     """Print the equations of motion τ = M a + V + G as text, formatted text, LaTeX, Python or C.

@@ -10,21 +10,15 @@ import typer
 import kinetree as kt
 from kinetree.cli.dynamics import OF_FRAME, OF_STATE, quantities_to_complete
 from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command
-from kinetree.cli.output import JsonOption, place_for, print_json, say, working, written
+from kinetree.cli.output import JsonOption, option, place_for, print_json, say, working, written
 from kinetree.errors import known
 from kinetree.interop.c_names import as_word
 from kinetree.robot.quantity_laws import quantity_law
 
 Form: TypeAlias = Literal["urdf", "mjcf", "sdf", "python", "c", "object", "listing", "dot", "svg", "llvm", "assembly"]
-SUFFIXES: dict[str, Form] = {
-    ".urdf": "urdf",
-    ".xml": "mjcf",
-    ".mjcf": "mjcf",
-    ".sdf": "sdf",
-    ".py": "python",
-    ".c": "c",
-}
-SUFFIXES |= {".o": "object", ".txt": "listing", ".dot": "dot", ".svg": "svg", ".ll": "llvm", ".s": "assembly"}
+SUFFIXES: dict[str, Form] = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf", ".sdf": "sdf", ".py": "python"}
+SUFFIXES |= {".c": "c", ".o": "object", ".txt": "listing", ".dot": "dot", ".svg": "svg"}
+SUFFIXES |= {".ll": "llvm", ".s": "assembly"}
 OF_A_QUANTITY = ("object", "listing", "dot", "svg", "llvm", "assembly")
 
 
@@ -37,27 +31,20 @@ def export(
         typer.Argument(
             metavar="FILE",
             help="Output file, by default stdout. C code of quantities needs a folder, by default the robot's name.",
-            show_default=False,
         ),
     ] = None,
-    form: Annotated[
-        Form | None,
-        typer.Option("--to", "-t", help="Format; by default taken from the suffix of FILE.", show_default=False),
-    ] = None,
+    form: Annotated[Form | None, option("Format; by default taken from the suffix of FILE.", "--to", "-t")] = None,
     quantity: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Quantity to export as c, object, listing, dot, svg, llvm or assembly; several for c and object.",
+        option(
+            "Quantity to export as c, object, listing, dot, svg, llvm or assembly; several for c and object.",
             autocompletion=quantities_to_complete,
         ),
     ] = None,
     frame: Annotated[str | None, frame_option("Frame of a frame quantity.")] = None,
-    target: Annotated[
-        str | None, typer.Option(help="Target machine for object, such as aarch64-linux-gnu or wasm32.")
-    ] = None,
+    target: Annotated[str | None, option("Target machine for object, such as aarch64-linux-gnu or wasm32.")] = None,
     lossy: Annotated[
-        bool,
-        typer.Option("--lossy", help="Leave out features that the format cannot express, instead of raising an error."),
+        bool, option("Leave out features that the format cannot express, instead of raising an error.", "--lossy")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -132,14 +119,9 @@ def _text(
         return _code(robot, form, quantity[0], frame)
     if quantity:
         raise typer.BadParameter(f"{form} describes the whole robot; expected no quantity", param_hint="--quantity")
-    if form == "urdf":
-        return robot.to_urdf(out, lossy=lossy)  # meshes are written beside it
-    if form == "sdf":
-        return robot.to_sdf(out, lossy=lossy)
-    if form == "mjcf":
-        return robot.to_mjcf(out, lossy=lossy)  # meshes are named relative to it
-    equations = robot.equations(factored=True)
-    return equations.python() if form == "python" else equations.c()
+    if form in ("urdf", "mjcf", "sdf"):  # meshes are written beside the file, or named relative to it
+        return str(getattr(robot, f"to_{form}")(out, lossy=lossy))
+    return str(getattr(robot.equations(factored=True), form)())
 
 
 def _code(robot: kt.Robot, form: Form, quantity: str, frame: str | None) -> str:

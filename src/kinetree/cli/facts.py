@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -80,16 +80,6 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Something to know about the model."""
-
-    severity: str
-    element: str
-    line: int | None
-    message: str
-
-
-@dataclass(frozen=True)
 class Robot:
     """Everything `kinetree info` shows; the keys of its JSON are these fields."""
 
@@ -111,8 +101,17 @@ class Robot:
     """Shapes to collide with."""
     missing_meshes: list[str]
     """As the file has them; each once."""
-    findings: list[Finding]
+    findings: list[kt.Finding]
     warnings: list[str]
+
+    def content(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return asdict(self) | {"findings": list(map(told, self.findings))}
+
+
+def told(finding: kt.Finding) -> dict[str, Any]:
+    """A finding for JSON."""
+    return {name: getattr(finding, name) for name in ("severity", "element", "line", "message")}
 
 
 def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
@@ -143,7 +142,7 @@ def facts_of(robot: kt.Robot, warnings: Sequence[str] = ()) -> Robot:
         visuals=len(visuals),
         collisions=len(collisions),
         missing_meshes=_missing([geometry.shape for geometry in (*visuals, *collisions)]),
-        findings=[Finding(each.severity, each.element, each.line, each.message) for each in robot.check()],
+        findings=list(robot.check()),
         warnings=list(warnings),
     )
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 import typer
 
 import kinetree as kt
 from kinetree.base.files import replaced
 from kinetree.cli.loading import Loading, RobotArgument, frame_option, robot_command
-from kinetree.cli.output import PROBLEM, JsonOption, console, place_for, print_json, say, working
+from kinetree.cli.output import PROBLEM, JsonOption, console, option, place_for, print_json, say, working
 from kinetree.cli.simulate import PICTURES
 
 if TYPE_CHECKING:
@@ -26,49 +25,37 @@ def identify(
     recording: Annotated[
         list[Path],
         typer.Argument(
-            metavar="LOG…",
-            help="Recordings: .parquet, .csv or .npz with columns t, q and tau, or ROS bags.",
-            show_default=False,
+            metavar="LOG…", help="Recordings: .parquet, .csv or .npz with columns t, q and tau, or ROS bags."
         ),
     ],
     loading: Loading,
     friction: Annotated[
         str | None,
-        typer.Option(
-            help="Friction: none, or some of viscous, coulomb, stribeck; default viscous,coulomb, none for a payload.",
-            show_default=False,
-        ),
+        option("Friction: none, or some of viscous, coulomb, stribeck; default viscous,coulomb, none for a payload."),
     ] = None,
-    armature: Annotated[bool, typer.Option("--armature", help="Also identify rotor inertias.")] = False,
-    offset: Annotated[bool, typer.Option("--offset", help="Also identify constant torque offsets.")] = False,
+    armature: Annotated[bool, option("Also identify rotor inertias.", "--armature")] = False,
+    offset: Annotated[bool, option("Also identify constant torque offsets.", "--offset")] = False,
     body: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Identify only the inertias of these bodies; may be repeated."),
+        list[str] | None, option("Identify only the inertias of these bodies; may be repeated.", metavar="NAME")
     ] = None,
     payload: Annotated[
         str | None, frame_option("Identify only the payload at this frame of a known robot.", metavar="FRAME")
     ] = None,
-    consistent: Annotated[
-        bool, typer.Option(help="Enforce physically consistent inertias and non-negative friction.")
-    ] = True,
+    consistent: Annotated[bool, option("Enforce physically consistent inertias and non-negative friction.")] = True,
     spread: Annotated[
-        float, typer.Option(help="Spread of the prior: deviation from the model, relative to the size of parameters.")
+        float, option("Spread of the prior: deviation from the model, relative to the size of parameters.")
     ] = 1.0,
-    metric: Annotated[Literal["entropic", "pullback"], typer.Option(help="Distance to the prior.")] = "entropic",
-    method: Annotated[
-        Literal["ordinary", "weighted", "huber"], typer.Option(help="Least-squares method.")
-    ] = "weighted",
+    metric: Annotated[Literal["entropic", "pullback"], option("Distance to the prior.")] = "entropic",
+    method: Annotated[Literal["ordinary", "weighted", "huber"], option("Least-squares method.")] = "weighted",
     cutoff: Annotated[
-        float | None,
-        typer.Option(help="Cutoff of the low-pass filter in Hz; by default from the spectrum.", show_default=False),
+        float | None, option("Cutoff of the low-pass filter in Hz; by default from the spectrum.")
     ] = None,
-    min_speed: Annotated[float, typer.Option(help="Ignore samples of a joint below this speed.")] = 0.0,
+    min_speed: Annotated[float, option("Ignore samples of a joint below this speed.")] = 0.0,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", dir_okay=False, help="Write the identified robot: .urdf, or .xml (MJCF)."),
+        Path | None, option("Write the identified robot: .urdf, or .xml (MJCF).", "--out", "-o", dir_okay=False)
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Draw torques and parameters in this .png, .svg or .pdf file.")
+        Path | None, option("Draw torques and parameters in this .png, .svg or .pdf file.", dir_okay=False)
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -107,22 +94,18 @@ def identify(
 
 
 def _content(result: Identification) -> dict[str, Any]:
-    errors = result.base_standard_errors
+    base = {
+        "sum": result.base.describe(),
+        "value": result.base_parameters,
+        "standard_error": result.base_standard_errors,
+        "seen": result.identifiable,
+    }
     return {
         "name": result.unknowns.robot.name,
         "samples": result.samples,
-        "condition": result.condition if np.isfinite(result.condition) else None,
+        "condition": result.condition,
         "parameters": dict(zip(result.names, result.parameters.tolist(), strict=True)),
-        "base_parameters": [
-            {"sum": words, "value": value, "standard_error": error if np.isfinite(error) else None, "seen": seen}
-            for words, value, error, seen in zip(
-                result.base.describe(),
-                result.base_parameters.tolist(),
-                errors.tolist(),
-                result.identifiable.tolist(),
-                strict=True,
-            )
-        ],
+        "base_parameters": [dict(zip(base, row, strict=True)) for row in zip(*base.values(), strict=True)],
         "residuals": result.residuals,
         "torques": result.torques,
         "findings": list(result.findings),

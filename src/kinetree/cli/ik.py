@@ -12,7 +12,7 @@ from rich.text import Text
 import kinetree as kt
 from kinetree.cli.loading import Loading, RobotArgument, frames_to_complete, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state, position_names, vector
-from kinetree.cli.output import PROBLEM, JsonOption, console, print_json, print_table, say, table_of, working
+from kinetree.cli.output import PROBLEM, JsonOption, console, option, print_json, print_table, say, table_of, working
 from kinetree.ops import Array
 from kinetree.spatial.rotation import matrix_from_rpy
 
@@ -27,34 +27,22 @@ TOLD = ("success", "q", "position_error", "rotation_error", "iterations", "attem
 def ik(
     robot: RobotArgument,
     frame: Annotated[
-        str,
-        typer.Argument(
-            metavar="FRAME",
-            help="Frame that reaches the target.",
-            show_default=False,
-            autocompletion=frames_to_complete,
-        ),
+        str, typer.Argument(metavar="FRAME", help="Frame that reaches the target.", autocompletion=frames_to_complete)
     ],
     loading: Loading,
     position: Annotated[
-        str | None,
-        typer.Option("--position", "-p", metavar="X,Y,Z", help="Target position of the frame's origin, in m."),
+        str | None, option("Target position of the frame's origin, in m.", "--position", "-p", metavar="X,Y,Z")
     ] = None,
     rpy: Annotated[
-        str | None,
-        typer.Option(metavar="R,P,Y", help="Target orientation: roll, pitch and yaw as in URDF; 90deg is allowed."),
+        str | None, option("Target orientation: roll, pitch and yaw as in URDF; 90deg is allowed.", metavar="R,P,Y")
     ] = None,
-    quaternion: Annotated[
-        str | None, typer.Option(metavar="X,Y,Z,W", help="Target orientation as a quaternion.")
-    ] = None,
+    quaternion: Annotated[str | None, option("Target orientation as a quaternion.", metavar="X,Y,Z,W")] = None,
     pose: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Target pose (4, 4) or poses (…, 4, 4) from .npy, .npz or .json; - for stdin."
-        ),
+        option("Target pose (4, 4) or poses (…, 4, 4) from .npy, .npz or .json; - for stdin.", metavar="FILE"),
     ] = None,
-    q0: Annotated[str | None, state_option("--q0", f"Initial guess: {STATE_HELP}.", show_default=False)] = None,
-    attempts: Annotated[int, typer.Option(help="Maximum number of initial guesses.")] = 300,
+    q0: Annotated[str | None, state_option(f"Initial guess: {STATE_HELP}.")] = None,
+    attempts: Annotated[int, option("Maximum number of initial guesses.")] = 300,
     json: JsonOption = False,
 ) -> None:
     """Find joint positions within limits that move a frame to a position or a pose.
@@ -104,7 +92,7 @@ def _target(position: str | None, rpy: str | None, quaternion: str | None, pose:
 
 
 def _show(robot: kt.Robot, solution: Solution, out: Console) -> None:
-    table = table_of(("joint", "left"), ("q", "right"), ("lower", "right"), ("upper", "right"))
+    table = table_of("joint", "q", "lower", "upper", left=("joint",))
     limits = robot.limits
     for name, x, lower, upper in zip(position_names(robot), solution.q, limits.lower, limits.upper, strict=True):
         table.add_row(Text(name), f"{x:.6f}", *(f"{b:.3f}" if np.isfinite(b) else "–" for b in (lower, upper)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from rich.console import Console, Group
 from rich.table import Table
@@ -13,17 +12,7 @@ from rich.text import Text
 from kinetree.cli.check import all_findings
 from kinetree.cli.facts import PASSIVE, Bound, Joint, Robot, facts_of
 from kinetree.cli.loading import Loading, RobotArgument, robot_command
-from kinetree.cli.output import (
-    Column,
-    JsonOption,
-    console,
-    counted,
-    natural_width,
-    print_json,
-    print_table,
-    say,
-    table_of,
-)
+from kinetree.cli.output import JsonOption, console, counted, natural_width, print_json, print_table, say, table_of
 
 BAR = 20
 """Columns of the longest bar."""
@@ -41,7 +30,7 @@ def info(robot: RobotArgument, loading: Loading, json: JsonOption = False) -> No
     loaded = loading.load(robot)
     facts = facts_of(loaded.robot, loaded.warnings)
     if json:
-        print_json(asdict(facts))
+        print_json(facts.content())
         for warning in facts.warnings:
             say("warning", warning, "bold yellow")
     else:
@@ -88,8 +77,9 @@ def _tree(facts: Robot, with_limits: bool = True) -> Table:
     """A row for every joint; a joint that is the only one on its link stands below the one before, so that long chains
     stay narrow."""
     follows = any(joint.mimics is not None for joint in facts.joints)
-    limits: list[Column] = [("limits" if with_limits else "follows", "left")] if with_limits or follows else []
-    table = table_of(("joint", "left"), ("type", "left"), *limits, ("moves", "left"), ("mass [kg]", "right"))
+    limits = ["limits" if with_limits else "follows"] if with_limits or follows else []
+    columns = ("joint", "type", *limits, "moves")
+    table = table_of(*columns, "mass [kg]", left=columns)
     bodies = [body.name for body in facts.bodies]
     masses = dict(zip(bodies, _aligned([body.mass for body in facts.bodies]), strict=True))
     children: dict[str | None, list[Joint]] = {}
@@ -146,9 +136,9 @@ def _coordinates(facts: Robot) -> Table:
     owners = [joint for joint in facts.joints if joint.q_index is not None]
     extras = [name for name in PASSIVE if any(getattr(joint, name) for joint in owners)]
     off = "" if facts.passive else " (off)"
-    titles: list[Column] = [(name if name == "armature" else f"{name}{off}", "right") for name in extras]
+    titles = [name if name == "armature" else f"{name}{off}" for name in extras]
     names = ("q", "v", "joint", "lower", "upper", "", "degrees", "velocity", "effort")
-    table = table_of(*((name, "left" if name in ("joint", "") else "right") for name in names), *titles)
+    table = table_of(*names, *titles, left=("joint", ""))
     for joint in owners:
         assert joint.q_index is not None and joint.v_index is not None
         speed, force = {"rad": ("rad/s", "N m"), "m": ("m/s", "N")}.get(joint.unit or "", ("", ""))
@@ -181,7 +171,7 @@ def _degrees(joint: Joint) -> str:
 
 
 def _masses(facts: Robot) -> Table:
-    table = table_of(("body", "left"), ("mass [kg]", "right"), ("share", "right"), ("", "left"))
+    table = table_of("body", "mass [kg]", "share", "", left=("body", ""))
     largest = max((body.share for body in facts.bodies), default=0.0)
     *masses, total = _aligned([body.mass for body in facts.bodies] + [facts.mass])
     for body, mass in zip(facts.bodies, masses, strict=True):

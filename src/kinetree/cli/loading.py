@@ -17,7 +17,7 @@ import typer
 
 import kinetree as kt
 from kinetree.cli.numbers import vector
-from kinetree.cli.output import guarded, say
+from kinetree.cli.output import guarded, option, say
 from kinetree.errors import short
 from kinetree.model.loaders.document import read_document
 
@@ -48,7 +48,7 @@ def frames_to_complete(context: typer.Context, incomplete: str) -> list[str]:
 
 def robot_argument(help: str) -> Any:
     """The argument ROBOT, for one or for several."""
-    return typer.Argument(metavar="ROBOT", help=help, show_default=False, autocompletion=robots_to_complete)
+    return typer.Argument(metavar="ROBOT", help=help, autocompletion=robots_to_complete)
 
 
 RobotArgument: TypeAlias = Annotated[
@@ -58,12 +58,12 @@ RobotArgument: TypeAlias = Annotated[
 
 def frame_option(help: str, **options: Any) -> Any:
     """An option that names a frame of the robot."""
-    return typer.Option(help=help, autocompletion=frames_to_complete, **options)
+    return option(help, autocompletion=frames_to_complete, **options)
 
 
-def state_option(name: str, help: str, **options: Any) -> Any:
+def state_option(help: str) -> Any:
     """An option for positions, velocities, accelerations or efforts."""
-    return typer.Option(name, metavar="STATE", help=help, **options)
+    return option(help, metavar="STATE")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Loaded:
 
 
 def _option(help: str, *names: str, **options: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel="Loading options", **options)
+    return option(help, *names, rich_help_panel="Loading options", **options)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,6 @@ class Loading:
         _option(
             "Include joint damping, friction and springs in the dynamics; the default depends on the format.",
             "--passive/--no-passive",
-            show_default=False,
         ),
     ] = None
     base_velocity: Annotated[

@@ -12,27 +12,22 @@ import typer
 
 import kinetree as kt
 from kinetree.cli.main import INTERRUPTED
-from kinetree.cli.output import PROBLEM, say
+from kinetree.cli.output import PROBLEM, option, say
 
 if TYPE_CHECKING:
     from kinetree.scale import Report
 
 EngineOption: TypeAlias = Annotated[
-    Literal["local", "dask", "ray"],
-    typer.Option("--engine", help="Engine: local (this process or a process pool), Dask, or Ray."),
+    Literal["local", "dask", "ray"], option("Engine: local (this process or a process pool), Dask, or Ray.")
 ]
 WorkersOption: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", help="Number of processes; by default one process with threads, or one per CPU with Dask and Ray."
-    ),
+    int | None, option("Number of processes; by default one process with threads, or one per CPU with Dask and Ray.")
 ]
 SchedulerOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler or Ray cluster."),
+    str | None, option("Address of a running Dask scheduler or Ray cluster.", metavar="ADDRESS")
 ]
 OverwriteOption: TypeAlias = Annotated[
-    bool, typer.Option("--overwrite", help="Replace results of another robot or other options in --out.")
+    bool, option("Replace results of another robot or other options in --out.", "--overwrite")
 ]
 MOST = 20
 """Failures that are listed on a screen."""

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 from rich.text import Text
 
 import kinetree as kt
 from kinetree.cli import long_runs
 from kinetree.cli.loading import Loading, RobotArgument, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, fixed
-from kinetree.cli.output import JsonOption, console, print_json, print_table, table_of
+from kinetree.cli.output import JsonOption, console, option, print_json, print_table, table_of
 from kinetree.cli.simulate import EffortOption, FrequencyOption, HoldOption, StepOption, positive, start_and_law
 from kinetree.ops import Array
 
@@ -40,21 +39,20 @@ class Around:
 def montecarlo(
     robot: RobotArgument,
     loading: Loading,
-    samples: Annotated[int, typer.Option("--samples", "-n", help="Number of samples.")] = 10_000,
-    seconds: Annotated[float, typer.Option("--seconds", "-s", help="Duration of each sample in s.")] = 1.0,
+    samples: Annotated[int, option("Number of samples.", "--samples", "-n")] = 10_000,
+    seconds: Annotated[float, option("Duration of each sample in s.", "--seconds", "-s")] = 1.0,
     dt: StepOption = 1e-3,
-    q: Annotated[str | None, state_option("--q", f"Mean of the initial positions: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, state_option("--v", "Mean of the initial velocities.")] = None,
-    spread_q: Annotated[float, typer.Option(help="Standard deviation of initial positions, in rad or m.")] = 0.1,
-    spread_v: Annotated[float, typer.Option(help="Standard deviation of initial velocities, in rad/s or m/s.")] = 0.0,
+    q: Annotated[str | None, state_option(f"Mean of the initial positions: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("Mean of the initial velocities.")] = None,
+    spread_q: Annotated[float, option("Standard deviation of initial positions, in rad or m.")] = 0.1,
+    spread_v: Annotated[float, option("Standard deviation of initial velocities, in rad/s or m/s.")] = 0.0,
     tau: EffortOption = None,
     hold: HoldOption = None,
     frequency: FrequencyOption = 10.0,
-    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers with any engine.")] = 0,
-    worst: Annotated[int, typer.Option(help="Number of worst samples to keep.")] = 5,
+    seed: Annotated[int, option("Seed; the same seed gives the same numbers with any engine.")] = 0,
+    worst: Annotated[int, option("Number of worst samples to keep.")] = 5,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", file_okay=False, help="Folder for partitions; a second run resumes from them."),
+        Path | None, option("Folder for partitions; a second run resumes from them.", "--out", "-o", file_okay=False)
     ] = None,
     engine: long_runs.EngineOption = "local",
     workers: long_runs.WorkersOption = None,
@@ -88,7 +86,7 @@ def montecarlo(
         print_json({**told, **long_runs.content(result.report)})
     else:
         titles = ("mean", "std", "min", *(f"{100 * p:g} %" for p in QUANTILES), "max", "worst")
-        table = table_of(("", "left"), *((title, "right") for title in titles))
+        table = table_of("", *titles, left=("",))
         for name, each in known.items():
             numbers = (each.mean, each.std, each.min, *map(each.quantile, QUANTILES), each.max)
             first = str(each.worst[0][1]) if each.worst else ""

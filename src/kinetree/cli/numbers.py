@@ -66,7 +66,11 @@ def velocities(robot: kt.Robot, text: str | None, option: str, key: str) -> Arra
 
 def _state(robot: kt.Robot, text: str, option: str, key: str, rest: Array) -> Array:
     if "=" not in text or text.lower().endswith(FILES):
-        return _checked(array_from(text, option, key, STATE_HELP), rest, option)
+        given = array_from(text, option, key, STATE_HELP)
+        if given.shape[-1:] != rest.shape:
+            found = given.shape[-1] if given.ndim else 1
+            raise kt.ArgumentError(f"{option} has {found} numbers; expected {len(rest)}")
+        return given
     places = dict(_places(robot, len(rest)))
     values = rest.copy()
     for pair in filter(None, (word.strip() for word in text.split(","))):
@@ -104,13 +108,6 @@ def coordinate_names(robot: kt.Robot) -> list[str]:
 def position_names(robot: kt.Robot) -> list[str]:
     """The name of every position."""
     return [name for name, _ in _places(robot, robot.nq)]
-
-
-def _checked(values: Array, rest: Array, option: str) -> Array:
-    if values.ndim == 0 or values.shape[-1] != len(rest):
-        found = values.shape[-1] if values.ndim else 1
-        raise kt.ArgumentError(f"{option} has {found} numbers; expected {len(rest)}")
-    return values
 
 
 def one_state(values: Array, option: str) -> Array:

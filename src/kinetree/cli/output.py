@@ -8,10 +8,10 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, ParamSpec, TypeAlias
+from typing import Annotated, Any, ParamSpec, TypeAlias
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -36,11 +36,14 @@ NUMBERS = re.compile(r"\[\n\s+((?:(?:null|true|false|-?\d[-+.\deE]*),?\s+)+)\]")
 """A list of them as json writes it, over several lines; no string has such a break."""
 
 P = ParamSpec("P")
-Column: TypeAlias = tuple[str, Literal["left", "right"]]
-"""Its title, and where its cells stand."""
 
 
-JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+def option(help: str, *names: str, **more: Any) -> Any:
+    """An option with this help text; without names, it is called as its parameter."""
+    return typer.Option(*names, help=help, **more)
+
+
+JsonOption: TypeAlias = Annotated[bool, option("Print one JSON document on stdout.", "--json")]
 
 
 class _Console(Console):
@@ -87,11 +90,11 @@ def counted(number: int, word: str, plural: str = "") -> str:
     return f"{number} {word if number == 1 else plural or f'{word}s'}"
 
 
-def table_of(*columns: Column) -> Table:
-    """A table without lines."""
+def table_of(*titles: str, left: Collection[str]) -> Table:
+    """A table without lines; the cells of columns with these titles are on the left, others on the right."""
     table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
-    for title, side in columns:
-        table.add_column(title, justify=side, no_wrap=True)
+    for title in titles:
+        table.add_column(title, justify="left" if title in left else "right", no_wrap=True)
     return table
 
 

@@ -63,32 +63,25 @@ def pinocchio_calls(pin: Any, model: Any, robot: kt.Robot, frame: str, one: Stat
     placements of all joints are taken before the loop: looking one up costs more than reading it.
     """
     data, floating = model.createData(), robot.model.floating_base
-    names: dict[str, object] = {"model": model, "data": data}
+    names: dict[str, object] = {"model": model, "data": data, "frame": model.getFrameId(frame, pin.FrameType.BODY)}
+    names |= {"forward": pin.forwardKinematics, "update": pin.updateFramePlacement, "rnea": pin.rnea, "crba": pin.crba}
+    names |= {"jacobian": pin.computeFrameJacobian, "aligned": pin.LOCAL_WORLD_ALIGNED, "aba": pin.aba}
     names |= {kind: np.ascontiguousarray(kt.convert(robot, kind, x, to="pinocchio")) for kind, x in one.items()}
-    placements = [data.oMi[1 if j is floating else model.getJointId(j.name)] for j in robot.model.joints[1:]]
+    names["placements"] = [data.oMi[1 if j is floating else model.getJointId(j.name)] for j in robot.model.joints[1:]]
 
-    def call(statement: str, kind: Kind | None = None, **more: Any) -> Call:
+    def call(statement: str, kind: Kind | None = None) -> Call:
         def read(value: Any) -> Array:
             return np.array(value) if kind is None else kt.convert(robot, kind, value, source="pinocchio")
 
-        return Call(statement, {**names, **more}, read)
+        return Call(statement, names, read)
 
-    place = {"frame": model.getFrameId(frame, pin.FrameType.BODY), "forward": pin.forwardKinematics}
     return {
-        "pose": call(
-            "forward(model, data, q); update(model, data, frame).homogeneous", update=pin.updateFramePlacement, **place
-        ),
-        "poses": call("forward(model, data, q); [X.homogeneous for X in placements]", placements=placements, **place),
-        "jacobian": call(
-            "jacobian(model, data, q, frame, aligned)",
-            "jacobian",
-            jacobian=pin.computeFrameJacobian,
-            aligned=pin.LOCAL_WORLD_ALIGNED,
-            **place,
-        ),
-        "inverse_dynamics": call("rnea(model, data, q, v, a)", "tau", rnea=pin.rnea),
-        "mass_matrix": call("crba(model, data, q)", "mass_matrix", crba=pin.crba),
-        "forward_dynamics": call("aba(model, data, q, v, tau)", "v", aba=pin.aba),
+        "pose": call("forward(model, data, q); update(model, data, frame).homogeneous"),
+        "poses": call("forward(model, data, q); [X.homogeneous for X in placements]"),
+        "jacobian": call("jacobian(model, data, q, frame, aligned)", "jacobian"),
+        "inverse_dynamics": call("rnea(model, data, q, v, a)", "tau"),
+        "mass_matrix": call("crba(model, data, q)", "mass_matrix"),
+        "forward_dynamics": call("aba(model, data, q, v, tau)", "v"),
     }
 
 
@@ -124,46 +117,35 @@ def _mujoco(mujoco: Any, robot: kt.Robot, text: str, frame: str, one: State, man
     data = mujoco.MjData(model)
     state = {kind: kt.convert(robot, kind, x, to="mujoco", q=one["q"], v=one["v"]) for kind, x in one.items()}
     J, M, tau = np.zeros((2, 3, model.nv)), np.zeros((model.nv, model.nv)), np.zeros(model.nv)
-    names: dict[str, object] = {"model": model, "data": data, "kinematics": mujoco.mj_kinematics}
-    names |= {"com": mujoco.mj_comPos, "qpos": data.qpos, "qvel": data.qvel, "qacc": data.qacc}
-    names |= {str(kind): x for kind, x in state.items()}
+    body, bodies = model.body(frame).id, [model.body(name).id for name in robot.body_names]
+    names: dict[str, object] = {"model": model, "data": data, "qpos": data.qpos, "qvel": data.qvel, "qacc": data.qacc}
+    names |= {"p": data.xpos[body], "R": data.xmat[body], "places": data.xpos, "turns": data.xmat, "body": body, "J": J}
+    names |= {"kinematics": mujoco.mj_kinematics, "com": mujoco.mj_comPos, "jacobian": mujoco.mj_jacBody}
+    names |= {"velocities": mujoco.mj_comVel, "rne": mujoco.mj_rne, "out": tau, "crb": mujoco.mj_crb}
+    names |= {"dense": mujoco.mj_fullM, "full": (model, M, data.qM) if hasattr(data, "qM") else (model, data, M)}
+    names |= {"force": data.qfrc_applied, "forward": mujoco.mj_forward, **{str(kind): x for kind, x in state.items()}}
 
     def converted(kind: Kind, value: Array) -> Array:
         return kt.convert(robot, kind, value, source="mujoco", q=state["q"], v=state["v"])
 
-    def call(statement: str, read: Callable[[Any], Array], **more: object) -> Call:
-        return Call(f"qpos[:] = q; kinematics(model, data); {statement}", {**names, **more}, read)
+    def call(statement: str, read: Callable[[Any], Array]) -> Call:
+        return Call(f"qpos[:] = q; kinematics(model, data); {statement}", names, read)
 
-    body = model.body(frame).id
-    bodies = [model.body(name).id for name in robot.body_names]
-    full = (model, M, data.qM) if hasattr(data, "qM") else (model, data, M)
     calls = {
-        "pose": call("(p, R)", _matrices, p=data.xpos[body], R=data.xmat[body]),
-        "poses": call("(p, R)", lambda found: _matrices(found)[bodies], p=data.xpos, R=data.xmat),
+        "pose": call("(p, R)", _matrices),
+        "poses": call("(places, turns)", lambda found: _matrices(found)[bodies]),
         "jacobian": call(
             "com(model, data); jacobian(model, data, J[0], J[1], body)",
             lambda _: converted("jacobian", J.reshape(6, -1)),
-            jacobian=mujoco.mj_jacBody,
-            J=J,
-            body=body,
         ),
         "inverse_dynamics": call(
             "qvel[:] = v; qacc[:] = a; com(model, data); velocities(model, data); rne(model, data, 1, out)",
             lambda _: converted("tau", tau),
-            velocities=mujoco.mj_comVel,
-            rne=mujoco.mj_rne,
-            out=tau,
         ),
-        "mass_matrix": call(
-            "com(model, data); crb(model, data); dense(*full)",
-            lambda _: converted("mass_matrix", M),
-            crb=mujoco.mj_crb,
-            dense=mujoco.mj_fullM,
-            full=full,
-        ),
+        "mass_matrix": call("com(model, data); crb(model, data); dense(*full)", lambda _: converted("mass_matrix", M)),
         "forward_dynamics": Call(
             "qpos[:] = q; qvel[:] = v; force[:] = tau; forward(model, data); qacc",
-            {**names, "force": data.qfrc_applied, "forward": mujoco.mj_forward},
+            names,
             lambda found: converted("a", found),
         ),
     }

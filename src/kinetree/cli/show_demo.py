@@ -7,18 +7,13 @@ import io
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from kinetree.cli.output import JsonOption, guarded, print_json
+from kinetree.cli.output import JsonOption, guarded, option, print_json
 
 
 @guarded
 def demo(
-    folder: Annotated[
-        Path | None,
-        typer.Option(help="Folder for text, plots and an animated page.", file_okay=False, show_default=False),
-    ] = None,
-    walk: Annotated[bool, typer.Option(help="Include the humanoid that walks under whole-body control.")] = True,
+    folder: Annotated[Path | None, option("Folder for text, plots and an animated page.", file_okay=False)] = None,
+    walk: Annotated[bool, option("Include the humanoid that walks under whole-body control.")] = True,
     json: JsonOption = False,
 ) -> None:
     """Show dynamics and their speed, a million poses, a compiled function, a walking humanoid, and the viewer."""

@@ -21,6 +21,7 @@ from kinetree.cli.output import (
     JsonOption,
     console,
     counted,
+    option,
     place_for,
     print_json,
     print_table,
@@ -45,48 +46,46 @@ SHOWN = 101
 Integrator: TypeAlias = Literal[
     "semi-implicit-euler", "midpoint", "heun", "rk4", "implicit", "variational", "dormand-prince"
 ]
-StepOption: TypeAlias = Annotated[float, typer.Option("--dt", help="Time step in s.")]
-EffortOption: TypeAlias = Annotated[str | None, state_option("--tau", "Constant efforts.")]
-HoldOption: TypeAlias = Annotated[str | None, state_option("--hold", "Posture that joint springs and dampers hold.")]
-FrequencyOption: TypeAlias = Annotated[
-    float, typer.Option(help="Natural frequency of the springs of --hold, in rad/s.")
-]
+StepOption: TypeAlias = Annotated[float, option("Time step in s.")]
+EffortOption: TypeAlias = Annotated[str | None, state_option("Constant efforts.")]
+HoldOption: TypeAlias = Annotated[str | None, state_option("Posture that joint springs and dampers hold.")]
+FrequencyOption: TypeAlias = Annotated[float, option("Natural frequency of the springs of --hold, in rad/s.")]
 
 
 @robot_command
 def simulate(
     robot: RobotArgument,
     loading: Loading,
-    seconds: Annotated[float, typer.Option("--seconds", "-s", help="Duration in s.")] = 2.0,
+    seconds: Annotated[float, option("Duration in s.", "--seconds", "-s")] = 2.0,
     dt: StepOption = 1e-3,
-    q: Annotated[str | None, state_option("--q", f"Initial positions: {STATE_HELP}.")] = None,
-    v: Annotated[str | None, state_option("--v", "Initial velocities.")] = None,
+    q: Annotated[str | None, state_option(f"Initial positions: {STATE_HELP}.")] = None,
+    v: Annotated[str | None, state_option("Initial velocities.")] = None,
     tau: EffortOption = None,
     hold: HoldOption = None,
     frequency: FrequencyOption = 10.0,
     push: Annotated[
         list[str] | None,
-        typer.Option(metavar="FRAME=F@A:B", help="Force in N on a frame, from second A to second B; may be repeated."),
+        option("Force in N on a frame, from second A to second B; may be repeated.", metavar="FRAME=F@A:B"),
     ] = None,
     touch: Annotated[
         list[str] | None,
         frame_option("Link or frame that touches the rigid floor z = 0; may be repeated.", metavar="FRAME"),
     ] = None,
-    friction: Annotated[float, typer.Option(help="Friction coefficient of the floor.")] = 0.7,
-    restitution: Annotated[float, typer.Option(help="Coefficient of restitution, from 0 to 1.")] = 0.0,
-    stops: Annotated[bool, typer.Option("--stops", help="Add stops at the joint limits.")] = False,
-    integrator: Annotated[Integrator, typer.Option(help="Integration method.")] = "semi-implicit-euler",
+    friction: Annotated[float, option("Friction coefficient of the floor.")] = 0.7,
+    restitution: Annotated[float, option("Coefficient of restitution, from 0 to 1.")] = 0.0,
+    stops: Annotated[bool, option("Add stops at the joint limits.", "--stops")] = False,
+    integrator: Annotated[Integrator, option("Integration method.")] = "semi-implicit-euler",
     out: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Write t, q and v to .npz, .parquet or .csv; .npz and .parquet include efforts.",
             "--out",
             "-o",
             dir_okay=False,
-            help="Write t, q and v to .npz, .parquet or .csv; .npz and .parquet include efforts.",
         ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Draw positions and velocities in this .png, .svg or .pdf file.")
+        Path | None, option("Draw positions and velocities in this .png, .svg or .pdf file.", dir_okay=False)
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -232,9 +231,7 @@ def show(robot: kt.Robot, motion: Trajectory, out: Console) -> None:
     """Where each joint was and how fast."""
     out.print(Text(robot.name, style="bold"))
     out.print(f"{motion.t[-1]:g} s in {counted(len(motion.t) - 1, 'step')}")
-    table = table_of(
-        *((title, "left" if title == "joint" else "right") for title in ("joint", "start", "end", "least", "most"))
-    )
+    table = table_of("joint", "start", "end", "least", "most", left=("joint",))
     for k, name in enumerate(position_names(robot)):
         column = motion.q[:, k]
         table.add_row(Text(name), *(fixed(x) for x in (column[0], column[-1], column.min(), column.max())))

@@ -13,7 +13,7 @@ from rich.text import Text
 import kinetree as kt
 from kinetree.cli.loading import Loading, frame_option, robot_argument, robot_command, state_option
 from kinetree.cli.numbers import STATE_HELP, array_from, configuration, one_state
-from kinetree.cli.output import JsonOption, console, place_for, print_json, say, working
+from kinetree.cli.output import JsonOption, console, option, place_for, print_json, say, working
 
 if TYPE_CHECKING:
     from kinetree.viewer import Viewer
@@ -29,35 +29,30 @@ def view(
         robot_argument("Paths of model files, bundled names, or - for stdin; several robots are shown side by side."),
     ],
     loading: Loading,
-    q: Annotated[
-        str | None, state_option("--q", f"Positions of a single robot: {STATE_HELP}.", show_default=False)
-    ] = None,
+    q: Annotated[str | None, state_option(f"Positions of a single robot: {STATE_HELP}.")] = None,
     motion: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Motion to play: a file of `simulate --out`, or .npz or .json with t and q. Several motions are "
+        option(
+            "Motion to play: a file of `simulate --out`, or .npz or .json with t and q. Several motions are "
             "played side by side, by one robot or by one robot each.",
+            metavar="FILE",
         ),
     ] = None,
     follow: Annotated[str | None, frame_option("Frame that follows a draggable target.", metavar="FRAME")] = None,
     show: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LAYER",
-            help="Layers to show: visual, collision, skeleton, frames, com, inertia, …; may be repeated.",
+        option(
+            "Layers to show: visual, collision, skeleton, frames, com, inertia, …; may be repeated.", metavar="LAYER"
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 accepts connections from other machines.")
+        str, option("Address to listen on; 0.0.0.0 accepts connections from other machines.")
     ] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="Port; by default a free port.", show_default=False)] = None,
-    browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    seconds: Annotated[float | None, typer.Option(help="Exit after this many seconds.", min=0.0)] = None,
-    once: Annotated[bool, typer.Option("--once", help="Exit when the first client disconnects.")] = False,
-    html: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Write a self-contained page to this file, and exit.")
-    ] = None,
+    port: Annotated[int | None, option("Port; by default a free port.")] = None,
+    browser: Annotated[bool, option("Open the page in a browser.", "--open")] = False,
+    seconds: Annotated[float | None, option("Exit after this many seconds.", min=0.0)] = None,
+    once: Annotated[bool, option("Exit when the first client disconnects.", "--once")] = False,
+    html: Annotated[Path | None, option("Write a self-contained page to this file, and exit.", dir_okay=False)] = None,
     json: JsonOption = False,
 ) -> None:
     """Show robots in the browser: shapes, frames, sliders, centre of mass, a target to drag, motions.

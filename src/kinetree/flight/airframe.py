@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, final, runtime_checkable
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, final, runtime_checkable
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import read_fields
-from kinetree.flight.fields import finite, kind_of, numbers, positive, text
+from kinetree.flight.fields import Finite, Positive, ReadsFields, Text, kind_of, numbers
 from kinetree.flight.part import Airflow, Part
 from kinetree.flight.polar import flat_plate, stalled
 from kinetree.linalg import norm
@@ -58,24 +57,20 @@ class Coefficients(Protocol):
 
 @final
 @dataclass(frozen=True)
-class Airframe(Part):
+class Airframe(ReadsFields, Part):
     """The force of the air on an aircraft, at a frame with x forward, y to the right and z down:
 
     f = q̄ S (C_X, C_Y, C_Z),   n = q̄ S (b C_l, c C_m, b C_n),   q̄ = ½ρV²
     """
 
-    frame: str
-    area: float
+    frame: Text
+    area: Positive
     """S [m²]"""
-    span: float
+    span: Positive
     """b [m]"""
-    chord: float
+    chord: Positive
     """c [m]"""
-    coefficients: Coefficients
-
-    def __post_init__(self) -> None:
-        read_fields(self, frame=text, area=positive, span=positive, chord=positive)
-        read_fields(self, coefficients=kind_of(Coefficients, "StabilityDerivatives(…)"))
+    coefficients: Annotated[Coefficients, kind_of(Coefficients, "StabilityDerivatives(…)")]
 
     @property
     def inputs(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -102,7 +97,7 @@ class Airframe(Part):
 
 @final
 @dataclass(frozen=True)
-class StabilityDerivatives:
+class StabilityDerivatives(ReadsFields):
     """Coefficients that are linear in angles, rates and deflections, with induced drag and stall (Beard, McLain 2012,
     chapter 4):
 
@@ -115,32 +110,27 @@ class StabilityDerivatives:
     with q̂ = q c/2V, p̂ = p b/2V, r̂ = r b/2V. Inputs are the deflections of elevator, aileron and rudder [rad].
     """
 
-    lift: Any
+    lift: Annotated[Any, numbers(4)]
     """C_L0, C_Lα, C_Lq, C_Lδe."""
-    drag: Any
+    drag: Annotated[Any, numbers(3)]
     """C_Dp, C_Dq, C_Dδe."""
-    pitch: Any
+    pitch: Annotated[Any, numbers(4)]
     """C_m0, C_mα, C_mq, C_mδe."""
-    side: Any
+    side: Annotated[Any, numbers(6)]
     """C_Y0, C_Yβ, C_Yp, C_Yr, C_Yδa, C_Yδr."""
-    roll: Any
+    roll: Annotated[Any, numbers(6)]
     """C_l0, C_lβ, C_lp, C_lr, C_lδa, C_lδr."""
-    yaw: Any
+    yaw: Annotated[Any, numbers(6)]
     """C_n0, C_nβ, C_np, C_nr, C_nδa, C_nδr."""
-    aspect_ratio: float
+    aspect_ratio: Positive
     """Λ = b²/S"""
-    oswald: float = 0.9
+    oswald: Positive = 0.9
     """e"""
-    stall: float = 0.47
+    stall: Finite = 0.47
     """α₀ [rad]"""
-    sharpness: float = 50.0
+    sharpness: Positive = 50.0
     """M [1/rad]"""
     inputs: ClassVar[tuple[str, ...]] = ("elevator", "aileron", "rudder")
-
-    def __post_init__(self) -> None:
-        read_fields(self, lift=numbers(4), drag=numbers(3), pitch=numbers(4))
-        read_fields(self, side=numbers(6), roll=numbers(6), yaw=numbers(6))
-        read_fields(self, aspect_ratio=positive, oswald=positive, stall=finite, sharpness=positive)
 
     def at(self, data: AirData, u: Array) -> BodyCoefficients:
         """In body axes."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import as_count, as_flag, read_fields
-from kinetree.flight.fields import finite, fraction, nonnegative, positive, text, turn
+from kinetree.base.arguments import as_count, as_flag
+from kinetree.flight.fields import Finite, Fraction, Nonnegative, Positive, ReadsFields, Text, Turn
 from kinetree.flight.part import Airflow, Part
 from kinetree.flight.rotor import ground_effect
 from kinetree.ops import Array
@@ -37,7 +37,7 @@ class BladeCoefficients(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class BladeRotor(Part):
+class BladeRotor(ReadsFields, Part):
     """A rotor with blades of constant chord and linear twist, θ = θ₀ + θ_t r/R, under uniform inflow; its input is its
     speed ω ≥ 0 [rad/s]. With σ = N c/πR, μ = V_∥/ωR and λ = (V_z + v_i)/ωR:
 
@@ -49,32 +49,28 @@ class BladeRotor(Part):
     for V_z above a slow descent (Leishman 2006, chapters 3 and 4). The thrust is along z of the frame.
     """
 
-    frame: str
-    radius: float
+    frame: Text
+    radius: Positive
     """R [m]"""
-    chord: float
+    chord: Positive
     """c [m]"""
-    pitch: float
+    pitch: Finite
     """θ₀ at the hub, as if the blade went there [rad]."""
-    twist: float = 0.0
+    twist: Finite = 0.0
     """θ_t over the blade [rad]; negative where tips are flatter."""
-    blades: int = 2
+    blades: Annotated[int, as_count] = 2
     """N"""
-    lift_slope: float = 5.73
+    lift_slope: Positive = 5.73
     """a of the profile [1/rad]."""
-    drag: float = 0.011
+    drag: Nonnegative = 0.011
     """c_d of the profile."""
-    flapping: float = 0.0
+    flapping: Fraction = 0.0
     """f: how freely blades flap, from 0, stiff, to 1."""
-    direction: int = 1
+    direction: Turn = 1
     """1 turns counter-clockwise about z, -1 clockwise."""
-    ground: bool = False
+    ground: Annotated[bool, as_flag] = False
     """Whether the thrust grows near the ground, as that of `Rotor` does."""
     inputs = ("speed",)
-
-    def __post_init__(self) -> None:
-        read_fields(self, frame=text, radius=positive, chord=positive, pitch=finite, twist=finite, blades=as_count)
-        read_fields(self, lift_slope=positive, drag=nonnegative, flapping=fraction, direction=turn, ground=as_flag)
 
     @property
     def solidity(self) -> float:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from kinetree.base.arguments import read_fields
 from kinetree.errors import ArgumentError
 from kinetree.flight.atmosphere import SEA_LEVEL_DENSITY
-from kinetree.flight.fields import positive, text, three
+from kinetree.flight.fields import Positive, ReadsFields, Text, Three
 from kinetree.flight.part import Airflow, Part
 from kinetree.linalg import norm
 from kinetree.ops import Array
@@ -19,22 +18,22 @@ from kinetree.spatial import Force
 
 @final
 @dataclass(frozen=True)
-class BodyDrag(Part):
+class BodyDrag(ReadsFields, Part):
     """f = -(ρ/ρ₀) (D₁ V + |V| D₂ V) at a frame's origin, with diagonal D₁ and D₂ in the frame's axes.
 
     A plate of area A and drag coefficient c_D across the flow has D₂ = ½ ρ₀ A c_D.
     """
 
-    frame: str
-    quadratic: Any = (0.0, 0.0, 0.0)
+    frame: Text
+    quadratic: Three = (0.0, 0.0, 0.0)
     """D₂ along x, y, z, (3,) [N s²/m²]."""
-    linear: Any = (0.0, 0.0, 0.0)
+    linear: Three = (0.0, 0.0, 0.0)
     """D₁ along x, y, z, (3,) [N s/m]."""
-    density: float = SEA_LEVEL_DENSITY
+    density: Positive = SEA_LEVEL_DENSITY
     """ρ₀ [kg/m³] at which the coefficients were found."""
 
     def __post_init__(self) -> None:
-        read_fields(self, frame=text, quadratic=three, linear=three, density=positive)
+        super().__post_init__()
         if min(*self.quadratic, *self.linear) < 0.0:
             raise ArgumentError(
                 f"quadratic is {self.quadratic} and linear {self.linear}; expected zero or more: drag never pushes"

@@ -14,9 +14,9 @@ from typing import Any, final
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import as_count, as_generator, as_shape, read_fields
+from kinetree.base.arguments import as_count, as_generator, as_shape
 from kinetree.errors import ArgumentError
-from kinetree.flight.fields import finite, positive, three
+from kinetree.flight.fields import Positive, ReadsFields, Three, finite, positive
 from kinetree.ops import Array, Scalar
 
 FEET = 0.3048
@@ -24,18 +24,18 @@ FEET = 0.3048
 
 @final
 @dataclass(frozen=True)
-class Dryden:
+class Dryden(ReadsFields):
     """The spectra at one airspeed."""
 
-    lengths: Any
+    lengths: Three
     """L_u, L_v, L_w, (3,) [m]."""
-    intensities: Any
+    intensities: Three
     """σ_u, σ_v, σ_w, (3,) [m/s]."""
-    airspeed: float
+    airspeed: Positive
     """V [m/s]"""
 
     def __post_init__(self) -> None:
-        read_fields(self, lengths=three, intensities=three, airspeed=positive)
+        super().__post_init__()
         if min(self.lengths) <= 0.0 or min(self.intensities) < 0.0:
             raise ArgumentError(
                 f"lengths is {self.lengths} and intensities {self.intensities}; expected lengths above zero, "

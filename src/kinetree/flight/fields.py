@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, TypeAlias, get_origin, get_type_hints
 
 import numpy as np
 
-from kinetree.base.arguments import as_constant, as_finite, as_nonnegative, as_positive, as_real, as_share
+from kinetree.base.arguments import as_constant, as_finite, as_nonnegative, as_positive, as_real, as_share, read_fields
 from kinetree.errors import ArgumentError, ArgumentTypeError, short
 
-finite, positive, fraction, nonnegative = as_finite, as_positive, as_share, as_nonnegative
+finite, positive, nonnegative = as_finite, as_positive, as_nonnegative
+
+
+class ReadsFields:
+    """A frozen dataclass whose annotations have the readers of its fields, such as `Annotated[float, finite]`."""
+
+    def __post_init__(self) -> None:
+        read_fields(self, **_readers(type(self)))  # type: ignore[arg-type]  # a class has a hash
+
+
+@cache
+def _readers(kind: type) -> dict[str, Callable[[str, Any], Any]]:
+    hints = get_type_hints(kind, include_extras=True).items()
+    return {name: hint.__metadata__[0] for name, hint in hints if get_origin(hint) is Annotated}
 
 
 def some(name: str, value: Any, count: int | None = None) -> tuple[float, ...]:
@@ -24,9 +38,6 @@ def some(name: str, value: Any, count: int | None = None) -> tuple[float, ...]:
 def numbers(count: int) -> Callable[[str, Any], tuple[float, ...]]:
     """A reader of so many finite numbers."""
     return lambda name, value: some(name, value, count)
-
-
-three = numbers(3)
 
 
 def kind_of(kind: type, example: str) -> Callable[[str, Any], Any]:
@@ -52,3 +63,12 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{name} is {short(value)}; expected a name")
     return value
+
+
+Finite: TypeAlias = Annotated[float, as_finite]
+Positive: TypeAlias = Annotated[float, as_positive]
+Nonnegative: TypeAlias = Annotated[float, as_nonnegative]
+Fraction: TypeAlias = Annotated[float, as_share]
+Three: TypeAlias = Annotated[Any, numbers(3)]
+Text: TypeAlias = Annotated[str, text]
+Turn: TypeAlias = Annotated[int, turn]

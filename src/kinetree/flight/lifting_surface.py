@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Annotated, final
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import read_fields
-from kinetree.flight.fields import finite, kind_of, positive, text
+from kinetree.flight.fields import Finite, Positive, ReadsFields, Text, kind_of
 from kinetree.flight.part import Airflow, Part
 from kinetree.flight.polar import Polar
 from kinetree.ops import Array
@@ -18,7 +17,7 @@ from kinetree.spatial import Force
 
 @final
 @dataclass(frozen=True)
-class LiftingSurface(Part):
+class LiftingSurface(ReadsFields, Part):
     """A surface whose quarter chord is at a frame's origin; x of the frame points forward along the chord, y along the
     span to the right, z down. A fin has y down.
 
@@ -29,24 +28,19 @@ class LiftingSurface(Part):
     coefficients. With a `flap` it has an input: the deflection δ [rad], trailing edge down.
     """
 
-    frame: str
-    area: float
+    frame: Text
+    area: Positive
     """S [m²]"""
-    chord: float
+    chord: Positive
     """c [m]"""
-    polar: Polar
+    polar: Annotated[Polar, kind_of(Polar, "LinearPolar(5.0)")]
     flap: bool = False
-    flap_lift: float = 0.0
+    flap_lift: Finite = 0.0
     """C_Lδ [1/rad]"""
-    flap_drag: float = 0.0
+    flap_drag: Finite = 0.0
     """C_Dδ [1/rad²]"""
-    flap_moment: float = 0.0
+    flap_moment: Finite = 0.0
     """C_mδ [1/rad]"""
-
-    def __post_init__(self) -> None:
-        read_fields(self, frame=text, area=positive, chord=positive)
-        read_fields(self, flap_lift=finite, flap_drag=finite, flap_moment=finite)
-        read_fields(self, polar=kind_of(Polar, "LinearPolar(5.0)"))
 
     @property
     def inputs(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -52,9 +52,8 @@ class LinearModel:
         column = self.inputs.index(control) if control in self.inputs else ends.index(known("input", control, ends))
         s = np.asarray(s, dtype=complex)
         A = s[..., None, None] * np.eye(len(self.A)) - self.A
-        return np.asarray(np.linalg.solve(A, np.broadcast_to(self.B[:, column, None], (*s.shape, len(self.A), 1))))[
-            ..., row, 0
-        ]
+        b = np.broadcast_to(self.B[:, column, None], (*s.shape, len(self.A), 1))
+        return np.asarray(np.linalg.solve(A, b))[..., row, 0]
 
 
 def linearize(robot: Robot, aircraft: Aircraft, about: Trim) -> LinearModel:

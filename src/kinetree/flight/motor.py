@@ -6,21 +6,17 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from kinetree import ops
-from kinetree.base.arguments import read_fields
 from kinetree.errors import ArgumentError
-from kinetree.flight.fields import nonnegative, positive
+from kinetree.flight.fields import Nonnegative, Positive, ReadsFields
 
 
 @final
 @dataclass(frozen=True)
-class FirstOrderMotor:
+class FirstOrderMotor(ReadsFields):
     """ω̇ = (ω* - ω)/T: a speed controller and its motor in one constant."""
 
-    time_constant: float
+    time_constant: Positive
     """T [s]"""
-
-    def __post_init__(self) -> None:
-        read_fields(self, time_constant=positive)
 
     def rate(self, speed: Any, command: Any) -> Any:
         """ω̇ [rad/s²]."""
@@ -38,21 +34,17 @@ class FirstOrderMotor:
 
 @final
 @dataclass(frozen=True)
-class DCMotor:
+class DCMotor(ReadsFields):
     """A direct-current machine: U = R i + K ω, torque K (i - i₀), J ω̇ = K (i - i₀) - Q."""
 
-    torque_constant: float
+    torque_constant: Positive
     """K [N m/A], which is also the voltage constant [V s/rad]."""
-    resistance: float
+    resistance: Positive
     """R [Ω]"""
-    no_load_current: float = 0.0
+    no_load_current: Nonnegative = 0.0
     """i₀ [A]"""
-    inertia: float = 0.0
+    inertia: Nonnegative = 0.0
     """J of motor and rotor [kg m²]; 0 if it is only used at its steady speed."""
-
-    def __post_init__(self) -> None:
-        read_fields(self, torque_constant=positive, resistance=positive, no_load_current=nonnegative)
-        read_fields(self, inertia=nonnegative)
 
     def current(self, speed: Any, voltage: Any) -> Any:
         """i = (U - K ω)/R [A]."""
@@ -79,20 +71,20 @@ class DCMotor:
 
 @final
 @dataclass(frozen=True)
-class Battery:
+class Battery(ReadsFields):
     """A battery whose voltage falls with its charge s C and with the current: U = U₀ + (U₁ - U₀) s - R i."""
 
-    full: float
+    full: Positive
     """U₁ [V] when it is charged."""
-    empty: float
+    empty: Positive
     """U₀ [V] when it is not."""
-    capacity: float
+    capacity: Positive
     """C [A s]"""
-    resistance: float = 0.0
+    resistance: Nonnegative = 0.0
     """R [Ω]"""
 
     def __post_init__(self) -> None:
-        read_fields(self, full=positive, empty=positive, capacity=positive, resistance=nonnegative)
+        super().__post_init__()
         if self.empty > self.full:
             raise ArgumentError(f"empty is {self.empty:g} V, full {self.full:g} V; expected less when it is empty")
 

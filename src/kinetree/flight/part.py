@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, NamedTuple, final
+from functools import lru_cache, partial
+from typing import Annotated, Any, NamedTuple, final
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import as_listed, as_real, optional, read_fields
+from kinetree.base.arguments import as_listed, as_real, optional
 from kinetree.errors import ArgumentError
 from kinetree.flight.atmosphere import SEA_LEVEL_DENSITY, standard_atmosphere
-from kinetree.flight.fields import finite, kind_of, positive
+from kinetree.flight.fields import Finite, ReadsFields, kind_of, positive
 from kinetree.flight.wind import UniformWind, Wind
 from kinetree.functions.law import Law, compile
 from kinetree.ops import Array, Scalar
@@ -48,17 +48,14 @@ class Part(ABC):
 
 @final
 @dataclass(frozen=True)
-class Air:
+class Air(ReadsFields):
     """The air around an aircraft: density, wind, ground."""
 
-    density: float | None = SEA_LEVEL_DENSITY
+    density: Annotated[float | None, optional(positive)] = SEA_LEVEL_DENSITY
     """ρ [kg/m³]; None takes that of the standard atmosphere at the height z above the sea."""
-    wind: Wind = UniformWind()  # noqa: RUF009 - it is frozen
-    ground: float = 0.0
+    wind: Annotated[Wind, kind_of(Wind, "UniformWind((5, 0, 0))")] = UniformWind()  # noqa: RUF009 - it is frozen
+    ground: Finite = 0.0
     """The height z of the ground in the world [m]."""
-
-    def __post_init__(self) -> None:
-        read_fields(self, density=optional(positive), wind=kind_of(Wind, "UniformWind((5, 0, 0))"), ground=finite)
 
     def at(self, position: Array, t: Scalar) -> tuple[Any, Array]:
         """ρ [kg/m³] and the wind (3,) [m/s] in world axes, at a place (3,) [m] and a time [s]."""
@@ -68,20 +65,15 @@ class Air:
 
 @final
 @dataclass(frozen=True)
-class Aircraft:
+class Aircraft(ReadsFields):
     """Parts and the air around them. It acts on any robot that has the frames of its parts.
 
     In a rollout it is one of the `forces`, if no part has inputs; otherwise a law adds `efforts(robot, q, v, t, u)`.
     Its methods are for one state. In compiled functions they become part of the code; on numbers they run as written.
     """
 
-    parts: Any
-    air: Air = Air()
-
-    def __post_init__(self) -> None:
-        parts = as_listed("parts", self.parts, Part, "kt.flight.Rotor('rotor_1', …)")
-        object.__setattr__(self, "parts", parts)
-        read_fields(self, air=kind_of(Air, "Air()"))
+    parts: Annotated[Any, partial(as_listed, kind=Part, example="kt.flight.Rotor('rotor_1', …)")]
+    air: Annotated[Air, kind_of(Air, "Air()")] = Air()
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from kinetree.base.arguments import read_fields
 from kinetree.errors import ArgumentError
 from kinetree.flight.airframe import Airframe
 from kinetree.flight.atmosphere import GRAVITY, SEA_LEVEL_DENSITY, standard_atmosphere
-from kinetree.flight.fields import nonnegative, positive
+from kinetree.flight.fields import Positive, ReadsFields, nonnegative, positive
 from kinetree.flight.part import Aircraft
 from kinetree.flight.propeller import Propeller
 from kinetree.flight.trim import Trim, trim
@@ -37,22 +36,19 @@ class BestFlight(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class Performance:
+class Performance(ReadsFields):
     """The polar, the wing and the weight."""
 
-    drag: float
+    drag: Positive
     """C_D0"""
-    induced: float
+    induced: Positive
     """k = 1/(π e Λ)"""
-    area: float
+    area: Positive
     """S [m²]"""
-    weight: float
+    weight: Positive
     """W [N]"""
-    max_lift: float = 1.4
+    max_lift: Positive = 1.4
     """C_L,max"""
-
-    def __post_init__(self) -> None:
-        read_fields(self, drag=positive, induced=positive, area=positive, weight=positive, max_lift=positive)
 
     @staticmethod
     def of(robot: Robot, aircraft: Aircraft, speeds: Any, frame: str = "aero", max_lift: float = 1.4) -> Performance:

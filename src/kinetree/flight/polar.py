@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, final, runtime_checkable
 
 from kinetree import ops
 from kinetree.base.arguments import read_fields
-from kinetree.flight.fields import finite, nonnegative, positive, some
+from kinetree.flight.fields import Finite, Nonnegative, Positive, ReadsFields, some
 from kinetree.flight.table import Table
 
 STEEP = 150.0
@@ -50,30 +50,26 @@ def flat_plate(alpha: Any) -> Any:
 
 @final
 @dataclass(frozen=True)
-class LinearPolar:
+class LinearPolar(ReadsFields):
     """C_L = C_L0 + a α until stall, that of a flat plate behind it; C_D = C_D0 + k C_L², and 2 sin²α of a plate.
 
     A wing of aspect ratio Λ and Oswald's factor e has k = 1/(π e Λ).
     """
 
-    lift_slope: float
+    lift_slope: Positive
     """a [1/rad]: 2π of a thin section, less of a wing."""
-    lift: float = 0.0
+    lift: Finite = 0.0
     """C_L0"""
-    drag: float = 0.01
+    drag: Nonnegative = 0.01
     """C_D0"""
-    induced: float = 0.0
+    induced: Nonnegative = 0.0
     """k"""
-    moment: float = 0.0
+    moment: Finite = 0.0
     """C_m"""
-    stall: float = 0.26
+    stall: Positive = 0.26
     """α₀ [rad] at which half the lift of the line is gone."""
-    sharpness: float = 50.0
+    sharpness: Positive = 50.0
     """M [1/rad] of stall."""
-
-    def __post_init__(self) -> None:
-        read_fields(self, lift_slope=positive, lift=finite, drag=nonnegative, induced=nonnegative, moment=finite)
-        read_fields(self, stall=positive, sharpness=positive)
 
     def at(self, alpha: Any) -> Section:
         """Blended by σ."""

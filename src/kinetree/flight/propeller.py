@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import optional, read_fields
-from kinetree.flight.fields import kind_of, positive, text, three, turn
+from kinetree.base.arguments import optional
+from kinetree.flight.fields import Positive, ReadsFields, Text, Three, Turn, kind_of
 from kinetree.flight.motor import DCMotor
 from kinetree.flight.part import Airflow, Part
 from kinetree.ops import Array
@@ -18,7 +18,7 @@ from kinetree.spatial import Force
 
 @final
 @dataclass(frozen=True)
-class Propeller(Part):
+class Propeller(ReadsFields, Part):
     """Thrust along x of a frame, by J = V/(n D) with n = Ω/2π revolutions a second and the speed V along x:
 
         T = ρ n² D⁴ C_T(J),   Q = ρ n² D⁵ C_Q(J),   C(J) = c₀ + c₁ J + c₂ J |J|
@@ -28,22 +28,18 @@ class Propeller(Part):
     torque of the motor equals Q (Beard, McLain 2012, and their supplement).
     """
 
-    frame: str
-    diameter: float
+    frame: Text
+    diameter: Positive
     """D [m]"""
-    thrust: Any
+    thrust: Three
     """c₀, c₁, c₂ of C_T."""
-    torque: Any
+    torque: Three
     """c₀, c₁, c₂ of C_Q."""
-    direction: int = 1
+    direction: Turn = 1
     """1 turns counter-clockwise about x, -1 clockwise."""
-    motor: DCMotor | None = None
-    voltage: float = 1.0
+    motor: Annotated[DCMotor | None, optional(kind_of(DCMotor, "DCMotor(0.07, 0.04)"))] = None
+    voltage: Positive = 1.0
     """At full throttle [V]."""
-
-    def __post_init__(self) -> None:
-        read_fields(self, frame=text, diameter=positive, direction=turn, voltage=positive)
-        read_fields(self, thrust=three, torque=three, motor=optional(kind_of(DCMotor, "DCMotor(0.07, 0.04)")))
 
     @property
     def inputs(self) -> tuple[str, ...]:  # type: ignore[override]

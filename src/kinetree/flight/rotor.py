@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import read_fields
+from kinetree.base.arguments import number_that
 from kinetree.flight.atmosphere import SEA_LEVEL_DENSITY
-from kinetree.flight.fields import finite, nonnegative, positive, text, turn
+from kinetree.flight.fields import Finite, Nonnegative, Positive, ReadsFields, Text, Turn
 from kinetree.flight.part import Airflow, Part
 from kinetree.ops import Array
 from kinetree.spatial import Force
@@ -18,7 +18,7 @@ from kinetree.spatial import Force
 
 @final
 @dataclass(frozen=True)
-class Rotor(Part):
+class Rotor(ReadsFields, Part):
     """A rotor at a frame's origin with thrust along z of the frame; its input is its speed ω ≥ 0 [rad/s].
 
         T = k_T ω² g - k_z ω V_z + k_h (V_x² + V_y²)        thrust along z: inflow and translational lift
@@ -30,35 +30,28 @@ class Rotor(Part):
     (Mahony, Kumar, Corke 2012; Svacha 2017.)
     """
 
-    frame: str
-    thrust: float
+    frame: Text
+    thrust: Positive
     """k_T [N s²/rad²]"""
-    torque: float
+    torque: Nonnegative
     """k_Q [N m s²/rad²]"""
-    direction: int = 1
+    direction: Turn = 1
     """s: 1 turns counter-clockwise about z, -1 clockwise."""
-    hub_force: float = 0.0
+    hub_force: Nonnegative = 0.0
     """k_H [N s²/(rad m)]"""
-    inflow: float = 0.0
+    inflow: Nonnegative = 0.0
     """k_z [N s²/(rad m)]"""
-    translational_lift: float = 0.0
+    translational_lift: Finite = 0.0
     """k_h [N s²/m²]"""
-    flapping: float = 0.0
+    flapping: Finite = 0.0
     """k_f [N s²/rad]"""
-    max_speed: float = np.inf
+    max_speed: Annotated[float, number_that(lambda x: x > 0.0, "a positive number")] = np.inf
     """[rad/s], of which `Allocation` knows."""
-    ground_radius: float = 0.0
+    ground_radius: Nonnegative = 0.0
     """R [m] of the ground effect; 0 is for none."""
-    density: float = SEA_LEVEL_DENSITY
+    density: Positive = SEA_LEVEL_DENSITY
     """ρ [kg/m³] at which the coefficients were found."""
     inputs = ("speed",)
-
-    def __post_init__(self) -> None:
-        read_fields(self, frame=text, thrust=positive, torque=nonnegative, direction=turn, density=positive)
-        read_fields(self, hub_force=nonnegative, inflow=nonnegative, translational_lift=finite, flapping=finite)
-        read_fields(self, ground_radius=nonnegative)
-        if self.max_speed != np.inf:
-            read_fields(self, max_speed=positive)
 
     def force(self, flow: Airflow, u: Array) -> Force:
         """(H, T) and n."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, final, runtime_checkable
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 
 from kinetree import ops
-from kinetree.base.arguments import read_fields
-from kinetree.flight.fields import finite, positive, three
+from kinetree.flight.fields import Finite, Positive, ReadsFields, Three
 from kinetree.ops import Array, Scalar
 
 
@@ -24,14 +23,11 @@ class Wind(Protocol):
 
 @final
 @dataclass(frozen=True)
-class UniformWind:
+class UniformWind(ReadsFields):
     """A wind that is constant in space and time; zero is still air."""
 
-    speed: Any = (0.0, 0.0, 0.0)
+    speed: Three = (0.0, 0.0, 0.0)
     """In world axes, (3,) [m/s]."""
-
-    def __post_init__(self) -> None:
-        read_fields(self, speed=three)
 
     def velocity(self, position: Array, t: Scalar) -> Array:
         """w."""
@@ -40,18 +36,15 @@ class UniformWind:
 
 @final
 @dataclass(frozen=True)
-class WindShear:
+class WindShear(ReadsFields):
     """Wind that grows with the height z above the ground by a power law, w (z/z₀)^n; zero at the ground and below."""
 
-    speed: Any
+    speed: Three
     """At the reference height z₀, in world axes, (3,) [m/s]."""
-    reference: float = 10.0
+    reference: Positive = 10.0
     """z₀ [m]"""
-    exponent: float = 0.143
+    exponent: Finite = 0.143
     """n: 1/7 over open land."""
-
-    def __post_init__(self) -> None:
-        read_fields(self, speed=three, reference=positive, exponent=finite)
 
     def velocity(self, position: Array, t: Scalar) -> Array:
         """w (z/z₀)^n."""
@@ -63,18 +56,15 @@ class WindShear:
 
 @final
 @dataclass(frozen=True)
-class DiscreteGust:
+class DiscreteGust(ReadsFields):
     """The gust of MIL-F-8785C: w (1 - cos(π (t - t₀)/T))/2 from t₀ to t₀ + T, and w from then on."""
 
-    speed: Any
+    speed: Three
     """At its end, in world axes, (3,) [m/s]."""
-    start: float = 0.0
+    start: Finite = 0.0
     """t₀ [s]"""
-    duration: float = 1.0
+    duration: Positive = 1.0
     """T [s]"""
-
-    def __post_init__(self) -> None:
-        read_fields(self, speed=three, start=finite, duration=positive)
 
     def velocity(self, position: Array, t: Scalar) -> Array:
         """w (1 - cos(π s))/2 with s = (t - t₀)/T between 0 and 1."""

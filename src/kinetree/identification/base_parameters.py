@@ -52,21 +52,14 @@ class BaseParameters:
 
     def describe(self, digits: int = 4) -> list[str]:
         """Each base parameter as a sum, such as "link2.Izz + 0.16 link3.mass"."""
-        return [
-            " ".join(_term(k, value, self.names[j], digits) for k, (j, value) in enumerate(_ordered(row, first)))
-            for row, first in zip(self.matrix, self.independent, strict=True)
-        ]
-
-
-def _ordered(row: Array, first: int) -> list[tuple[int, float]]:
-    others = [(int(j), float(row[j])) for j in np.flatnonzero(row) if j != first]
-    return [(int(first), 1.0), *others]
-
-
-def _term(k: int, value: float, name: str, digits: int) -> str:
-    size = "" if abs(value) == 1.0 else f"{abs(value):.{digits}g} "
-    sign = "" if k == 0 else "+ " if value > 0 else "- "
-    return f"{sign}{size}{name}"
+        sums = []
+        for row, first in zip(self.matrix, self.independent, strict=True):
+            terms = [self.names[first]]
+            for j in np.flatnonzero(row):
+                size = "" if abs(row[j]) == 1.0 else f"{abs(row[j]):.{digits}g} "
+                terms += [f"{'+' if row[j] > 0 else '-'} {size}{self.names[j]}"] if j != first else []
+            sums.append(" ".join(terms))
+        return sums
 
 
 def base_parameters(

@@ -118,14 +118,15 @@ def calibrate(
         raise ArgumentError(f"q has shape {at.shape}; expected (n, {robot.nq})")
     measured, has_rotations = _targets(poses, len(at))
     chain = _Chain(robot, frame, at, _chosen(robot, frame, joints), tool, sought)
-    if not chain.columns:
+    if not chain.names:
         raise ArgumentError(f"nothing on the way to frame {frame!r} is sought; expected joints, or tool=True")
     weights = np.ones(6 if has_rotations else 3)
     first = _root_mean_squares(chain.errors(measured, has_rotations))
     for _ in range(MOST_STEPS):
         errors = chain.errors(measured, has_rotations)
-        J = chain.jacobian()[:, : len(weights)]
-        step, rank = _least_squares(J * weights[:, None], errors * weights)
+        J = chain.jacobian()[:, : len(weights)] * weights[:, None]
+        solution = np.linalg.lstsq(J.reshape(-1, J.shape[-1]), (errors * weights).reshape(-1), rcond=RANK)
+        step, rank = solution[0], int(solution[2])
         chain.move(step)
         position, rotation = _root_mean_squares(chain.errors(measured, has_rotations))
         if has_rotations:  # both kinds of errors count by their noise
@@ -179,17 +180,17 @@ class _Chain:
         way = model.support(placed.body)
         bodies = robot.poses(q)
         world = np.broadcast_to(np.eye(4), (len(q), 4, 4))
-        self.P = [model.placements[i].pose() for i in way]
+        self.P = [*(model.placements[i].pose() for i in way), placed.X.pose()]
         self.M = []
-        for P, i in zip(self.P, way, strict=True):
+        for P, i in zip(self.P, way, strict=False):
             parent = bodies[:, model.parents[i] - 1] if model.parents[i] else world
             self.M.append(np.linalg.inv(parent @ P) @ bodies[:, i - 1])
-        self.F = placed.X.pose()
+        self.M.append(world if way else np.eye(4)[None])
         place = _place_of_frame(robot, frame) if tool else None
         self.spots = [way.index(i) for i in chosen]
         self.places = tuple(model.joints[i].name for i in chosen)
         self.bases = [_directions(model.joints[i], sought) for i in chosen]
-        labels = [AXES if sought == "placement" else _offset_names(model.joints[i].nv) for i in chosen]
+        labels = [AXES if sought == "placement" else _numbered("offset", model.joints[i].nv) for i in chosen]
         if place is not None:
             self.spots.append(len(way))
             self.places = (*self.places, place)
@@ -200,18 +201,10 @@ class _Chain:
         )
         self.E = [np.eye(4) for _ in self.spots]
 
-    @property
-    def columns(self) -> int:
-        return len(self.names)
-
     def _factors(self) -> list[Array]:
-        """What is multiplied from the root to the frame: before each correction, and after the last."""
+        """P_i e^δ_i M_i from the root to the frame, whose own M is 1."""
         by_spot = dict(zip(self.spots, self.E, strict=True))
-        parts = [P @ by_spot.get(k, np.eye(4)) @ M for k, (P, M) in enumerate(zip(self.P, self.M, strict=True))]
-        return [
-            *parts,
-            np.broadcast_to(self.F @ by_spot.get(len(self.P), np.eye(4)), parts[0].shape if parts else (1, 4, 4)),
-        ]
+        return [P @ by_spot.get(k, np.eye(4)) @ M for k, (P, M) in enumerate(zip(self.P, self.M, strict=True))]
 
     def pose(self) -> Array:
         """T of all configurations, (n, 4, 4)."""
@@ -235,8 +228,7 @@ class _Chain:
             after.append(part @ after[-1])
         blocks = []
         for spot, basis, E in zip(self.spots, self.bases, self.E, strict=True):
-            before = self.P[spot] if spot < len(self.P) else self.F
-            B = np.linalg.inv(before @ E) @ after[len(factors) - spot]
+            B = np.linalg.inv(self.P[spot] @ E) @ after[len(factors) - spot]
             blocks.append(se3.adjoint(np.linalg.inv(B)) @ basis)
         return np.concatenate(blocks, axis=-1)
 
@@ -262,8 +254,8 @@ def _directions(joint: Any, sought: Sought) -> Array:
     return np.array([S.vector("linear-first") for S in joint.motion_subspace(q)]).reshape(-1, 6).T
 
 
-def _offset_names(count: int) -> tuple[str, ...]:
-    return ("offset",) if count == 1 else tuple(f"offset[{k}]" for k in range(count))
+def _numbered(name: str, count: int) -> tuple[str, ...]:
+    return (name,) if count == 1 else tuple(f"{name}[{k}]" for k in range(count))
 
 
 def _place_of_frame(robot: Robot, frame: str) -> str | None:
@@ -273,12 +265,6 @@ def _place_of_frame(robot: Robot, frame: str) -> str | None:
         return frame
     above = next((joint for joint in description.joints.values() if joint.child == frame), None)
     return above.name if above is not None and above.kind == "fixed" else None
-
-
-def _least_squares(J: Array, errors: Array) -> tuple[Array, int]:
-    flat = J.reshape(-1, J.shape[-1])
-    step, _, rank, _ = np.linalg.lstsq(flat, errors.reshape(-1), rcond=RANK)
-    return step, int(rank)
 
 
 def _standard_errors(J: Array, errors: Array, rank: int) -> Array:

@@ -65,17 +65,14 @@ def _means(x: Array, window: int) -> Array:
 def findings(unknowns: Unknowns, recordings: list[Measurements], min_speed: float = 0.0) -> list[str]:
     """What is suspicious in recordings with v and a."""
     robot = unknowns.robot
-    found = _seldom(recordings) + _at_rest(robot, recordings) + _beyond_limits(robot, recordings)
+    period = max(each.period for each in recordings)
+    found = [f"samples are {period:.3g} s apart: is t in seconds?"] if period > LONGEST_PERIOD else []
+    found += _at_rest(robot, recordings) + _beyond_limits(robot, recordings)
     found += _accelerations(robot, recordings)
     if not any(each.tau.any() or each.wrenches for each in recordings):
         raise ArgumentError("tau is zero in all samples; expected torques: without them motion shows ratios of masses")
     longest = max(recordings, key=len)
     return found + _scale_of_torques(robot, longest) + _lag(unknowns, longest, min_speed)
-
-
-def _seldom(recordings: list[Measurements]) -> list[str]:
-    period = max(each.period for each in recordings)
-    return [f"samples are {period:.3g} s apart: is t in seconds?"] if period > LONGEST_PERIOD else []
 
 
 def _at_rest(robot: Robot, recordings: list[Measurements]) -> list[str]:

@@ -218,21 +218,11 @@ class _Search:
             from scipy.optimize import minimize  # noqa: PLC0415 - an extra
         z = rng.normal(size=(2 * self.harmonics - 1, self.robot.nv))
         z[0] = self.middle + 0.2 * self.half * rng.uniform(-1.0, 1.0, self.robot.nv)
-        extent = np.max(
-            [
-                np.abs(base[:, 1:] @ z[1:]).max(axis=0) / limit
-                for base, limit in zip(self.bases, (self.half, self.speed), strict=False)
-            ],
-            axis=0,
-        )
+        limited = zip(self.bases, (self.half, self.speed), strict=False)
+        extent = np.max([np.abs(base[:, 1:] @ z[1:]).max(axis=0) / limit for base, limit in limited], axis=0)
         z[1:] *= 0.5 / np.maximum(extent, 1e-9)
-        found = minimize(
-            self.value_and_gradient,
-            z.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": as_count("iterations", iterations)},
-        )
+        options = {"maxiter": as_count("iterations", iterations)}
+        found = minimize(self.value_and_gradient, z.ravel(), jac=True, method="L-BFGS-B", options=options)
         return self.within_limits(found.x.reshape(z.shape))
 
     def within_limits(self, z: Array) -> Array:

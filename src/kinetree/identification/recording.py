@@ -149,16 +149,19 @@ def _listed(named: Mapping[str, Any]) -> str:
 
 
 def _series(robot: Robot, named: Mapping[str, Any], name: str, count: int, size: int) -> Array | None:
-    """An array (count, size), whole or put together from columns; None if there is neither."""
+    """An array (count, size), whole or put together from columns; None if there is neither. Efforts may be those of the
+    motors; others are zero then."""
     if name in named:
         array = as_real(name, named[name], f"an array of shape ({count}, {size})")
         if array.ndim == 1 and size == 1:
             array = array[:, None]
-        if name == "tau" and array.ndim == 2 and array.shape == (count, len(robot.model.actuated)):
-            return _spread(robot, array)
+        motors = list(robot.model.actuated)
+        if name == "tau" and array.shape == (count, len(motors)):
+            tau = np.zeros((count, size))
+            tau[:, motors] = array
+            return tau
         if array.shape != (count, size):
-            motors = len(robot.model.actuated)
-            driven = f" or ({count}, {motors})" if name == "tau" and motors != size else ""
+            driven = f" or ({count}, {len(motors)})" if name == "tau" and len(motors) != size else ""
             raise ArgumentError(f"{name} has shape {array.shape}; expected ({count}, {size}){driven}")
         return array
     labels = [label for label, _ in labels_of(robot, "q" if name == "q" else "tau" if name == "tau" else "v")]
@@ -180,13 +183,6 @@ def _column(named: Mapping[str, Any], name: str, count: int, is_optional: bool) 
     if column.shape != (count,):
         raise ArgumentError(f"{name} has shape {column.shape}; expected ({count},), as t has")
     return column
-
-
-def _spread(robot: Robot, motors: Array) -> Array:
-    """Efforts of the motors as nv entries, zero where there is no motor."""
-    tau = np.zeros((len(motors), robot.nv))
-    tau[:, list(robot.model.actuated)] = motors
-    return tau
 
 
 def _wrenches(robot: Robot, named: Mapping[str, Any], count: int) -> dict[str, Array]:

@@ -70,10 +70,8 @@ class Unknowns:
         """One for each entry of θ, such as "forearm.Ixx", "elbow.damping" or "elbow.offset"."""
         model = self.robot.model
         bodies = [f"{model.names[i]}.{name}" for i in self.bodies for name in INERTIAL]
-        return (
-            *bodies,
-            *(_term_name(joint, k, term, name) for term in self.terms for name, joint, k in self.coordinates),
-        )
+        ends = [(joint, name.removeprefix(joint)) for name, joint, _ in self.coordinates]
+        return (*bodies, *(f"{joint}.{term}{end}" for term in self.terms for joint, end in ends))
 
     def index(self, name: str) -> int:
         """Where in θ the parameter of this name is."""
@@ -116,7 +114,8 @@ class Unknowns:
         Y is the robot's own regressor, (n, nv, …), v and a (n, nv).
         """
         actuated = self.robot.model.actuated
-        for j, own in self._places(columns):
+        for j in range(self.robot.nv):
+            own = columns[self._pattern[j, columns]]
             bodies = own[own < self.n_inertial]
             terms = [
                 term_column(
@@ -130,9 +129,6 @@ class Unknowns:
             for k, column in enumerate(terms, len(bodies)):
                 part[:, k] = column
             yield j, own, part
-
-    def _places(self, columns: Array) -> Iterator[tuple[int, Array]]:
-        return ((j, columns[self._pattern[j, columns]]) for j in range(self.robot.nv))
 
     @lazy
     def _pattern(self) -> Array:
@@ -175,12 +171,8 @@ class Unknowns:
         """The part of the model's θ that its own dynamics has: no friction where `passive` is off."""
         held = self.values.copy()
         if not self.robot.model.passive:
-            held[self.n_inertial :] = np.where(self._is_armature, held[self.n_inertial :], 0.0)
+            held[self.n_inertial :] *= [term == "armature" for term in self.terms for _ in self.coordinates]
         return held
-
-    @lazy
-    def _is_armature(self) -> Array:
-        return np.array([term == "armature" for term in self.terms for _ in self.coordinates], dtype=bool)
 
     def known(self, q: Array, v: Array, a: Array, wrenches: Mapping[str, Array]) -> Array:
         """The torques that do not depend on θ, (n, nv): springs, wrenches, bodies and friction that are not sought."""
@@ -246,8 +238,3 @@ class Unknowns:
                 start = self.n_inertial + t * len(self.coordinates)
                 changes[term] = tuple(float(theta[start + k]) for k in entries)
         return replace(before, **changes) if changes else before
-
-
-def _term_name(joint: str, k: int, term: str, name: str) -> str:
-    ending = name.removeprefix(joint)
-    return f"{joint}.{term}{ending}"

@@ -78,17 +78,16 @@ class CasadiLibrary:
     def _modules(self) -> tuple[list[str], list[str]]:
         """LLVM assembly, and the names of functions that others see."""
         adjoint, pattern = self._adjoint()
-        forward = self._forward()
+        value = self._function(self.name, self._formula(arrays=True), [*self._in.items()], [*self._out.items()])
+        inputs, outputs = [*self._with_results(), *_prefixed("fwd_", self._in)], _prefixed("fwd_", self._out)
+        forward = self._function(f"fwd1_{self.name}", self._rates, inputs, outputs)
         second = [self._second(forward, self._rates), self._second(adjoint, self._transposed)]
-        functions = [self._value(), self._jacobian(), forward, adjoint, *second]
+        functions = [value, self._jacobian(), forward, adjoint, *second]
         name = f"jac_adj1_{self.name}_sparsity_out"
         texts = [text for function in functions for text in function.modules()]
         return [*texts, sparsities(name, pattern)], [*(x for function in functions for x in function.symbols), name]
 
     # -- the functions -------------------------------------------------------------------------------------------------
-
-    def _value(self) -> CasadiFunction:
-        return self._function(self.name, self._formula(arrays=True), [*self._in.items()], [*self._out.items()])
 
     def _jacobian(self) -> CasadiFunction:
         """Derivatives by every argument are a kernel of their own: CasADi asks for those by some."""
@@ -123,11 +122,6 @@ class CasadiLibrary:
         return CasadiFunction(
             f"jac_{self.name}", self._with_results(), [outputs[place] for place in sorted(outputs)], kernels
         )
-
-    def _forward(self) -> CasadiFunction:
-        inputs = [*self._with_results(), *_prefixed("fwd_", self._in)]
-        outputs = _prefixed("fwd_", self._out)
-        return self._function(f"fwd1_{self.name}", self._rates, inputs, outputs)
 
     def _adjoint(self) -> tuple[CasadiFunction, list[Pattern]]:
         """The function, and the sparsities of its derivatives by all its arguments."""

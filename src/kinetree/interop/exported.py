@@ -165,20 +165,12 @@ def common_operations(library: Any) -> dict[str, Callable[..., Any]]:
 
 def result_names(paths: Iterable[str], arguments: Mapping[str, Any]) -> list[str]:
     """The names of results at these paths, none of which is that of an argument."""
-    return _unique([_name_of(path) for path in paths], arguments)
-
-
-def _name_of(path: str) -> str:
-    """The name of a result at a path such as result[0] or result['tau']."""
-    inner = re.sub(r"\W+", "_", path.removeprefix("result")).strip("_")
-    return inner if inner[:1].isalpha() else f"result_{inner}".strip("_")
-
-
-def _unique(names: list[str], taken: Mapping[str, Any]) -> list[str]:
     found: list[str] = []
-    for name in names:
-        while name in taken or name in found:
-            name += "_result" if name in taken else "_"
+    for path in paths:  # such as result[0] or result['tau']
+        inner = re.sub(r"\W+", "_", path.removeprefix("result")).strip("_")
+        name = inner if inner[:1].isalpha() else f"result_{inner}".strip("_")
+        while name in arguments or name in found:
+            name += "_result" if name in arguments else "_"
         found.append(name)
     return found
 

@@ -94,7 +94,9 @@ class Equations:
         place = {symbol: k for k, symbol in enumerate(self.q, 1)}
         named: dict[Any, Any] = {}
         known = {expression for _, expression in self.definitions}
-        for wave in sorted(self._atoms(sympy.sin, sympy.cos) - known, key=sympy.default_sort_key):
+        every = (self.M, self.C, self.V, self.G, self.F, *known)
+        waves = set().union(*(expression.atoms(sympy.sin, sympy.cos) for expression in every))
+        for wave in sorted(waves - known, key=sympy.default_sort_key):
             angles = wave.args[0].as_coefficients_dict()
             if all(angle in place and abs(multiple) == 1 for angle, multiple in angles.items()):
                 terms = sorted((place[angle], multiple < 0) for angle, multiple in angles.items())
@@ -103,12 +105,6 @@ class Equations:
         written = {which: getattr(self, which).xreplace(named) for which in QUANTITIES}
         later = tuple((symbol, expression.xreplace(named)) for symbol, expression in self.definitions)
         return replace(self, **written, definitions=(*((symbol, wave) for wave, symbol in named.items()), *later))
-
-    def _atoms(self, *kinds: Any) -> set[Any]:
-        found = set()
-        for expression in (self.M, self.C, self.V, self.G, self.F, *(value for _, value in self.definitions)):
-            found |= expression.atoms(*kinds)
-        return found
 
     # -- for people --------------------------------------------------------------------------------------------
 
@@ -193,13 +189,10 @@ class Equations:
             if name == "joint_forces" and not any(self.F):
                 continue
             steps, results = self._factored(value)
-            used = {
-                str(symbol)
-                for expression in (*results, *(each for _, each in steps))
-                for symbol in expression.free_symbols
-            }
+            expressions = (*results, *(each for _, each in steps))
+            used = frozenset(str(symbol) for expression in expressions for symbol in expression.free_symbols)
             shape = value.shape if name.endswith("matrix") else value.shape[:1]
-            functions.append(code.Function(name, arguments, about, shape, steps, results, frozenset(used)))
+            functions.append(code.Function(name, arguments, about, shape, steps, results, used))
         return functions
 
     def _factored(self, value: Any) -> tuple[list[tuple[str, Any]], list[Any]]:
@@ -361,12 +354,8 @@ def _from_graph(graph: Graph, symbols: Sequence[Any], nq: int) -> tuple[list[tup
             continue
         value = OPERATIONS[node.op](*(found[arg] for arg in node.args))
         is_wave = node.op in ("sin", "cos") and node.args[0].op == "input" and node.args[0].value < nq
-        if (
-            node.args
-            and node.op != "neg"
-            and (counted[node] > 1 or is_wave)
-            and not isinstance(value, sympy.logic.boolalg.Boolean)
-        ):
+        is_number = node.args and not isinstance(value, sympy.logic.boolalg.Boolean)
+        if is_number and node.op != "neg" and (counted[node] > 1 or is_wave):
             name = sympy.Symbol(f"{node.op[0]}{int(node.args[0].value) + 1}") if is_wave else next(fresh)
             definitions.append((name, value))
             value = name

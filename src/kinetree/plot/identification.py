@@ -42,13 +42,8 @@ def _torques(ax: Any, result: Identification, k: int, name: str, unit: str) -> N
     ax.plot(shown.t, shown.measured[:, k], color=GREY, lw=1.6, label="measured")
     ax.plot(shown.t, shown.fitted[:, k], color=COLORS[0], lw=1.0, label="fitted")
     ax.plot(shown.t, shown.measured[:, k] - shown.fitted[:, k], color=COLORS[1], lw=0.7, label="residual")
-    ax.set_title(
-        f"{name}: residual {result.residuals[k]:.3g} of {result.torques[k]:.3g} {unit}",
-        fontsize="x-small",
-        loc="left",
-        color=DARK,
-        pad=2.0,
-    )
+    title = f"{name}: residual {result.residuals[k]:.3g} of {result.torques[k]:.3g} {unit}"
+    ax.set_title(title, fontsize="x-small", loc="left", color=DARK, pad=2.0)
     ax.set_ylabel(f"[{unit}]", fontsize="x-small")
     ax.margins(x=0.0)
     tidy(ax)

@@ -77,13 +77,8 @@ def manipulability(robot: Robot, frame: str, t: ArrayLike, q: ArrayLike, ax: Any
     ax.plot(times, sizes[:, -1], color=COLORS[1], lw=1.4, linestyle="--", label="least singular value of J")
     least = int(np.argmin(w))
     ax.plot(times[least], w[least], "o", color=COLORS[0], ms=4)
-    ax.annotate(
-        f"{w[least]:.3g} at {times[least]:.2f} s",
-        (times[least], w[least]),
-        textcoords="offset points",
-        xytext=(6, 16),
-        fontsize="x-small",
-    )
+    words, place = f"{w[least]:.3g} at {times[least]:.2f} s", (times[least], w[least])
+    ax.annotate(words, place, textcoords="offset points", xytext=(6, 16), fontsize="x-small")
     ax.set(xlabel="time [s]", ylabel=f"of {frame}", ylim=(0.0, None))
     ax.margins(x=0.0)
     tidy(ax)

@@ -57,13 +57,8 @@ def support(
     least = float(np.min(margins))
     if len(way) > 1:
         ax.plot(way[:, 0], way[:, 1], color=COLORS[0], lw=1.6, label="centre of mass")
-    ax.plot(
-        *way[-1],
-        "o",
-        color=GOOD if margins[-1] >= 0.0 else BAD,
-        ms=8,
-        label="centre of mass" if len(way) == 1 else "its end",
-    )
+    color, label = GOOD if margins[-1] >= 0.0 else BAD, "centre of mass" if len(way) == 1 else "its end"
+    ax.plot(*way[-1], "o", color=color, ms=8, label=label)
     ax.set(xlabel="x [m]", ylabel="y [m]")
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_title(

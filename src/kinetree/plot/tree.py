@@ -27,15 +27,8 @@ def tree(robot: Robot, ax: Any = None, *, joints: bool = True) -> Any:
     for i, p in model.root_to_tips():
         kind, color, dash = _look(model.joints[i])
         used[kind] = color
-        middle = depth[p] + 0.42
-        ax.plot(
-            [depth[p], middle, middle, depth[i]],
-            [rows[p], rows[p], rows[i], rows[i]],
-            dash,
-            color=color,
-            lw=1.8,
-            zorder=1,
-        )
+        x, y = [depth[p], depth[p] + 0.42, depth[p] + 0.42, depth[i]], [rows[p], rows[p], rows[i], rows[i]]
+        ax.plot(x, y, dash, color=color, lw=1.8, zorder=1)
         name = model.joints[i].name
         if joints and name != model.names[i]:
             ax.text(

@@ -101,7 +101,7 @@ def _computed(robot: Robot, name: Any, each: Any) -> Computed:
         unit = _UNIT.findall(known.method.__doc__ or "")
         identity = f"{of} of {subject!r} of {whose.model.digest} in {whose.dtype}"
         return Computed(name, call, known.inputs, unit[-1] if unit else "", identity)
-    return Computed(name, call, _arguments(name, call), "", _identity(call))
+    return Computed(name, call, _arguments(name, call), "", code_of(call))
 
 
 def _named(robot: Robot, text: str) -> Callable[..., Any]:
@@ -130,18 +130,13 @@ def _arguments(name: str, call: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(each.name for each in needed if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD))
 
 
-def _identity(call: Callable[..., Any]) -> str:
-    """A law is known by its graph, anything else by its name."""
-    owner = getattr(call, "__self__", None)
-    if isinstance(owner, BoundLaw):
-        return f"law {owner.specialization().digest}"
-    return code_of(call)
-
-
 def code_of(function: Any) -> str:
     """The name of a function and a digest of its code, or those of a dict of functions: by it a change is noticed, but
-    not a change of what a function captures. Numbers have a digest, a controller one of its settings, a frozen object
-    its repr."""
+    not a change of what a function captures. Numbers have a digest, a bound law that of its graph, a controller one of
+    its settings, a frozen object its repr."""
+    law = function if isinstance(function, BoundLaw) else getattr(function, "__self__", None)
+    if isinstance(law, BoundLaw):
+        return f"law {law.specialization().digest}"
     if isinstance(function, Mapping):
         return ", ".join(f"{name}: {code_of(each)}" for name, each in function.items())
     if isinstance(function, partial):

@@ -70,14 +70,12 @@ class Ledger:
         content = {"key": self.key, "partition": partition, "files": files, **facts}
         write_text(self._receipt(partition.name), json.dumps(content))
 
-    def finish(
-        self, facts: Mapping[str, Any], partitions: Sequence[Partition], failed: Iterable[Failed]
-    ) -> dict[str, Any]:
-        """Write and return the manifest as things stand."""
+    def finish(self, facts: Mapping[str, Any], partitions: Sequence[Partition], failed: Iterable[Failed]) -> None:
+        """Write the manifest as things stand."""
         done = [partition for partition in partitions if self.is_done(partition)]
         planned = {partition.name for partition in partitions}
         written = {path.stem for path in self.folder.glob("*.json") if path.name != MANIFEST}
-        content = {
+        self.manifest = {
             "format": 1,
             **facts,
             "identity": self.identity,
@@ -88,9 +86,7 @@ class Ledger:
             "failed": [{**each.partition._asdict(), "reason": each.reason} for each in failed],
             "stale": sorted(written - planned),
         }
-        write_text(self.folder / MANIFEST, json.dumps(content, indent=1))
-        self.manifest = content
-        return content
+        write_text(self.folder / MANIFEST, json.dumps(self.manifest, indent=1))
 
     def _receipt(self, name: str) -> Path:
         return self.folder / f"{name}.json"
@@ -99,9 +95,7 @@ class Ledger:
     def _read(path: Path) -> dict[str, Any] | None:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except ValueError:  # damaged: as if it were not there
+        except (FileNotFoundError, NotADirectoryError, ValueError):  # a damaged one is as if it were not there
             return None
         return content if isinstance(content, dict) else None
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from kinetree.base.arguments import as_count, as_flag, as_number
+from kinetree.base.arguments import as_count, as_number
 from kinetree.errors import ArgumentError
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.scale.computed import code_of
 from kinetree.scale.partition import Done, Partition
-from kinetree.scale.rollouts import Rollouts, Settings, as_metrics, performed
+from kinetree.scale.rollouts import Rollouts, as_metrics, performed
 from kinetree.scale.run import Engine, Report
 from kinetree.scale.samples import BLOCK, Drawn
 from kinetree.scale.summary import Summary
@@ -51,17 +52,12 @@ class MonteCarlo:
         return self.rollouts.motion(self.draw(sample), 1)
 
 
-@dataclass(frozen=True)
-class _Summarized:
+def _summarized(values: Mapping[str, Array], partition: Partition, worst: int) -> dict[str, Array]:
     """The reduction of a partition: a summary of every metric."""
-
-    worst: int
-
-    def __call__(self, values: Mapping[str, Array], partition: Partition) -> dict[str, Array]:
-        arrays: dict[str, Array] = {}
-        for name, numbers in values.items():
-            arrays |= Summary.of(numbers, partition.start, BLOCK, self.worst).to_arrays(name)
-        return arrays
+    arrays: dict[str, Array] = {}
+    for name, numbers in values.items():
+        arrays |= Summary.of(numbers, partition.start, BLOCK, worst).to_arrays(name)
+    return arrays
 
 
 def monte_carlo(
@@ -98,8 +94,8 @@ def monte_carlo(
     """
     measured, kept = as_metrics(robot, metrics), as_count("worst", worst)
     drawn = Drawn(distribution, as_count("seed", seed), as_count("samples", samples, 1))
-    length = as_count("steps", steps)
-    work = Rollouts(robot, law, drawn, as_number("dt", dt), length, measured, options, _Summarized(kept))
+    length, reduce = as_count("steps", steps), partial(_summarized, worst=kept)
+    work = Rollouts(robot, law, drawn, as_number("dt", dt), length, measured, options, reduce)
     waiting: dict[str, list[Summary]] = {name: [Summary()] for name in ("diverged", *measured)}
 
     def add(outcome: Done) -> None:
@@ -109,7 +105,6 @@ def monte_carlo(
                 listed[:] = [Summary.merged(listed, kept)]
 
     identity = {"samples": drawn.count, "seed": drawn.seed, "worst": kept, "distribution": code_of(distribution)}
-    settings = Settings(engine, workers, rows, out, as_flag("overwrite", overwrite), client)
-    work, report = performed("samples", work, settings, identity, add)
+    work, report = performed("samples", work, identity, add, engine, workers, rows, out, overwrite, client)
     summaries = {name: Summary.merged(listed, kept) for name, listed in waiting.items()}
     return MonteCarlo(summaries, summaries["diverged"].count, report, work)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinetree import __version__
-from kinetree.base.arguments import as_count
+from kinetree.base.arguments import as_count, as_flag
 from kinetree.base.files import replaced
 from kinetree.errors import ArgumentError, ArgumentTypeError, DivergenceError, DivergenceWarning, short
 from kinetree.functions.law import Law
@@ -117,36 +117,25 @@ class Fastest:
         return np.abs(motion.v[..., self.k]).max(axis=-1)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How a run of rollouts is run."""
-
-    engine: str
-    workers: int | None
-    rows: int | None
-    out: Any
-    overwrite: bool
-    client: Any
-
-
 def performed(
-    name: str, work: Rollouts, settings: Settings, identity: Mapping[str, Any], add: Callable[[Done], None]
-) -> tuple[Rollouts, Report]:
+    name: str, work: Rollouts, identity: Mapping[str, Any], add: Callable[[Done], None], engine: str,
+    workers: int | None, rows: int | None, out: Any, overwrite: bool, client: Any,
+) -> tuple[Rollouts, Report]:  # fmt: skip
     """Run all samples, or those that are missing in the folder `out`. `add` gets the reduced values of every partition,
     in any order; `identity` is what a second run must have in common with the first."""
-    workers = as_workers(settings.workers, settings.engine, settings.client)
-    ledger = None if settings.out is None else Ledger(settings.out)
-    partitions = _partitions(name, work, settings.rows, ledger, workers)
+    replaces, count = as_flag("overwrite", overwrite), as_workers(workers, engine, client)
+    ledger = None if out is None else Ledger(out)
+    partitions = _partitions(name, work, rows, ledger, count)
     done: set[Partition] = set()
     facts = {"kinetree": __version__, "robot": {"name": work.robot.name, "digest": work.robot.model.digest}}
     if ledger is not None:
-        ledger.begin(_identity(work, partitions, identity), settings.overwrite)
+        ledger.begin(_identity(work, partitions, identity), replaces)
         work = replace(work, ledger=ledger)
         done = {each for each in partitions if ledger.is_done(each)}
         for each in done:
             with np.load(ledger.out / f"{each.name}.npz", allow_pickle=False) as file:
                 add(Done(each, {array: file[array] for array in file.files}))
-    where = settings.engine, workers, settings.client, ledger, facts
+    where = engine, count, client, ledger, facts
     return work, run("rollouts", name, work, partitions, *where, kept=done, arrived=add)
 
 
@@ -167,13 +156,6 @@ def _partitions(name: str, work: Rollouts, rows: int | None, ledger: Ledger | No
 _SIZE = "partition"
 
 
-def _law(work: Rollouts) -> str:
-    """A law is known by its graph, which has what it captures; anything else by its code or its numbers."""
-    if not isinstance(work.law, Law):
-        return code_of(work.law)
-    return f"law {work.law.inspect(work.robot).specialization().digest}"
-
-
 def _identity(work: Rollouts, partitions: Sequence[Partition], own: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "robot": work.robot.model.digest,
@@ -182,7 +164,7 @@ def _identity(work: Rollouts, partitions: Sequence[Partition], own: Mapping[str,
         "steps": work.steps,
         "options": {name: repr(value) for name, value in sorted(work.options.items())},
         _SIZE: -(-partitions[0].rows // BLOCK) * BLOCK,
-        "law": _law(work),
+        "law": code_of(work.law.inspect(work.robot) if isinstance(work.law, Law) else work.law),
         "metrics": code_of(work.metrics),
         **own,
     }

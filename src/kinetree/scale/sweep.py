@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.base.arguments import as_count, as_flag, as_number
+from kinetree.base.arguments import as_count, as_number
 from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.scale.partition import Done, Partition
-from kinetree.scale.rollouts import Rollouts, Settings, as_metrics, performed
+from kinetree.scale.rollouts import Rollouts, as_metrics, performed
 from kinetree.scale.run import Engine, Report
 from kinetree.scale.samples import as_grid
 
@@ -63,7 +63,6 @@ def sweep(
         for name, array in values.items():
             array[outcome.partition.start : outcome.partition.stop] = outcome.value[f"{name}/values"]
 
-    settings = Settings(engine, workers, rows, out, as_flag("overwrite", overwrite), client)
     identity = {"grid": {name: axis.tolist() for name, axis in points.axes.items()}}
-    _, report = performed("points", work, settings, identity, add)
+    _, report = performed("points", work, identity, add, engine, workers, rows, out, overwrite, client)
     return Sweep(points.axes, {name: array.reshape(points.shape) for name, array in values.items()}, report)

@@ -21,7 +21,6 @@ import numpy as np
 from kinetree.base.files import replaced
 from kinetree.base.lazy_imports import extra
 from kinetree.errors import ArgumentError
-from kinetree.ops import Array
 from kinetree.robot import Robot
 from kinetree.simulation.trajectory import Trajectory
 from kinetree.viewer.recorded_scene import WORLD, RecordedScene, Series, checked_path
@@ -129,29 +128,19 @@ def _numbers(series: Series) -> Iterator[Message]:
 
 def _joint_states(scene: RecordedScene, robot: Robot) -> Iterator[Message]:
     joints = [joint for joint in robot.model.owners if joint.nq == joint.nv == 1]
-    by_name = {series.name: series for series in scene.series()}
+    kinds = {"position": ("q", robot.nq), "velocity": ("v", robot.nv), "effort": ("tau", robot.nv)}
+    series = {each.name: each.values for each in scene.series()}
+    known = {key: series[name] for key, (name, _) in kinds.items() if name in series}
+    known = {key: values for key, values in known.items() if values.shape[1] == kinds[key][1]}
     for k, t in enumerate(scene.t if joints else ()):
-        time = _nanoseconds(t)
-        rows = {key: _row(by_name.get(name), k, scene, size) for key, name, size in _kinds(robot)}
-        states = []
+        time, states = _nanoseconds(t), list[dict[str, Any]]()
         for joint in joints:
-            index = {"position": joint.iq, "velocity": joint.iv, "effort": joint.iv}
-            values = {key: _finite(float(row[index[key]])) for key, row in rows.items() if row is not None}
-            present = {key: value for key, value in values.items() if value is not None}
-            states.append({"name": joint.name, **present})
+            states.append({"name": joint.name})
+            for key, values in known.items():
+                here = k - (len(scene.t) - len(values))  # what belongs to steps begins later
+                value = float(values[here, joint.iq if key == "position" else joint.iv]) if here >= 0 else np.nan
+                states[-1] |= {key: value} if np.isfinite(value) else {}
         yield time, "/joint_states", {"timestamp": _stamp(time), "joints": states}
-
-
-def _kinds(robot: Robot) -> tuple[tuple[str, str, int], ...]:
-    return (("position", "q", robot.nq), ("velocity", "v", robot.nv), ("effort", "tau", robot.nv))
-
-
-def _row(series: Series | None, k: int, scene: RecordedScene, size: int) -> Array | None:
-    """The numbers of a series at the k-th time of the scene; None where it has none."""
-    if series is None or series.values.shape[1] != size:
-        return None
-    here = k - (len(scene.t) - len(series.t))
-    return series.values[here] if here >= 0 else None
 
 
 def _entity(time: int, body: str, name: str, surface: Any, color: Any) -> dict[str, Any]:

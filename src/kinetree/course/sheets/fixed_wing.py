@@ -12,11 +12,7 @@ from kinetree.flight.aerospace import body_rates
 from kinetree.ops import Array
 
 
-def _height(rng: np.random.Generator) -> tuple[float]:
-    return (float(rng.uniform(0.0, 11000.0)),)
-
-
-@exercise("10.1", "The density of the air", draw=_height)
+@exercise("10.1", "The density of the air", draw=lambda rng: (float(rng.uniform(0.0, 11000.0)),))
 def density(height: float) -> Array:
     """Find ρ [kg/m³] of the standard atmosphere at a height [m] below 11 km: T = 288.15 K - 6.5 K/km · h, p = 101325 Pa
     (T/288.15 K)^(g/RL) with g = 9.80665 m/s², R = 287.05287 J/(kg K)."""
@@ -55,11 +51,9 @@ def _sink(drag: float, induced: float, area: float, weight: float, density: floa
     return np.array([best.speed, best.glide_ratio])
 
 
-def _angle(rng: np.random.Generator) -> tuple[float, float, float]:
-    return float(rng.uniform(-0.3, 0.3)), float(rng.uniform(0.2, 1.2)), float(rng.uniform(0.02, 0.1))
-
-
-@exercise("10.4", "From lift and drag to body axes", draw=_angle)
+@exercise(
+    "10.4", "From lift and drag to body axes", draw=lambda rng: tuple(rng.uniform((-0.3, 0.2, 0.02), (0.3, 1.2, 0.1)))
+)
 def body_axes(alpha: float, lift: float, drag: float) -> Array:
     """Find C_X and C_Z, (2,), along x forward and z down of the body, at an angle of attack, from C_L and C_D."""
     c, s = np.cos(alpha), np.sin(alpha)
@@ -84,11 +78,7 @@ def _sine(speed: float, radius: float) -> Array:
     return np.array([bank, 1.0 / np.cos(bank)])
 
 
-def _turning(rng: np.random.Generator) -> tuple[float, float, float]:
-    return float(rng.uniform(-1.0, 1.0)), float(rng.uniform(-0.5, 0.5)), float(rng.uniform(-0.5, 0.5))
-
-
-@exercise("10.6", "Rates of a steady turn", draw=_turning)
+@exercise("10.6", "Rates of a steady turn", draw=lambda rng: tuple(rng.uniform((-1.0, -0.5, -0.5), (1.0, 0.5, 0.5))))
 def rates(phi: float, theta: float, turn_rate: float) -> Array:
     """Find p, q, r (3,) [rad/s] in body axes, x forward, y right, z down, of an aircraft whose bank and pitch stay
     while its heading turns by turn_rate."""
@@ -124,11 +114,7 @@ def _undamped(a_1: float, a_2: float, frequency: float, damping: float) -> Array
     return np.array([frequency**2 / a_2, 2.0 * damping * frequency / a_2])
 
 
-def _guided(rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    return rng.normal(size=2), rng.normal(size=2) * 20.0, rng.normal(size=2) * 50.0
-
-
-@exercise("10.9", "Guidance to a point", draw=_guided)
+@exercise("10.9", "Guidance to a point", draw=lambda rng: tuple(rng.normal(size=2) * s for s in (1.0, 20.0, 50.0)))
 def guidance(position: Array, velocity: Array, target: Array) -> Array:
     """Find the acceleration to the left [m/s²] that leads along a circle, tangent to the velocity, through the target:
     2 V²/L sin η."""

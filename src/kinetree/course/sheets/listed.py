@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.course.exercise import EXERCISES, Exercise
-from kinetree.course.sheets import (
+from kinetree.course.sheets import (  # noqa: F401 - importing a sheet makes its exercises known
     centroidal,
     control,
     dynamics,
@@ -15,12 +15,6 @@ from kinetree.course.sheets import (
     rotations,
     transforms,
 )
-
-MODULES = (
-    *(rotations, transforms, kinematics, inverse_kinematics, dynamics, floating_base, centroidal, control),
-    *(multicopters, fixed_wing),
-)
-"""Importing a sheet makes its exercises known."""
 
 
 def exercises() -> list[Exercise]:

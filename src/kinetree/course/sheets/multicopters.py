@@ -58,11 +58,9 @@ def _one_disc(mass: float, radius: float, density: float) -> Array:
     return np.array(hover_power(mass * 9.81, density, np.pi * radius**2))
 
 
-def _drawn(rng: np.random.Generator) -> tuple[Array, float]:
-    return rng.normal(size=3) * 3.0, float(rng.uniform(-1.0, 1.0))
-
-
-@exercise("9.4", "The attitude of an acceleration", draw=_drawn)
+@exercise(
+    "9.4", "The attitude of an acceleration", draw=lambda rng: (rng.normal(size=3) * 3.0, float(rng.uniform(-1.0, 1.0)))
+)
 def flat_attitude(acceleration: Array, yaw: float) -> Array:
     """Find R, (3, 3), from body to world, of a multicopter whose centre accelerates by `acceleration`: its z is along
     the thrust, and its y is z × (cos yaw, sin yaw, 0), scaled. Gravity is (0, 0, -9.81)."""
@@ -76,12 +74,9 @@ def _weightless(acceleration: Array, yaw: float) -> Array:
     return np.asarray(attitude(acceleration, zero, zero, yaw, 0.0, 0.0).rotation)
 
 
-def _rotations(rng: np.random.Generator) -> tuple[Array, Array]:
-    R, R_d = (kt.rotations.exp(rng.normal(size=3)) for _ in range(2))
-    return R, R_d
-
-
-@exercise("9.5", "The error of an attitude", draw=_rotations)
+@exercise(
+    "9.5", "The error of an attitude", draw=lambda rng: tuple(kt.rotations.exp(rng.normal(size=3)) for _ in range(2))
+)
 def attitude_error(R: Array, R_d: Array) -> Array:
     """Find e_R, (3,), of geometric control: [e_R]× = ½ (R_dᵀ R - Rᵀ R_d)."""
     return kt.unskew(R_d.T @ R)

@@ -139,6 +139,7 @@ def test_scaled_in_water():
     close(larger, expected, 1e-12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", [*SHAPES])
 @pytest.mark.parametrize("root", [*ROOTS])
 def test_rollouts_stay_beside_mujoco(root, shape):

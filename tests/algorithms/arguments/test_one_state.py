@@ -26,7 +26,8 @@ def algorithms_of_a_state():
                     found[f"{entry.name.split('.')[-1]}.{name}"] = function
     del found["wrenches.external_forces"]  # takes wrenches that have been read
     del found["regularity.require_regular"]  # computes nothing
-    del found["tendon_paths.tendon_states"], found["tendon_paths.over_joints"]  # steps of algorithms
+    for step in ("tendon_paths.tendon_states", "tendon_paths.over_joints", "frame_drives.drive_states", "composite.total"):
+        del found[step]  # a step of algorithms
     return found
 
 

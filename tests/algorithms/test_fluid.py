@@ -65,6 +65,7 @@ def test_forces_are_mujocos(fluid, shape, root, recwarn):
     close(robot.passive_forces(q, v), [robot.passive_forces(*each) for each in zip(q, v, strict=True)], 1e-14)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("base_velocity", ["body", "mixed"])
 @pytest.mark.parametrize("shape", [*SHAPES])
 @pytest.mark.parametrize("root", [*ROOTS])

@@ -106,6 +106,7 @@ def test_every_quantity_takes_parameters(base, rng):
     assert count > 70
 
 
+@pytest.mark.sweep
 def test_methods_that_combine_quantities_take_parameters(rng):
     robot = kt.load("quadruped", "floating", parametric={"inertial": ["base_link", "front_left_thigh_link"]})
     P = robot.parameters * rng.uniform(0.5, 1.5, (3, 1))

@@ -26,8 +26,8 @@ def algorithms_of_a_state():
                     found[f"{entry.name.split('.')[-1]}.{name}"] = function
     del found["wrenches.external_forces"]  # takes wrenches that have been read
     del found["regularity.require_regular"]  # computes nothing
-    for step in ("tendon_paths.tendon_states", "tendon_paths.over_joints", "frame_drives.drive_states", "composite.total"):
-        del found[step]  # a step of algorithms
+    del found["tendon_paths.tendon_states"], found["tendon_paths.over_joints"]  # steps of algorithms
+    del found["frame_drives.drive_states"], found["composite.total"]  # likewise
     return found
 
 

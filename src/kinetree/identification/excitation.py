@@ -238,10 +238,15 @@ class _Search:
         raise ArgumentError("effort limits do not even hold the robot at rest in the middle of its ranges")
 
     def _excess(self, z: Array) -> float:
+        """The largest share of a limit.
+
+        Positions and velocities are sums of sines up to the frequency ω of the last harmonic, so |f''| ≤ ω² max |f|
+        (Bernstein): between samples they are larger by ½ (ω Δt / 2)² max |f| at most.
+        """
         q, v, a = self.states(z, self.dense)
         tau = self.robot.inverse_dynamics(q, v, a)
         shares = ((q - self.middle) / self.half, v / self.speed, tau / self.effort)
-        return max(float(np.abs(share).max()) for share in shares)
+        return max(float(np.abs(share).max()) for share in shares) / (1.0 - 0.5 * (np.pi / DENSE) ** 2)
 
     def log_condition(self, z: Array) -> float:
         """log κ of a motion."""

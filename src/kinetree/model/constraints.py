@@ -124,9 +124,20 @@ class Loop:
         return 3 if self.kind == "point" else 6
 
 
+class _Polynomial:
+    """What couplings of joints and of tendons have in common: one equation, of joints or tendons and not of frames."""
+
+    coefficients: tuple[float, ...]
+    frames: tuple[str, ...] = ()
+    size = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficients", _coefficients(self.coefficients))
+
+
 @final
 @dataclass(frozen=True)
-class Coupling:
+class Coupling(_Polynomial):
     """A joint held at a polynomial of another's position, x = c₀ + c₁ y + c₂ y² + …, or without a leader at c₀: one
     equation. Both have one coordinate. Where the polynomial is a straight line, `kt.Mimic` takes the coordinate away
     instead."""
@@ -135,32 +146,19 @@ class Coupling:
     leader: str | None = None
     coefficients: tuple[float, ...] = (0.0, 1.0)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "coefficients", _coefficients(self.coefficients))
-
     @property
     def held(self) -> str:
         """What the leader leads."""
         return self.joint
 
     @property
-    def frames(self) -> tuple[str, ...]:
-        """No frames: it constrains joints."""
-        return ()
-
-    @property
     def joints(self) -> tuple[str, ...]:
         return (self.joint,) if self.leader is None else (self.joint, self.leader)
-
-    @property
-    def size(self) -> int:
-        """The number of its equations."""
-        return 1
 
 
 @final
 @dataclass(frozen=True)
-class TendonCoupling:
+class TendonCoupling(_Polynomial):
     """A tendon held at a polynomial of another's length, ℓ = c₀ + c₁ m + c₂ m² + …, or without a leader at c₀: one
     equation. Both are tendons of the robot."""
 
@@ -168,27 +166,14 @@ class TendonCoupling:
     leader: str | None = None
     coefficients: tuple[float, ...] = (0.0, 1.0)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "coefficients", _coefficients(self.coefficients))
-
     @property
     def held(self) -> str:
         """What the leader leads."""
         return self.tendon
 
     @property
-    def frames(self) -> tuple[str, ...]:
-        """No frames: it constrains tendons."""
-        return ()
-
-    @property
     def tendons(self) -> tuple[str, ...]:
         return (self.tendon,) if self.leader is None else (self.tendon, self.leader)
-
-    @property
-    def size(self) -> int:
-        """The number of its equations."""
-        return 1
 
     def prefixed(self, prefix: str) -> TendonCoupling:
         """With names of tendons behind a prefix."""

@@ -40,9 +40,9 @@ def split(order: list[Node], size: int | None = None, outputs: Iterable[Node] = 
     """The parts and the number of slots of the workspace."""
     counted = Counter(outputs)
     stored = sum(count == 1 and bool(node.args) and node.op != "entry" for node, count in counted.items())
-    is_short = len(order) <= PART or PER_OUTPUT * stored < len(order) < LONG
+    longest = PART if len(order) <= PART or PER_OUTPUT * stored < len(order) < LONG else SHORT_PART
     repeated = {node: count - 2 for node, count in counted.items() if count > 2}
-    parts = [Part(nodes) for nodes in _cut(order, size or (PART if is_short else SHORT_PART), repeated)]
+    parts = [Part(nodes) for nodes in _cut(order, size or longest, repeated)]
     part_of = {node: k for k, part in enumerate(parts) for node in part.nodes if node.op != "rows"}
     needed = [  # of earlier parts
         [arg for node in _computed(part) for arg in node.args if part_of.get(arg, k) < k]

@@ -72,7 +72,7 @@ class Program:
 
     @property
     def space(self) -> BlockSpace:
-        return BlockSpace(self.layout, self.slots, self.target.width)
+        return BlockSpace(self.layout, tuple(self.outputs), self.rows, self.target.width)
 
     @lazy
     def digest(self) -> str:
@@ -113,18 +113,18 @@ class Program:
     def batch_assembly(self) -> str:
         """The module for a batch."""
         program = self.of_blocks
-        return program._blocks(emit_batch(program.space, len(program.parts), program.outputs), prefetches=True)
+        return program._blocks(emit_batch(program.space, len(program.parts)), prefetches=True)
 
     def loop_assembly(self) -> str:
         """The module for many steps of a batch."""
         assert self.carry is not None
         program = self.of_blocks
-        loop = emit_step_loop(program.space, len(program.parts), program.outputs, self.carry)
+        loop = emit_step_loop(program.space, len(program.parts), self.carry)
         return program._blocks(loop, prefetches=False)
 
     def _blocks(self, loop: str, prefetches: bool) -> str:
         """The module of a loop over blocks of states."""
-        kernel = emit_block(BLOCK, self.parts, self.outputs, self.space, self.rows, prefetches)
+        kernel = emit_block(BLOCK, self.parts, self.space, prefetches)
         return f"{elementary_functions(self.parts, (self.target.width,))}\n\n{kernel}\n\n{loop}\n"
 
     def code(self, kind: Kind) -> Code:

@@ -51,8 +51,7 @@ class RepeatedProgram:
             workspace = max(program.single_workspace() for program in self.programs)
         else:
             kernels = [
-                f"{emit_block(BLOCK, p.parts, p.outputs, p.space, p.rows, prefetches=True)}\n\n"
-                f"{emit_batch(p.space, len(p.parts), p.outputs)}"
+                f"{emit_block(BLOCK, p.parts, p.space, prefetches=True)}\n\n{emit_batch(p.space, len(p.parts))}"
                 for p in (program.of_blocks for program in self.programs)
             ]
             texts = [elementary_functions(parts, (wide,)), emit_batch_copies(self.layout, self.places, wide)]

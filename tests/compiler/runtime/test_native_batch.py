@@ -94,6 +94,7 @@ def test_layouts(robot, in_python):
 def test_arrays_without_a_batch_axis_count_for_all(robot, in_python):
     q, v, a = states(robot, 20)
     robot.inverse_dynamics(q, v, a)
+    robot.inverse_dynamics(q[0], v[0], a[0])
     del in_python[:]
     for arrays in ((q, v[0], a), (q[0], v, a), (q, v, a[3]), (q, v[1], a[2]), (q[1], v[0], a)):
         full = [np.broadcast_to(array, (20, array.shape[-1])) for array in arrays]

@@ -9,7 +9,6 @@ see `inputs_by_rows`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
@@ -18,13 +17,12 @@ from kinetree.compiler.codegen.kernel import TABLE_ROW, BlockSpace, inputs_by_ro
 from kinetree.compiler.codegen.prefetches import LINE
 from kinetree.compiler.codegen.tiles import pack
 from kinetree.compiler.codegen.write import STREAMED, count, emit_write, fields, streamed_size
-from kinetree.compiler.graph.expr import Node
 from kinetree.compiler.runtime.code import BATCH
 
 BLOCK = "kinetree_block"
 
 
-def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
+def emit_batch(space: BlockSpace, parts: int) -> str:
     """void kinetree_batch(start, stop, descriptor, workspace), which computes the states start … stop.
 
     The descriptor holds, as i64: address, stride between states and stride between numbers of every input, then
@@ -45,7 +43,7 @@ def emit_batch(space: BlockSpace, parts: int, outputs: Sequence[Node]) -> str:
         b.add(f"call fastcc void @kinetree.write({here}, i1 {streaming})")
     b.choose(streaming, lambda: b.add("fence seq_cst"))
     batch = b.function(BATCH, "i64 %start, i64 %stop, ptr %descriptor, ptr %work")
-    texts = [batch, _share(space), _read(space, parts), emit_write(space, outputs)]
+    texts = [batch, _share(space), _read(space, parts), emit_write(space)]
     return "\n\n".join([*texts, *(pack(size, space.width) for size in dict.fromkeys(space.layout.inputs))])
 
 

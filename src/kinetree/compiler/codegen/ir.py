@@ -136,6 +136,37 @@ class Lines:
         self.add(f"br label %{head}")
         self.label(end)
 
+    def fold(
+        self, start: int, step: int, limit: int, initial: Sequence[str], body: Callable[[str, list[str]], Sequence[str]]
+    ) -> list[str]:
+        """The same loop, in which body(k, values) writes the next values, reals of this width; gives the last ones."""
+        values, before = [self.name() for _ in initial], self._block
+        with self.loop(start, step, limit) as k:
+            following, after = body(k, values), self._block
+        place = next(i for i, line in enumerate(self.text) if line.startswith(f"  {k} = phi"))
+        self.text[place:place] = [
+            f"  {value} = phi {self.width.real} [{first}, %{before}], [{next_value}, %{after}]"
+            for value, first, next_value in zip(values, initial, following, strict=True)
+        ]
+        return values
+
+    def either(
+        self, condition: str, then: Callable[[], Sequence[str]], other: Callable[[], Sequence[str]]
+    ) -> list[str]:
+        """The values, reals of this width, of one of two branches."""
+        ends: list[tuple[Sequence[str], str]] = []
+
+        def write(branch: Callable[[], Sequence[str]]) -> None:
+            values = branch()
+            ends.append((values, self._block))
+
+        self.choose(condition, lambda: write(then), lambda: write(other))
+        (these, here), (those, there) = ends
+        return [
+            self.let(f"phi {self.width.real} [{a}, %{here}], [{b}, %{there}]")
+            for a, b in zip(these, those, strict=True)
+        ]
+
     def choose(self, condition: str, then: Callable[[], object], other: Callable[[], object] | None = None) -> None:
         """Branches, which `then` and `other` write."""
         number = self.name()[1:]

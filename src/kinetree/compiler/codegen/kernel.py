@@ -2,21 +2,23 @@
 
 Both come from the same rules and differ only in the width of their types and in their addresses. One state: input k of
 array j is at ``in_j[k]``, output k at ``out_j[k]``. A block: the lanes of input k are at ``in_j + k * stride_j``, those
-of output k at ``out_j + k * lanes``; the block's workspace holds the addresses.
+of a result at its place in the block's workspace, which also holds the addresses of inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Self
 
+from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.column_loops import ColumnRegion, column_calls, emit_columns
 from kinetree.compiler.codegen.elementary import atan2, by_library, function_name, library, sincos
 from kinetree.compiler.codegen.ir import Lines, Width
 from kinetree.compiler.codegen.operations import operation
 from kinetree.compiler.codegen.prefetches import LINE, Prefetches
-from kinetree.compiler.codegen.row_loops import Region, emit_rows
+from kinetree.compiler.codegen.row_loops import SHORT, Region, emit_rows, length
 from kinetree.compiler.codegen.tiles import piece_columns, read_columns
 from kinetree.compiler.graph.column_program import ColumnProgram
 from kinetree.compiler.graph.expr import BOOLEAN, SIGNATURES, Node
@@ -27,8 +29,6 @@ from kinetree.compiler.runtime.code import Layout
 
 TABLE_ROW = 32
 """The size of a row of the table of inputs in bytes: four words."""
-COLUMNS = 64
-"""The numbers of every row of results in the write buffer at a time; shorter rows are written directly."""
 LONG_ROW = 50
 """The numbers of an input from which on a kernel of one part transposes it near its use, see `inputs_by_rows`: those of
 five bodies, and more than positions of most robots."""
@@ -37,10 +37,11 @@ five bodies, and more than positions of most robots."""
 @dataclass(frozen=True)
 class BlockSpace:
     """Byte offsets in the workspace of one block: a table of input addresses, slots of the kernel, packed inputs,
-    outputs, the write buffer."""
+    results."""
 
     layout: Layout
-    slots: int
+    outputs: tuple[Node, ...]
+    places: RowPlaces
     width: Width
 
     @property
@@ -51,25 +52,32 @@ class BlockSpace:
 
     def packed(self, j: int) -> int:
         """The offset of input j after transposition."""
-        return self.slot + self.width.bytes * (self.slots + sum(self.layout.inputs[:j]))
+        return self.slot + self.width.bytes * (self.places.end + sum(self.layout.inputs[:j]))
 
-    def result(self, j: int) -> int:
-        """The offset of output j."""
-        return self.packed(len(self.layout.inputs)) + self.width.bytes * sum(self.layout.outputs[:j])
+    @lazy
+    def results(self) -> list[Node]:
+        """The results with a place of their own: not entries of row programs, which stay in their region, and each
+        only once, as zeros and both halves of a symmetric matrix."""
+        return list(dict.fromkeys(node for node in self.outputs if node.op != "entry"))
 
     @property
-    def write_buffer(self) -> int:
-        """The offset of the buffer in which rows of results are aligned, before they go to memory in whole lines."""
-        return _aligned(self.result(len(self.layout.outputs)))
+    def result(self) -> int:
+        """The offset of the first result with a place of its own."""
+        return self.packed(len(self.layout.inputs))
+
+    @lazy
+    def result_offsets(self) -> list[list[int]]:
+        """The offsets of the numbers of every output."""
+        own = {node: self.result + self.width.bytes * k for k, node in enumerate(self.results)}
+        numbers = iter(
+            own[node] if node in own else self.slot + self.width.bytes * self.places.entry(node)
+            for node in self.outputs
+        )
+        return [list(islice(numbers, n)) for n in self.layout.outputs]
 
     @property
     def size(self) -> int:
-        return _aligned(self.write_buffer + buffer_row_size(self.width) * self.width.lanes)
-
-
-def buffer_row_size(width: Width) -> int:
-    """The size of one row of the write buffer in bytes."""
-    return LINE + width.size * COLUMNS + LINE
+        return _aligned(self.result + self.width.bytes * len(self.results))
 
 
 def _aligned(offset: int) -> int:
@@ -81,7 +89,9 @@ def emit_single(
 ) -> str:
     """void name(inputs, outputs, workspace) for one state, where inputs and outputs are tables of addresses; sines,
     cosines and row programs are computed in vectors of width `wide`."""
-    emitter, b = _Emitter(layout, wide.one, wide, outputs, places), Lines(wide)
+    named = {f"%out{j}": size for j, size in enumerate(layout.outputs)}
+    positions = output_positions(named, outputs, places, "%slots")
+    emitter, b = _Emitter(layout, wide.one, wide, positions, places), Lines(wide)
     parameters = [f"%in{j}" for j in range(len(layout.inputs))] + [f"%out{j}" for j in range(len(layout.outputs))]
     given = [b.word("%inputs", j, "ptr") for j in range(len(layout.inputs))]
     given += [b.word("%outputs", j, "ptr") for j in range(len(layout.outputs))]
@@ -105,13 +115,12 @@ def inputs_by_rows(layout: Layout, parts: int) -> frozenset[int]:
     return frozenset(j for j, size in enumerate(layout.inputs) if parts == 1 and size >= LONG_ROW)
 
 
-def emit_block(
-    name: str, parts: Sequence[Part], outputs: Sequence[Node], space: BlockSpace, places: RowPlaces, prefetches: bool
-) -> str:
+def emit_block(name: str, parts: Sequence[Part], space: BlockSpace, prefetches: bool) -> str:
     """void name.partK(workspace) for every part, to be called in order for a block of states, and name.constants, to
     be called once before them. With `prefetches`, the parts prefetch the inputs of the next block, and name.by_rows
     reads the `inputs_by_rows`: the lanes of input k are at ``in_j + k + lane * stride_j``."""
-    emitter = _Emitter(space.layout, space.width, space.width, outputs, places)
+    positions = output_positions({"%results": len(space.results)}, space.results, space.places, "%slots")
+    emitter = _Emitter(space.layout, space.width, space.width, positions, space.places)
     operations = sum(len(part.nodes) for part in parts)
     if prefetches:
         emitter.prefetches = Prefetches(space.layout.inputs, space.width, operations)
@@ -121,8 +130,7 @@ def emit_block(
         for k, (word, kind) in enumerate(words):  # LLVM removes unused ones
             prologue.append(f"  %{word}{j}.at = getelementptr i8, ptr %work, i64 {TABLE_ROW * j + 8 * k}")
             prologue.append(f"  %{word}{j} = load {kind}, ptr %{word}{j}.at, align 8")
-    for j in range(len(space.layout.outputs)):
-        prologue.append(f"  %out{j} = getelementptr i8, ptr %work, i64 {space.result(j)}")
+    prologue.append(f"  %results = getelementptr i8, ptr %work, i64 {space.result}")
     bodies = {f"part{k}": emitter.part(part, inputs=k == 0) for k, part in enumerate(parts)}
     bodies["constants"] = emitter.part(Part([]), constants=True)
     if prefetches and (by_rows := inputs_by_rows(space.layout, len(parts))):
@@ -191,6 +199,11 @@ class RowPlaces:
             slots += region.size
         return cls(first, regions, results, slots)
 
+    def entry(self, node: Node) -> int:
+        """The slot of an entry of a row program."""
+        (rows,) = node.args
+        return self.first[rows] + self.regions[rows].entry(node.value)
+
 
 def elementary_functions(parts: Sequence[Part], widths: Sequence[Width]) -> str:
     """Definitions of the elementary functions that the parts call, in these widths."""
@@ -232,7 +245,7 @@ def entry_runs(
 ) -> dict[tuple[str, int], tuple[int, int]]:
     """Entries of a row program that are stored elsewhere, as runs: (array, first position) to (slot, count)."""
     copies = sorted(
-        (base, k, places.first[rows] + places.regions[rows].entry(entry.value))
+        (base, k, places.entry(entry))
         for entry, found in positions.items()
         if entry.op == "entry" and entry.args[0] is rows
         for base, k in found
@@ -253,14 +266,15 @@ def entry_runs(
 class _Emitter:
     """Writes the parts of a kernel, given the positions of its outputs."""
 
-    def __init__(self, layout: Layout, width: Width, wide: Width, outputs: Sequence[Node], places: RowPlaces) -> None:
+    def __init__(
+        self, layout: Layout, width: Width, wide: Width, positions: dict[Node, list[tuple[str, int]]], places: RowPlaces
+    ) -> None:
         self.layout = layout
         self.width = width
         self.wide = wide
         self.rows = places
         self.row_function: dict[tuple[Region | ColumnRegion, tuple[int, ...], tuple[tuple[int, float], ...]], str] = {}
-        named = {f"%out{j}": size for j, size in enumerate(layout.outputs)}
-        self.output_positions = output_positions(named, outputs, places, "%slots")
+        self.output_positions = positions
         self.starts = [sum(layout.inputs[:j]) for j in range(len(layout.inputs) + 1)]
         self.prefetches: Prefetches | None = None
         self.by_rows: frozenset[int] = frozenset()
@@ -297,6 +311,10 @@ class _Emitter:
         for j, size in enumerate(self.layout.outputs):
             if f"%out{j}" in zeros:
                 self.lines.add(f"call fastcc void @kinetree.zero(ptr %out{j}, i64 {size * self.width.lanes})")
+        for node, positions in self.output_positions.items():
+            for base, k in positions if is_zero(node) else ():
+                if base == "%results":
+                    self._store(self.width.number(0.0), base, k * self.width.bytes)
         for rows, region in self.rows.regions.items():
             first = self.rows.first[rows]
             for start, size in region.cleared:
@@ -356,10 +374,15 @@ class _Emitter:
 
     def row_functions(self) -> list[str]:
         """The functions of all row programs that were emitted."""
+        columns = self.wide.lanes if self.width.lanes == 1 else 1
+        lengths = [
+            length(region, results, columns) for region, results, _ in self.row_function if isinstance(region, Region)
+        ]
+        straight = sum(lengths) <= SHORT
         return [
             emit_columns(name, region, results, self.width, self.wide)
             if isinstance(region, ColumnRegion)
-            else emit_rows(name, region, {**region.zeros(), **dict(known)}, results, self.width, self.wide)
+            else emit_rows(name, region, {**region.zeros(), **dict(known)}, results, self.width, self.wide, straight)
             for (region, results, known), name in self.row_function.items()
         ]
 
@@ -388,9 +411,7 @@ class _Emitter:
         if node.op == "const":
             return self.width.number(float(node.value))
         if node.op == "entry":
-            (rows,) = node.args
-            place = self.rows.first[rows] + self.rows.regions[rows].entry(node.value)
-            return self._load("%slots", place * self.width.bytes)
+            return self._load("%slots", self.rows.entry(node) * self.width.bytes)
         if node.op in ("true", "false"):
             return node.op if self.width.lanes == 1 else f"splat (i1 {node.op})"
         assert node.op == "input", f"{node.op} is used before it is computed"

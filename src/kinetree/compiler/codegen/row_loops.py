@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby, zip_longest
+from operator import attrgetter
 
 from kinetree.base.lazy import lazy
 from kinetree.compiler.codegen.ir import Lines, Width
@@ -18,8 +20,11 @@ from kinetree.compiler.graph.row_program import RowProgram
 MIN_SUMS, MAX_SUMS = 4, 8
 """The number of vectors that a tile keeps in registers: enough to hide the latency of an addition."""
 
-SHORT = 4000
-"""The maximum number of multiply-adds of vectors in straight-line code."""
+SHORT = 8000
+"""The maximum number of multiply-adds of vectors in straight-line code of a kernel: the inverse mass matrix of a
+humanoid."""
+STRAIGHT_SUMS = 2
+"""The number of columns of many states whose straight-line code alternates, because each sum waits for itself."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +120,10 @@ class Region:
 
 @dataclass(frozen=True)
 class TileStep:
-    """A step of some columns: offsets of its row, of its start and of the coefficient that scales that, and of the
-    coefficients and rows of its terms."""
+    """A step of some columns: the number of its row, offsets of its row, of its start and of the coefficient that
+    scales that, and of the coefficients and rows of its terms."""
 
+    index: int
     target: int
     start: int
     scale: int
@@ -126,20 +132,28 @@ class TileStep:
 
 
 def emit_rows(
-    name: str, region: Region, constants: Mapping[int, float], results: Sequence[int], width: Width, wide: Width
-) -> str:
+    name: str, region: Region, constants: Mapping[int, float], results: Sequence[int], width: Width, wide: Width,
+    straight: bool,
+) -> str:  # fmt: skip
     """void name(region), which makes these entries of the results, for numbers of a width; `wide` is that of columns if
     a number is a scalar. `constants` are the values of operands that are known, by their offsets."""
-    tiles = row_tiles(region, results, wide.lanes if width.lanes == 1 else 1)
-    if sum(len(step.terms) for tile in tiles for step in tile) > SHORT:
+    if not straight:
         return _loops(name, region, results, width, wide)
+    tiles = row_tiles(region, results, wide.lanes if width.lanes == 1 else 1)
     whole, texts = Lines(width), []
-    for k, tile in enumerate(tiles):
+    together = 1 if width.lanes == 1 else STRAIGHT_SUMS
+    for k in range(0, len(tiles), together):
+        steps = sorted(chain.from_iterable(tiles[k : k + together]), key=attrgetter("index"))
         texts.append(
-            _StraightTile(region, constants, width, wide).body(tile).internal(f"{name}.tile{k}", "ptr %region")
+            _StraightTile(region, constants, width, wide).body(steps).internal(f"{name}.tile{k}", "ptr %region")
         )
         whole.add(f"call fastcc void @{name}.tile{k}(ptr %region)")
     return "\n".join([*texts, whole.internal(name, "ptr %region")])
+
+
+def length(region: Region, results: Sequence[int], columns: int) -> int:
+    """The number of multiply-adds of vectors of so many columns."""
+    return sum(len(step.terms) for tile in row_tiles(region, results, columns) for step in tile)
 
 
 def row_tiles(region: Region, results: Sequence[int], columns: int) -> list[list[TileStep]]:
@@ -162,7 +176,7 @@ def row_tiles(region: Region, results: Sequence[int], columns: int) -> list[list
                 if program.nonzero[row] & wanted
             ]
             target, scale = region.row(k) + column, region.coefficient(step.scale)
-            steps.append(TileStep(target, start, scale, terms, k in program.results))
+            steps.append(TileStep(k, target, start, scale, terms, k in program.results))
         tiles.append(steps)
     return tiles
 
@@ -171,7 +185,7 @@ def row_tiles(region: Region, results: Sequence[int], columns: int) -> list[list
 
 
 class _StraightTile:
-    """The code of one tile of one vector: some columns of one state, or one column of many. Its rows are values, and
+    """The code of tiles of one vector each: some columns of one state, or one column of many. Its rows are values, and
     only results are stored."""
 
     def __init__(self, region: Region, constants: Mapping[int, float], width: Width, wide: Width) -> None:
@@ -180,20 +194,27 @@ class _StraightTile:
         self.lines, self.rows = Lines(self.vector), {0: "zeroinitializer"}
 
     def body(self, steps: Sequence[TileStep]) -> Lines:
-        lines = self.lines
-        for step in steps:
-            total = self.row(step.start)
-            if step.scale != self.region.one:
-                total = lines.real("fmul", total, self.number(step.scale))
-            for coefficient, row in step.terms:
-                by = self.number(coefficient)
-                if self.region.program.subtracts:
-                    by = lines.real("fneg", by)
-                total = lines.multiply_add(by, self.row(row), total)
+        for _, same in groupby(steps, key=attrgetter("index")):
+            self._rows(list(same))
+        return self.lines
+
+    def _rows(self, steps: Sequence[TileStep]) -> None:
+        """The same step of several tiles."""
+        lines, factors = self.lines, dict[int, str]()
+        totals = [self.row(step.start) for step in steps]
+        if steps[0].scale != self.region.one:
+            scale = self.number(steps[0].scale)
+            totals = [lines.real("fmul", total, scale) for total in totals]
+        for terms in zip_longest(*(step.terms for step in steps)):
+            for k, (coefficient, row) in ((k, term) for k, term in enumerate(terms) if term):
+                if coefficient not in factors:
+                    by = self.number(coefficient)
+                    factors[coefficient] = lines.real("fneg", by) if self.region.program.subtracts else by
+                totals[k] = lines.multiply_add(factors[coefficient], self.row(row), totals[k])
+        for step, total in zip(steps, totals, strict=True):
             self.rows[step.target] = total
             if step.is_result:
                 lines.store(self.vector.real, total, self.pointer(step.target), self.width.size)
-        return lines
 
     def pointer(self, offset: int) -> str:
         return self.lines.at("%region", offset * self.width.bytes)

@@ -7,15 +7,13 @@ that its data stays in the L1 cache.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from kinetree.compiler.codegen.batch import blocks, call_parts, pack_input, set_input
 from kinetree.compiler.codegen.ir import Lines
 from kinetree.compiler.codegen.kernel import BlockSpace
 from kinetree.compiler.codegen.tiles import pack
-from kinetree.compiler.codegen.write import count, unpacks, zero_tiles
-from kinetree.compiler.graph.expr import Node
+from kinetree.compiler.codegen.write import count, place, unpacks
 from kinetree.compiler.runtime.code import LOOP, LoopCarry
 
 PER_INPUT, PER_OUTPUT = 4, 3
@@ -23,7 +21,7 @@ PER_INPUT, PER_OUTPUT = 4, 3
 (address or 0, strides between states and records); strides are in numbers."""
 
 
-def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry: LoopCarry) -> str:
+def emit_step_loop(space: BlockSpace, parts: int, carry: LoopCarry) -> str:
     """void kinetree_loop(start, stop, steps, until, every, words, states, workspace).
 
     Advances the states start … stop, whose tiles are consecutive at `states`. Outputs with an address are recorded
@@ -57,7 +55,7 @@ def emit_step_loop(space: BlockSpace, parts: int, outputs: Sequence[Node], carry
     if any(carry.moving):
         texts.append(_read(space, carry))
     texts += [pack(size, space.width) for size in dict.fromkeys(inputs[carry.states :])]
-    return "\n\n".join([*texts, *unpacks(space, zero_tiles(space, outputs))])
+    return "\n\n".join([*texts, *unpacks(space)])
 
 
 def _words(b: Lines, start: int, count: int) -> list[str]:
@@ -99,10 +97,11 @@ def _read(space: BlockSpace, carry: LoopCarry) -> str:
 def _carry(space: BlockSpace, carry: LoopCarry) -> str:
     """A function that copies results to states, which have the same order."""
     b, real = Lines(space.width), space.width.real
-    results = b.at("%work", space.result(0))
-    with b.loop(0, 1, sum(space.layout.outputs[: carry.states])) as k:
-        offset = b.i64("mul", k, space.width.bytes)
-        b.store(real, b.load(real, b.at(results, offset)), b.at("%tile", offset))
+    sizes = space.layout.outputs[: carry.states]
+    for j, size in enumerate(sizes):
+        tile = b.at("%tile", sum(sizes[:j]), real)
+        with b.loop(0, 1, size) as k:
+            b.store(real, b.load(real, place(b, j, k)), b.at(tile, k, real))
     return b.internal("kinetree.carry", "ptr %tile, ptr %work")
 
 
@@ -113,8 +112,8 @@ def _write(space: BlockSpace, carry: LoopCarry) -> str:
 
     def write(j: int, out: str, back: str, ahead: str) -> None:
         far = b.i64("add", b.i64("mul", "%i", back), b.i64("mul", "%record", ahead))
-        pair = f"ptr {b.at(out, far, 'double')}, ptr {b.at('%work', space.result(j))}"
-        b.add(f"call fastcc void @kinetree.unpack.{j}({pair}, i64 {back}, i64 {states})")
+        to = b.at(out, far, "double")
+        b.add(f"call fastcc void @kinetree.unpack.{j}(ptr {to}, ptr %work, i64 {back}, i64 {states})")
 
     for j in range(len(space.layout.outputs)):
         words = _words(b, behind + PER_OUTPUT * j, PER_OUTPUT)

@@ -36,9 +36,9 @@ def pack(n: int, width: Width) -> str:
     return b.internal(f"kinetree.pack.{n}", "ptr %dst, ptr %src, i64 %row, i64 %column, i64 %count")
 
 
-def mask(columns: int, W: int) -> str:
-    """The mask of the first `columns` lanes."""
-    return f"<{W} x i1> <{', '.join(f'i1 {int(k < columns)}' for k in range(W))}>"
+def mask(lanes: range, W: int) -> str:
+    """The mask of some of W lanes."""
+    return f"<{W} x i1> <{', '.join(f'i1 {int(k in lanes)}' for k in range(W))}>"
 
 
 def aligned(pointer: str, width: Width) -> str:
@@ -77,7 +77,7 @@ def _piece(b: Lines, row: str, first: int, count: int, n: int) -> str:
     if count == n:
         return b.load(part.real, at, part.size)
     return b.let(
-        f"call {part.real} @llvm.masked.load.{part.suffix}.p0({aligned(at, part)}, {mask(count, n)}, "
+        f"call {part.real} @llvm.masked.load.{part.suffix}.p0({aligned(at, part)}, {mask(range(count), n)}, "
         f"{part.real} zeroinitializer)"
     )
 

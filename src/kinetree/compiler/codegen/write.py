@@ -1,30 +1,32 @@
 """Results of a block: lanes are transposed to the rows of the output arrays.
 
-Tiles of zeros only are written without reading the lanes. Rows begin anywhere in a cache line, and writing many of them
-in turn, each across lines, is slow. So some columns of long rows are collected in a small write buffer, each row with
-the alignment that it has in memory, and written in whole lines; a remainder waits for the next columns. The lines of a
-large batch bypass the cache (nontemporal stores): otherwise each line is read before it is written.
+A table says where in the workspace the lanes of each number are. Tiles of zeros only are written without reading them.
+Rows begin anywhere in a cache line, and stores across lines are slow. So long rows are written in whole aligned
+vectors: the W rows of a block together begin and end at an aligned address, and where one row ends within a vector, the
+next one begins. Those of a large batch bypass the cache (nontemporal stores): otherwise each line is read before it is
+written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 
 from kinetree.compiler.codegen.ir import Lines, Width
-from kinetree.compiler.codegen.kernel import COLUMNS, BlockSpace, buffer_row_size, is_zero
+from kinetree.compiler.codegen.kernel import BlockSpace, is_zero
 from kinetree.compiler.codegen.prefetches import LINE
-from kinetree.compiler.codegen.tiles import aligned, mask, transposed
-from kinetree.compiler.graph.expr import Node
+from kinetree.compiler.codegen.tiles import aligned, mask, piece_columns, read_columns
 
 STREAMED = 2**20
 """The size of results, in bytes, from which on they bypass the cache: about the size of an L2 cache."""
+LONG = 64
+"""The numbers of a row from which on it is written in whole vectors."""
 
 
 def streamed_size(space: BlockSpace) -> int:
     """The size, in bytes, of the results of one state that may bypass the cache."""
-    return space.width.size * sum(n for n in space.layout.outputs if n >= COLUMNS)
+    return space.width.size * sum(n for n in space.layout.outputs if n >= LONG)
 
 
 def fields(b: Lines, space: BlockSpace) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]]]:
@@ -48,31 +50,41 @@ def count(b: Lines) -> str:
     return b.let(f"select i1 {b.i64('icmp slt', left, b.width.lanes)}, i64 {left}, i64 {b.width.lanes}")
 
 
-def emit_write(space: BlockSpace, outputs: Sequence[Node]) -> str:
+def emit_write(space: BlockSpace) -> str:
     """A function that writes the outputs of the block at state i as rows."""
-    b, width, zeros = Lines(space.width), space.width, zero_tiles(space, outputs)
+    b, width = Lines(space.width), space.width
     (_, places), states = fields(b, space), count(b)
-    whole, buffer = b.i64("icmp eq", states, width.lanes), b.at("%work", space.write_buffer)
+    whole = b.i64("icmp eq", states, width.lanes)
 
     def write(j: int, n: int, out: str, back: str) -> None:
         to = b.at(out, b.i64("mul", "%i", back), width.element)
-        given = f"{j}(ptr {to}, ptr {b.at('%work', space.result(j))}"
 
         def write_rows() -> None:
             _prefetch(b, to, back, n)
-            b.add(f"call fastcc void @kinetree.unpack.{given}, i64 {back}, i64 {states})")
+            b.add(f"call fastcc void @kinetree.unpack.{j}(ptr {to}, ptr %work, i64 {back}, i64 {states})")
 
-        if n < COLUMNS:
+        if n < LONG:
             return write_rows()
-        aligned = b.let(f"and i1 {whole}, {b.i64('icmp eq', back, n)}")
-        buffered = f"call fastcc void @kinetree.buffered.{given}, ptr {buffer}, i1 %streaming)"
-        return b.choose(aligned, lambda: b.add(buffered), write_rows)
+        offset = b.i64("and", b.let(f"ptrtoint ptr {to} to i64"), width.bytes - 1)
+        together = b.let(f"and i1 {b.i64('icmp eq', back, n)}, {whole}")
+        write_any: Callable[[], None] = write_rows
+        for known in offsets(width):
+            here = b.let(f"and i1 {together}, {b.i64('icmp eq', offset, known)}")
+            vectors = f"call fastcc void @kinetree.vectors.{j}.{known}(ptr {to}, ptr %work, i1 %streaming)"
+            write_any = partial(b.choose, here, partial(b.add, vectors), write_any)
+        return write_any()
 
     for j, (n, place) in enumerate(zip(space.layout.outputs, places, strict=True)):
         write(j, n, *place)
     written = b.internal("kinetree.write", "i64 %i, i64 %stop, ptr %descriptor, ptr %work, i1 %streaming")
-    long = [_buffered(j, n, width, zeros[j]) for j, n in enumerate(space.layout.outputs) if n >= COLUMNS]
-    return "\n\n".join([written, *long, *unpacks(space, zeros), _flush_whole(width), _flush(width), "!0 = !{i32 1}"])
+    zeros = zero_tiles(space)
+    long = [
+        _vectors(j, n, width, zeros[j], offset)
+        for j, n in enumerate(space.layout.outputs)
+        if n >= LONG
+        for offset in offsets(width)
+    ]
+    return "\n\n".join([written, *long, *unpacks(space), "!0 = !{i32 1}"])
 
 
 MAX_LINES = 64
@@ -86,21 +98,33 @@ def _prefetch(b: Lines, start: str, row: str, n: int) -> None:
         b.add(f"call void @llvm.prefetch.p0(ptr {b.at(following, line * LINE)}, i32 1, i32 3, i32 1)")
 
 
-def zero_tiles(space: BlockSpace, outputs: Sequence[Node]) -> list[list[bool]]:
+def zero_tiles(space: BlockSpace) -> list[list[bool]]:
     """For each output, and each of its whole tiles, whether it holds zeros only."""
-    numbers, W = iter(outputs), space.width.lanes
+    numbers, W = iter(space.outputs), space.width.lanes
     rows = [list(map(is_zero, islice(numbers, n))) for n in space.layout.outputs]
     return [[all(row[k : k + W]) for k in range(0, len(row) - W + 1, W)] for row in rows]
 
 
-def unpacks(space: BlockSpace, zeros: Sequence[Sequence[bool]]) -> list[str]:
-    """Functions that write the outputs, with tables of their tiles that are zeros."""
+def unpacks(space: BlockSpace) -> list[str]:
+    """Functions that write the outputs, with tables of the offsets of their numbers and of their tiles of zeros."""
     texts = []
-    for j, (n, flags) in enumerate(zip(space.layout.outputs, zeros, strict=True)):
-        listed = ", ".join(f"i8 {int(zero)}" for zero in flags)
-        table = f"@kinetree.zeros.{j} = internal constant [{len(flags)} x i8] [{listed}]"
-        texts += [_unpack(j, n, space.width, flags), table]
+    outputs = zip(space.layout.outputs, space.result_offsets, zero_tiles(space), strict=True)
+    for j, (n, offsets, zeros) in enumerate(outputs):
+        texts.append(_unpack(j, n, space.width, zeros))
+        texts.append(_table(f"kinetree.places.{j}", "i32", offsets))
+        texts.append(_table(f"kinetree.zeros.{j}", "i8", map(int, zeros)))
     return texts
+
+
+def _table(name: str, kind: str, numbers: Iterable[int]) -> str:
+    listed = [f"{kind} {number}" for number in numbers]
+    return f"@{name} = internal constant [{len(listed)} x {kind}] [{', '.join(listed)}]"
+
+
+def place(b: Lines, j: int, k: str | int) -> str:
+    """The address of the lanes of number k of output j."""
+    offset = b.load("i32", b.at(f"@kinetree.places.{j}", k, "i32"), 4)
+    return b.at("%work", b.let(f"zext i32 {offset} to i64"))
 
 
 def _unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
@@ -109,154 +133,107 @@ def _unpack(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
     full = b.i64("icmp eq", "%count", W)
     rows = [b.at("%dst", b.i64("mul", "%row", lane), real) for lane in range(W)]
 
+    def store(start: str | int, columns: int) -> None:
+        values = _tile(b, j, start, zeros) if columns == W else _read_tile(b, j, start, columns)
+        for row, value in zip(rows, values, strict=True):
+            to = b.at(row, start, real)
+            if columns == W:
+                b.store(width.real, value, to, width.size)
+            else:
+                _masked_store(b, value, to, range(columns))
+
     def tiles() -> None:
-        _tiles(b, j, 0, n - n % W, rows, zeros)
+        with b.loop(0, W, n - n % W) as k:
+            store(k, W)
         if n % W:
-            _tile(b, n - n % W, n - n % W, rows, n % W)
+            store(n - n % W, n % W)
 
     def one_by_one() -> None:
         with b.loop(0, 1, b.i64("mul", "%count", n)) as number:
             lane, k = b.i64("udiv", number, max(n, 1)), b.i64("urem", number, max(n, 1))
-            value = b.load(real, b.at("%src", b.i64("add", b.i64("mul", k, W), lane), real), width.size)
-            to = b.at("%dst", b.i64("add", b.i64("mul", lane, "%row"), k), real)
-            b.store(real, value, to, width.size)
+            value = b.load(real, b.at(place(b, j, k), lane, real), width.size)
+            b.store(real, value, b.at("%dst", b.i64("add", b.i64("mul", lane, "%row"), k), real), width.size)
 
     b.choose(full, tiles, one_by_one)
-    return b.internal(f"kinetree.unpack.{j}", "ptr %dst, ptr %src, i64 %row, i64 %count")
+    return b.internal(f"kinetree.unpack.{j}", "ptr %dst, ptr %work, i64 %row, i64 %count")
 
 
-def _buffered(j: int, n: int, width: Width, zeros: Sequence[bool]) -> str:
-    """A function that writes n values of every lane as consecutive rows, in whole lines; with `past`, they bypass the
-    cache."""
-    W, b, places, rows = width.lanes, Lines(width), [], []
-    whole, rest = n - n % COLUMNS, n % COLUMNS
-    for lane in range(W):
-        to = b.at("%dst", lane * n, width.element)
-        shift = b.i64("and", b.let(f"ptrtoint ptr {to} to i64"), LINE - 1)
-        places.append((to, b.at("%buffer", lane * buffer_row_size(width))))
-        rows.append(b.at(places[-1][1], shift))
-
-    def flush(column: str | int, first: str, numbers: int, last: str) -> None:
-        for to, source in places:
-            b.add(
-                f"call fastcc void @kinetree.flush{'.whole' * (numbers == COLUMNS)}"
-                f"(ptr {b.at(to, column, width.element)}, ptr {source}, "
-                f"i1 {first}, i64 {width.size * numbers}, i1 {last}, i1 %past)"
-            )
-
-    with b.loop(0, COLUMNS, whole) as chunk:
-        end = b.i64("add", chunk, COLUMNS)
-        first, last = b.i64("icmp eq", chunk, 0), b.i64("icmp eq", end, n)
-        _tiles(b, j, chunk, end, rows, zeros, origin=chunk)
-        flush(chunk, first, COLUMNS, last)
-    if rest:
-        odd = n - n % W
-        _tiles(b, j, whole, odd, rows, zeros, origin=whole)
-        if n % W:
-            _tile(b, odd, odd - whole, rows, n % W)
-        flush(whole, "false", rest, "true")
-    return b.internal(f"kinetree.buffered.{j}", "ptr %dst, ptr %src, ptr %buffer, i1 %past")
+def offsets(width: Width) -> list[int]:
+    """How many bytes behind an aligned address results may begin to be written in whole vectors: 0, or what the C
+    library places before large arrays."""
+    return [0, 16] if width.bytes > 16 else [0]
 
 
-def _tiles(
-    b: Lines, j: int, start: str | int, stop: str | int, rows: Sequence[str], zeros: Sequence[bool],
-    origin: str | int | None = None,
-) -> None:  # fmt: skip
-    """A loop over the tiles from number `start` to `stop`; the rows begin with number `origin`, or 0."""
-    W = b.width.lanes
-    with b.loop(start, W, stop) as k:
-        offset = k if origin is None else b.i64("sub", k, origin)
-        if any(zeros):
-            index = b.i64("lshr", k, W.bit_length() - 1)
-            flag = b.load("i8", b.at(f"@kinetree.zeros.{j}", index), 1)
-            b.choose(
-                b.let(f"icmp ne i8 {flag}, 0"),
-                lambda: _store_rows(b, offset, rows, ["zeroinitializer"] * W, W),
-                lambda: _tile(b, k, offset, rows, W),
-            )
-        else:
-            _tile(b, k, offset, rows, W)
+def _vectors(j: int, n: int, width: Width, zeros: Sequence[bool], offset: int) -> str:
+    """A function that writes n values of every lane as consecutive rows, `offset` bytes behind an aligned address, in
+    whole vectors but for the first and the last one; with `past`, they bypass the cache."""
+    W, b, rest = width.lanes, Lines(width), n % width.lanes
+    shifts = [(offset // width.size + lane * n) % W for lane in range(W)]
+    """The numbers from an aligned address to the beginning of each row."""
+    starts = [b.at("%dst", lane * n - shift, width.element) for lane, shift in enumerate(shifts)]
+
+    def moved(before: str, here: str, shift: int) -> str:
+        """The last `shift` numbers of the tile before, and the first of this one."""
+        return b.shuffle(before, here, range(W - shift, 2 * W - shift), W) if shift else here
+
+    def store(vectors: Sequence[tuple[int, str | int, str]]) -> None:
+        """Store vectors, each so many numbers behind the start of its row."""
+        targets = [(b.at(starts[lane], k, width.element), vector) for lane, k, vector in vectors]
+
+        def write(mark: str) -> None:
+            for to, vector in targets:
+                b.add(f"store {width.real} {vector}, ptr {to}, align {width.bytes}{mark}")
+
+        b.choose("%past", partial(write, ", !nontemporal !0"), partial(write, ""))
+
+    def next_tile(k: str, before: Sequence[str]) -> Sequence[str]:
+        tile = _tile(b, j, k, zeros)
+        store([(lane, k, moved(before[lane], tile[lane], shift)) for lane, shift in enumerate(shifts)])
+        return tile
+
+    def store_some(lane: int, k: int, vector: str, lanes: range) -> None:
+        _masked_store(b, vector, b.at(starts[lane], k, width.element), lanes)
+
+    first = _tile(b, j, 0, zeros)
+    if shifts[0]:
+        store_some(0, 0, moved(first[0], first[0], shifts[0]), range(shifts[0], W))
+    store([(lane, 0, first[lane]) for lane, shift in enumerate(shifts) if not shift])
+    last = b.fold(W, W, n - rest, first, next_tile)
+    remainder = _read_tile(b, j, n - rest, rest) if rest else last
+    ends: list[tuple[int, str | int, str]] = []
+    for lane, (shift, left) in enumerate(zip(shifts, [*shifts[1:], shifts[0]], strict=True)):
+        before, k = last[lane], n - rest
+        if rest and shift + rest >= W:
+            ends.append((lane, k, moved(before, remainder[lane], shift)))
+            before, k = remainder[lane], k + W
+        tail = moved(before, remainder[lane], shift)
+        if left and lane == W - 1:
+            store_some(lane, k, tail, range(left))
+        elif left:  # of this row, and the beginning of the next one
+            ends.append((lane, k, b.shuffle(tail, first[lane + 1], [*range(left), *range(W, 2 * W - left)], W)))
+    store(ends)
+    return b.internal(f"kinetree.vectors.{j}.{offset}", "ptr %dst, ptr %work, i1 %past")
 
 
-def _tile(b: Lines, start: str | int, offset: str | int, rows: Sequence[str], columns: int) -> None:
-    """Transpose and store `columns` numbers of all lanes, beginning with number `start`."""
-    width, W, vectors = b.width, b.width.lanes, []
-    for column in range(columns):
-        source = b.at("%src", b.i64("mul", b.i64("add", start, column), W), width.element)
-        vectors.append(b.load(width.real, source, width.size))
-    _store_rows(b, offset, rows, transposed(b, [*vectors, *["zeroinitializer"] * (W - columns)]), columns)
-
-
-def _store_rows(b: Lines, offset: str | int, rows: Sequence[str], vectors: Sequence[str], columns: int) -> None:
+def _masked_store(b: Lines, vector: str, to: str, lanes: range) -> None:
     width = b.width
-    for row, vector in zip(rows, vectors, strict=True):
-        to = b.at(row, offset, width.element)
-        if columns == width.lanes:
-            b.store(width.real, vector, to, width.size)
-        else:
-            b.add(
-                f"call void @llvm.masked.store.{width.suffix}.p0({width.real} {vector}, "
-                f"{aligned(to, width)}, {mask(columns, width.lanes)})"
-            )
+    where = f"{aligned(to, width)}, {mask(lanes, width.lanes)}"
+    b.add(f"call void @llvm.masked.store.{width.suffix}.p0({width.real} {vector}, {where})")
 
 
-FLUSH = "ptr %to, ptr %from, i1 %first, i64 %length, i1 %last, i1 %past"
-EIGHT = "<8 x double>"
-"""A line of the cache."""
+def _tile(b: Lines, j: int, start: str | int, zeros: Sequence[bool]) -> list[str]:
+    """The rows of a whole tile of output j that begins with number `start`."""
+    W = b.width.lanes
+    if not any(zeros):
+        return _read_tile(b, j, start, W)
+    flag = b.load("i8", b.at(f"@kinetree.zeros.{j}", b.i64("lshr", start, W.bit_length() - 1)), 1)
+    nothing = ["zeroinitializer"] * W
+    return b.either(b.let(f"icmp ne i8 {flag}, 0"), lambda: nothing, lambda: _read_tile(b, j, start, W))
 
 
-def _shift(b: Lines) -> tuple[str, str]:
-    """How far the row is behind the beginning of a line of the cache, and the address of that line."""
-    shift = b.i64("and", b.let("ptrtoint ptr %to to i64"), LINE - 1)
-    return shift, b.at("%to", b.i64("sub", 0, shift))
-
-
-def _store_lines(b: Lines, lines: Sequence[tuple[str, str]]) -> None:
-    """Store values of whole lines at these addresses; with `past`, they bypass the cache."""
-
-    def store(mark: str) -> None:
-        for value, to in lines:
-            b.add(f"store {EIGHT} {value}, ptr {to}, align {LINE}{mark}")
-
-    b.choose("%past", partial(store, ", !nontemporal !0"), partial(store, ""))
-
-
-def _flush_whole(width: Width) -> str:
-    """A faster flush of a full buffer row: a fixed number of whole lines, and a remainder for the next."""
-    b, count = Lines(width), width.size * COLUMNS // LINE
-    shift, start = _shift(b)
-
-    def write_lines() -> None:
-        values = [b.load(EIGHT, b.at("%from", k * LINE), LINE) for k in range(count + 1)]
-        b.store(EIGHT, values[count], "%from", LINE)
-        _store_lines(b, [(value, b.at(start, k * LINE)) for k, value in enumerate(values[:count])])
-
-    general = f"call fastcc void @kinetree.flush({FLUSH})"
-    ends = b.let("or i1 %first, %last")
-    b.choose(b.let(f"and i1 {ends}, {b.i64('icmp ne', shift, 0)}"), partial(b.add, general), write_lines)
-    return b.internal("kinetree.flush.whole", FLUSH)
-
-
-def _flush(width: Width) -> str:
-    """A function that moves `length` bytes of one row from the buffer to `to`. The first and the last line of the whole
-    row are shared with neighbouring rows and written number by number; otherwise a remainder waits at the start of the
-    buffer."""
-    b = Lines(width)
-    shift, start = _shift(b)
-    end = b.i64("add", shift, "%length")
-    ragged = b.let(f"and i1 %first, {b.i64('icmp ne', shift, 0)}")
-
-    def move_numbers(first: str, last: str | int) -> None:
-        with b.loop(first, width.size, last) as k:
-            b.store(width.element, b.load(width.element, b.at("%from", k), width.size), b.at(start, k), width.size)
-
-    b.choose(ragged, lambda: move_numbers(shift, LINE))
-    begun = b.let(f"select i1 {ragged}, i64 {LINE}, i64 0")
-    lines = b.i64("and", b.i64("sub", end, begun), -LINE)
-    whole = b.i64("add", begun, lines)
-    with b.loop(begun, LINE, whole) as k:
-        _store_lines(b, [(b.load(EIGHT, b.at("%from", k)), b.at(start, k))])
-    b.choose(
-        "%last", lambda: move_numbers(whole, end), lambda: b.store(EIGHT, b.load(EIGHT, b.at("%from", whole)), "%from")
-    )
-    return b.internal("kinetree.flush", FLUSH)
+def _read_tile(b: Lines, j: int, start: str | int, columns: int) -> list[str]:
+    """The rows of `columns` numbers of all lanes of output j, beginning with number `start`."""
+    W = b.width.lanes
+    places = [place(b, j, b.i64("add", start, column)) for column in range(columns)]
+    places += places[-1:] * (W - columns)
+    return [row for lane in range(0, W, piece_columns(b.width)) for row in read_columns(b, places, lane, W)]

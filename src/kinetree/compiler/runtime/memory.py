@@ -26,8 +26,23 @@ LARGE = 2**21
 """Size in bytes from which on a result comes from a block; the allocator itself keeps smaller ones."""
 TOGETHER = 2**20
 """The same for all results of a call together, if there are several: the allocator gives those back to the system."""
+ALIGNED = 2**14
+"""Size in bytes from which on a result begins at a cache line, because its rows are then written in whole vectors."""
+LINE = 64
+"""The size of a cache line in bytes."""
 SHARE = 32
 """All blocks together take at most one part in `SHARE` of the memory of this process, unless the limit is set."""
+
+
+def _bytes(size: int) -> Array:
+    """A block for so many bytes from a cache line on."""
+    return np.empty(size + LINE, dtype=np.uint8)
+
+
+def _within(block: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """The array in a block of bytes that begins at its first cache line."""
+    first = -block.__array_interface__["data"][0] % LINE
+    return block[first : first + dtype.itemsize * prod(shape)].view(dtype).reshape(shape)
 
 
 class Blocks:
@@ -46,11 +61,11 @@ class Blocks:
         """An uninitialized array, in a block if it has at least so many bytes."""
         size = dtype.itemsize * prod(shape)
         if FREE_THREADED or not least <= size <= self.limit:
-            return np.empty(shape, dtype)
-        block = self._free(size)
+            return np.empty(shape, dtype) if size < ALIGNED else _within(_bytes(size), shape, dtype)
+        block = self._free(size + LINE)
         if block is None:
-            block = np.empty(size, dtype=np.uint8)
-        result = block[:size].view(dtype).reshape(shape)
+            block = _bytes(size)
+        result = _within(block, shape, dtype)
         self._blocks.append(block)  # only now that the result refers to it
         self._shrink()
         return result

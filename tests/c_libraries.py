@@ -36,11 +36,14 @@ def symbols(library):
 
 
 class Library:
-    """Functions exported to C and compiled."""
+    """Functions exported to C and compiled, `without` some text of the file."""
 
-    def __init__(self, functions, folder, name="robot", flags=EXACT, dtype=None, compiler="gcc"):
+    def __init__(self, functions, folder, name="robot", flags=EXACT, dtype=None, compiler="gcc", without=""):
         self.folder, self.name = Path(folder), name
         kt.to_c(functions, folder, name=name, dtype=dtype)
+        source = self.folder / f"{name}.c"
+        assert without in source.read_text()
+        source.write_text(source.read_text().replace(without, ""))
         run(compiler, *STRICT, *flags, "-fPIC", "-c", f"{name}.c", folder=folder)
         run(compiler, "-shared", f"{name}.o", "-o", f"{name}.so", "-lm", folder=folder)
         self.symbols = symbols(self.folder / f"{name}.o")

@@ -3,9 +3,11 @@
 Covers: interop/c_files.py, interop/c_functions.py.
 """
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -385,6 +387,47 @@ def test_a_humanoid_that_stands(tmp_path):
             assert code == info[0] == 0
             for result, number in zip((tau, a, forces), expected, strict=False):
                 np.testing.assert_allclose(result, number, rtol=1e-8, atol=1e-8 * np.abs(number).max())
+
+
+IN_ORDER = """
+import sys
+import numpy as np
+from kinetree.compiler.codegen import loop_body
+loop_body._FLAGS = ""
+from c_libraries import EXACT, Library
+from kinetree import tasks
+from kinetree.compiler.codegen.c.loops import MACROS
+from kinetree.control import WholeBody
+from whole_bodies import standing
+
+stander = standing(sys.argv[1])
+jobs = [tasks.CenterOfMass(weight=10.0), tasks.Posture(weight=0.1)]
+controller = WholeBody(stander.robot, jobs, stander.contacts)
+permission = MACROS.split("__GNUC__)")[1].split("LOOPS ")[1].split("\\n#define")[0]
+flags = (*EXACT, "-fno-tree-slp-vectorize")  # which contracts products in any case
+library = Library(controller, sys.argv[2], "body", flags, without=permission)
+goal = controller.pack({"center_of_mass": stander.robot.center_of_mass(stander.q), "posture": stander.q})
+rng, state = np.random.default_rng(0), np.zeros(controller._compiled.state_size)
+for _ in range(20):
+    q, v = stander.near(rng)
+    code, (tau, a, forces, after, info) = library.call("whole_body", q, v, goal, controller.switches(), state)
+    expected = controller.solve(q, v, goal, controller.switches(), state)
+    assert code == 0 and np.abs(tau).max() > 1.0
+    for result, number in zip((tau, a, forces), expected, strict=False):
+        assert np.array_equal(result, number), np.abs(result - number).max()
+    state = after
+print("the same bits")
+"""
+
+
+@needs_gcc
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["humanoid", "g1"])
+def test_solvers_give_the_same_bits_where_neither_compiler_reassociates_sums(name, tmp_path):
+    environment = {**os.environ, "KINETREE_CACHE": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", IN_ORDER, name, str(tmp_path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "the same bits\n", done.stderr
 
 
 @needs_gcc

@@ -20,7 +20,7 @@ _KEYWORDS = frozenset(
 _HEADERS = frozenset(("math", "stdint", "stdio"))
 """Of the C library: an own file of such a name may be taken for them."""
 _OWN = re.compile(
-    r"w|k|sum|NAN|INFINITY|FMA|REDUCED|REDUCIBLE|LOOPS|REASSOCIATE|VECTORIZE|([tb]|angles|sines|cosines|refused_)\d+|"
+    r"w|k|sum|NAN|INFINITY|FMA|REDUCED|REDUCIBLE|LOOPS|REASSOCIATE|VECTORIZE|STRAIGHT|([tb]|angles|sines|cosines|refused_)\d+|"
     r"(default|between|numbers|scratch)_\w+|(fma|sqrt|fabs|copysign)f?|sin|cos|exp|log|tanh|signbit|i"
 )
 """Names of locals, macros and functions in the code."""

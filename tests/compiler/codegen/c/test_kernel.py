@@ -1,10 +1,13 @@
 """Kernels in C: parts, slots, row programs, constants and booleans, to the bit of machine code."""
 
+import platform
+import re
+
 import numpy as np
 import pytest
 
 import kinetree as kt
-from c_libraries import LIBM, Library, assert_bits, needs_gcc
+from c_libraries import LIBM, Library, assert_bits, needs_gcc, run
 from kinetree.compiler.codegen.c import kernel
 from kinetree.compiler.graph.passes import split
 
@@ -38,6 +41,10 @@ def test_loops_become_vectors_and_never_calls_of_the_c_library(tmp_path, level):
     text = (tmp_path / "robot.c").read_text()
     loops = [body for body in text.split("\n}\n") if "for (k = 0;" in body]
     assert loops and all("VECTORIZE static void" in body for body in loops)
+    if level == "-O2" and platform.machine() == "x86_64":
+        machine_code = run("gcc", level, "-S", "robot.c", "-o", "-", folder=tmp_path)
+        copy = machine_code.split("\nrobot_copy:")[1].split(".cfi_endproc")[0]
+        assert re.search(r"mov[ua]ps", copy), "copies go number by number"
 
 
 def test_short_parts_pass_numbers_and_booleans_through_the_workspace(tmp_path, monkeypatch):

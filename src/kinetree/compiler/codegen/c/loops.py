@@ -22,7 +22,8 @@ MACROS = """/* Loops may be vectorized, sums reassociated for that; none becomes
 #define REASSOCIATE _Pragma("clang fp reassociate(on)")
 #elif defined(__GNUC__)
 #define LOOPS VECTORIZE __attribute__((optimize("no-tree-loop-distribute-patterns", "associative-math", \\
-                                                "no-signed-zeros", "no-trapping-math", "no-math-errno")))
+                                                "no-signed-zeros", "no-trapping-math", "no-math-errno", \\
+                                                "vect-cost-model=dynamic")))
 #define REASSOCIATE
 #else
 #define LOOPS

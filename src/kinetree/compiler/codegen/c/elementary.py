@@ -41,8 +41,8 @@ REALS = {"double": Real("double", "", 64), "float": Real("float", "f", 32)}
 """By LLVM's name of the type."""
 
 
-VECTORIZE = """/* gcc makes vectors of loops whose length it does not know with -O3 only. Those it makes of scalars in straight-line
-   code cost more than they save. */
+VECTORIZE = """/* gcc makes vectors of loops whose length it does not know with -O3 only. Those that it makes of
+   numbers in long straight-line code cost more than they save. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
 #define VECTORIZE __attribute__((optimize("O3")))
 #define STRAIGHT __attribute__((optimize("no-tree-slp-vectorize")))
@@ -50,7 +50,7 @@ VECTORIZE = """/* gcc makes vectors of loops whose length it does not know with 
 #define VECTORIZE
 #define STRAIGHT
 #endif"""
-"""Macros for functions with and without loops."""
+"""Macros for functions with loops, and for those of several without; gcc inlines neither."""
 
 
 def fused(prefix: str, real: Real) -> str:

@@ -52,10 +52,11 @@ class Kernel:
         """Static functions: one for each part, and `static void name(arguments, results[, w])`, which calls them."""
         texts, calls = [], []
         pieces = [piece for k, part in enumerate(self.program.parts) for piece in self._part(part, first=k == 0)]
+        straight = "STRAIGHT " if len(pieces) > 1 else ""
         for k, (body, bases) in enumerate(pieces):
             listed = ", ".join(self._parameter(base) for base in bases)
-            attribute = "VECTORIZE" if "int k;" in body else "STRAIGHT"
-            texts.append(f"{attribute} static void {self.name}_{k}({listed or 'void'})\n{{\n{body}\n}}")
+            attribute = "VECTORIZE " if "int k;" in body else straight
+            texts.append(f"{attribute}static void {self.name}_{k}({listed or 'void'})\n{{\n{body}\n}}")
             calls.append(f"    {self.name}_{k}({', '.join(bases)});")
         return "\n\n".join([*texts, f"{self.head}\n{{\n" + "\n".join([*self._unused(calls), *calls]) + "\n}"])
 

@@ -20,9 +20,9 @@ from kinetree.compiler.graph.row_program import RowProgram
 MIN_SUMS, MAX_SUMS = 4, 8
 """The number of vectors that a tile keeps in registers: enough to hide the latency of an addition."""
 
-SHORT = 8000
-"""The maximum number of multiply-adds of vectors in straight-line code of a kernel: the inverse mass matrix of a
-humanoid."""
+SHORT = 12_000
+"""The maximum number of multiply-adds of vectors in straight-line code of a kernel: more than those of derivatives of a
+humanoid for one state, or of its inverse mass matrix for many."""
 STRAIGHT_SUMS = 2
 """The number of columns of many states whose straight-line code alternates, because each sum waits for itself."""
 

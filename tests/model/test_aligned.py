@@ -6,52 +6,19 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.model.aligned import FARTHEST, aligned, cost
+from kinetree.model.aligned import FARTHEST, aligned, cost, shorter
 from kinetree.model.joints import AxisJoint
+from kinetree.model.regrouped import regrouped
 from kinetree.robot import Robot
 from kinetree.robot.frame import Frame
 from kinetree.robot.quantity import program_of, quantities_of
 from kinetree.spatial import Transform
+from same_robots import agree, same, state
 
 OF_ROBOT, OF_FRAME = quantities_of(Robot), quantities_of(Frame)
 BODIES = {"poses", "body_velocities", "body_accelerations", "body_jacobians", "body_jacobian_rates"}
 BODIES |= {"composite_inertias", "joint_reactions", "static_reactions"}
 BODIES |= {"regressor", "kinetic_energy_regressor", "potential_energy_regressor"}
-
-
-def state(robot, names, rng):
-    return [robot.random(rng) if name.startswith("q") else rng.normal(size=robot.nv) for name in names]
-
-
-def results(call, *arguments):
-    found = call(*arguments)
-    return found if isinstance(found, tuple) else (found,)
-
-
-def agree(one, other, rng, large=True, tolerance=1e-10):
-    """All quantities that may use other frames are the same, those of frames and those pushed at frames included."""
-    model = one.model
-    frame = str(rng.choice(one.frame_names))
-    push = {frame: kt.Wrench(rng.normal(size=6), "local"), one.frame_names[-1]: rng.normal(size=6)}
-    for declared in OF_ROBOT.values():
-        if not declared.any_frames or declared.refusal(model) or (declared.is_large and not large):
-            continue
-        values = state(one, declared.inputs, rng)
-        calls = [values, [*values, push]] if declared.takes_wrenches else [values]
-        for arguments in calls:
-            same(one, other, declared.method.__name__, arguments, tolerance)
-    for name, declared in OF_FRAME.items():
-        if declared.lacks_rank is None and (large or not declared.is_large):
-            same(one.frame(frame), other.frame(frame), name, state(one, declared.inputs, rng), tolerance)
-
-
-def same(one, other, name, arguments, tolerance):
-    try:
-        expected = results(getattr(one, name), *arguments)
-    except kt.SingularMassMatrixError:
-        return
-    for x, y in zip(results(getattr(other, name), *arguments), expected, strict=True):
-        np.testing.assert_allclose(x, y, rtol=0, atol=tolerance * max(1.0, np.abs(y).max(initial=0.0)), err_msg=name)
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
@@ -153,7 +120,7 @@ def test_models_without_dense_constants_stay_as_they_are():
     arm = chain(((0.0, 0.0, 0.0), X), ((0.0, 0.0, 0.0), Y))
     one = kt.ModelBuilder("one")
     one.link("a")
-    assert arm.aligned is None and one.build().aligned is None
+    assert shorter(arm) is None and shorter(one.build()) is None
 
 
 def test_models_stay_as_they_are_where_inertias_become_denser():
@@ -164,7 +131,7 @@ def test_models_stay_as_they_are_where_inertias_become_denser():
         builder.link(f"link{k}", kt.Inertia.from_com(1.0, (0.0, 0.0, 0.0), np.diag([0.02, 0.03, 0.04])))
         builder.joint(f"joint{k}", "revolute", f"link{k - 1}", f"link{k}", axis=(X, Y)[k % 2], xyz=(0.1, 0.2, 0.0))
     model = builder.build()
-    assert cost(aligned(model)) < 0.98 * cost(model) and model.aligned is None
+    assert cost(aligned(model)) < 0.98 * cost(model) and shorter(model) is None
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
@@ -172,14 +139,14 @@ def test_models_stay_as_they_are_where_inertias_become_denser():
 def test_code_in_other_frames_computes_the_same(base):
     """Compiled code, which may be that of the aligned model, against the textbook on the given one."""
     model = kt.random_model(0, 5, ["revolute", "helical", "prismatic", "mimic", "revolute"], base=base)
-    assert model.aligned is not None
+    assert shorter(model) is not None
     agree(Robot(model).eager, Robot(model), np.random.default_rng(0), large=base == "fixed")
 
 
 @pytest.mark.sweep
 def test_what_is_in_the_coordinates_of_bodies_is_that_of_the_given_ones():
     robot, rng = Robot(kt.random_model(0, 6, ["revolute", "prismatic"])), np.random.default_rng(0)
-    assert robot.model.aligned is not None
+    assert shorter(robot.model) is not None
     assert not any(OF_ROBOT[name].any_frames for name in BODIES)
     for name in BODIES:
         same(robot.eager, robot, name, state(robot, OF_ROBOT[name].inputs, rng), 1e-12)
@@ -190,7 +157,7 @@ def test_constraints_and_their_forces_are_the_same():
     robot, rng = Robot(model), np.random.default_rng(4)
     tip, other = robot.frame_names[-1], robot.frame_names[4]
     q, v, tau = state(robot, ("q", "v", "tau"), rng)
-    assert model.aligned is not None
+    assert shorter(model) is not None
     held, exact = (each.constrained([kt.Contact(tip, "surface"), kt.Contact(other)]) for each in (robot, robot.eager))
     for x, y in zip(held.forward_dynamics(q, v, tau), exact.forward_dynamics(q, v, tau), strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-9 * np.abs(y).max())
@@ -201,7 +168,7 @@ def test_constraints_and_their_forces_are_the_same():
 def test_dense_axes_need_fewer_operations(name):
     model = kt.random_model(5, 8, ["revolute"], base="floating")
     given = replace(model)
-    given.__dict__["aligned"] = None
+    given.__dict__["shortened"] = regrouped(model)
     assert program_of(Robot(model), name).operations < 0.9 * program_of(Robot(given), name).operations
 
 

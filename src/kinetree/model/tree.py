@@ -217,11 +217,12 @@ class Model:
     # -- code --------------------------------------------------------------------------------------------------
 
     @lazy
-    def aligned(self) -> Model | None:
-        """The same robot with body frames in which code is shorter; None if the given frames are as good."""
-        from kinetree.model.aligned import shorter  # noqa: PLC0415 - it imports this module
+    def shortened(self) -> Model:
+        """The same robot with body frames and inertias in which code is shorter."""
+        from kinetree.model.aligned import shorter  # noqa: PLC0415 - both import this module
+        from kinetree.model.regrouped import regrouped  # noqa: PLC0415
 
-        return shorter(self)
+        return regrouped(shorter(self) or self)
 
     @lazy
     def copies(self) -> tuple[Copies, ...]:

@@ -95,7 +95,7 @@ class Quantity:
     """The quantity depends on the centre of mass, which a robot without moving mass does not have."""
     needs_floating_base: bool = False
     any_frames: bool = False
-    """Nothing is in the coordinates of a body, so code may be that of other body frames."""
+    """Nothing is in the coordinates of a body or belongs to one, so code may be that of other body frames and inertias."""
     by_trees: bool | trees.Put = False
     """Each tree on the world has its own entries, which depend on its own entries of the arguments alone: code may be
     that of one of several copies. True: (nv,), and not dependent on where the tree stands; otherwise the function that
@@ -360,7 +360,7 @@ class QuantityFunction(CompiledFunction):
         return self._formula(key, any_frames=False)
 
     def _formula(self, key: Key, any_frames: bool) -> Callable[..., Any]:
-        """The quantity of the model as it is given, or with the frames that make its code short."""
+        """The quantity of the model as it is given, or with the frames and inertias that make its code short."""
         given, declared, whose = self.model, self.declared, self.subject
         words: dict[str, Any] = dict(zip(self.options, key.options, strict=True)) | declared.selected(key.options)
         if self.careful(key.options) is not None:
@@ -369,7 +369,7 @@ class QuantityFunction(CompiledFunction):
 
         def run(*values: Array) -> Any:
             model = applied(given, values[len(names)]) if is_parametric else given
-            model = (model.aligned or model) if any_frames else model
+            model = model.shortened if any_frames else model
             subject = () if whose is None else (model.frame(whose) if isinstance(whose, str) else whose,)
             places = [(model.frame(name), cast(Reference, reference)) for name, reference in key.places]
             state, sixes = values[: len(names)], values[len(names) + is_parametric :]

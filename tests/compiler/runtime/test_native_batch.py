@@ -239,7 +239,7 @@ def test_many_states_are_left_to_several_threads(robot, in_python):
     before = kt.get_num_threads()
     try:
         kt.set_num_threads(2)
-        q, v, a = states(robot, 12_000)
+        q, v, a = states(robot, 14_000)
         robot.forward_dynamics(q, v, a)
         del in_python[:]
         by_two = robot.forward_dynamics(q, v, a)

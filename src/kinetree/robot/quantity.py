@@ -95,7 +95,7 @@ class Quantity:
     """The quantity depends on the centre of mass, which a robot without moving mass does not have."""
     needs_floating_base: bool = False
     any_frames: bool = False
-    """Nothing is in the coordinates of a body or belongs to one, so code may be that of other body frames and inertias."""
+    """Nothing is in the coordinates of a body or belongs to one: code may be that of other body frames and inertias."""
     by_trees: bool | trees.Put = False
     """Each tree on the world has its own entries, which depend on its own entries of the arguments alone: code may be
     that of one of several copies. True: (nv,), and not dependent on where the tree stands; otherwise the function that

@@ -52,7 +52,7 @@ class Kernel:
         """Static functions: one for each part, and `static void name(arguments, results[, w])`, which calls them."""
         texts, calls = [], []
         pieces = [piece for k, part in enumerate(self.program.parts) for piece in self._part(part, first=k == 0)]
-        straight = "STRAIGHT " if len(pieces) > 1 else ""
+        straight = "STRAIGHT " if len(pieces) > 1 and not any("int k;" in body for body, _ in pieces) else ""
         for k, (body, bases) in enumerate(pieces):
             listed = ", ".join(self._parameter(base) for base in bases)
             attribute = "VECTORIZE " if "int k;" in body else straight

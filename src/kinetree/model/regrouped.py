@@ -10,10 +10,9 @@ h_3 and I_22 that each body then has, it leaves
 
     m = 0,   h_3 = 0,   I_22 = 0,    I_11 - I_22 and the others
 
-Bodies whose parent does not move keep all, so that sums over bodies that move (mass, centre of mass, momentum) stay the
-same.
-Khalil and Kleinfinger 1987; these are the base inertial parameters of a tree. A body alone does not move as before, so
-what belongs to one body, such as the wrench in a joint, needs its inertia as it was.
+Bodies whose parent does not move keep all, so that sums over bodies that move stay the same: mass, centre of mass,
+momentum. What belongs to one body, such as the wrench in a joint, needs its inertia as it was. Khalil and Kleinfinger
+1987 find the base inertial parameters of an arm so; here only joints that turn are regrouped.
 """
 
 from __future__ import annotations
